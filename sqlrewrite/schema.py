@@ -1,0 +1,125 @@
+"""What is known of the warehouse: tables, views, types, partitioning and statistics.
+
+Loaders in ``catalog/`` make a ``Catalog``; the binder asks it for relations by name. Everything is
+frozen: a statement that creates or drops a relation yields a new catalog (``with_relation``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+Name = tuple[str, ...]
+"""A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""
+
+DEFAULT_NAMESPACE: Name = ("spark_catalog", "default")
+
+
+class CatalogError(Exception):
+    """A catalog that cannot be read, or that contradicts itself; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its Spark type in lower case (``decimal(7,2)``), or None where it is not known."""
+
+    name: str
+    type: str | None = None
+    nullable: bool = True
+    distinct_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionField:
+    """One partition field: a column itself (``identity``), or a transform of it (``days``)."""
+
+    column: str
+    transform: str = "identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A base table; sizes are bytes, counts are rows, None is not known."""
+
+    name: Name
+    columns: tuple[Column, ...] = ()
+    partitioned_by: tuple[PartitionField, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    streaming: bool = False
+    provider: str | None = None
+    size_in_bytes: int | None = None
+    row_count: int | None = None
+    source: str = ""
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, compared without case, or None."""
+        wanted = name.lower()
+        return next((c for c in self.columns if c.name.lower() == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view: the text of its query, bound anew wherever it is referenced.
+
+    ``columns`` are the names in its declaration, empty where the query names them.
+    """
+
+    name: Name
+    query: str
+    columns: tuple[str, ...] = ()
+    namespace: Name = DEFAULT_NAMESPACE
+    source: str = ""
+
+
+Relation = Table | View
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All known relations by qualified name, and the namespace of short names."""
+
+    relations: Mapping[Name, Relation] = field(default_factory=dict)
+    namespace: Name = DEFAULT_NAMESPACE
+    sources: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, *paths: str, schema: str | None = None) -> Catalog:
+        """The catalog of DDL files, directories of them, and JSON snapshots, later ones winning.
+
+        ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``.
+        Raises CatalogError for a file that is missing, unreadable or malformed.
+        """
+        from sqlrewrite.catalog import load  # the one import upward: the public spelling of loading
+
+        return load(paths, schema=schema)
+
+    def qualify(self, parts: Name) -> Name:
+        """A name as written, completed as Spark does: one part in the current schema, two in the
+        current catalog unless the first names a catalog."""
+        parts = tuple(part.lower() for part in parts)
+        if len(parts) == 1:
+            return (*self.namespace, *parts)
+        if len(parts) == 2 and parts not in self._two_part_names():
+            return (self.namespace[0], *parts)
+        return parts
+
+    def resolve(self, parts: Name) -> Relation | None:
+        """The relation that a name as written means here, or None."""
+        return self.relations.get(self.qualify(parts))
+
+    def use(self, schema: str) -> Catalog:
+        """This catalog with another current schema; ``catalog.schema`` changes both."""
+        parts = tuple(part.strip("`").lower() for part in schema.split("."))
+        return replace(self, namespace=parts if len(parts) > 1 else (self.namespace[0], *parts))
+
+    def with_relation(self, relation: Relation) -> Catalog:
+        """This catalog with one relation added or replaced."""
+        return replace(self, relations={**self.relations, relation.name: relation})
+
+    def without(self, name: Name) -> Catalog:
+        """This catalog without the relation of that qualified name, if it was there."""
+        kept = {key: value for key, value in self.relations.items() if key != name}
+        return replace(self, relations=kept)
+
+    def _two_part_names(self) -> set[Name]:
+        return {name for name in self.relations if len(name) == 2}

@@ -1,0 +1,246 @@
+"""Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
+
+What sqlglot reads wrongly without complaint (template text, ``t@v1``, a second hint, ``TABLE t``,
+pipes, FROM first) is recognised on the tokens, before parsing, and left alone with a reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+NOT_PARSED = "DPP000"
+
+_DIALECT = Spark()
+
+_TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
+
+# The same lexical rules as Spark's for what may hide a semicolon; used only where sqlglot's
+# tokenizer gives up on the whole text, to save the statements before the broken one.
+_LEXEME = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|;|.", re.DOTALL
+)
+
+# A statement that opens with one of these may hold a query that can be rewritten, or changes what
+# names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
+_QUERY_OPENERS = frozenset(
+    {
+        TokenType.SELECT,
+        TokenType.WITH,
+        TokenType.L_PAREN,
+        TokenType.INSERT,
+        TokenType.CREATE,
+        TokenType.CACHE,
+        TokenType.FROM,
+        TokenType.VALUES,
+        TokenType.TABLE,
+        TokenType.USE,
+        TokenType.DROP,
+    }
+)
+
+# Statements of Spark, Delta, Iceberg and Databricks that hold no query of ours: not parsed at all.
+_COMMANDS = frozenset(
+    """
+    add alter analyze apply begin call clear commit comment convert copy declare delete desc
+    describe dfs end execute explain export fsck generate get grant if import install kill
+    list load lock map merge msck optimize put reduce refresh reload remove repair replace
+    reset restore revoke rollback set show signal source start sync truncate uncache undrop
+    unlock update vacuum while
+    """.split()
+)
+
+_BEFORE_QUERY = frozenset(
+    {
+        TokenType.L_PAREN,
+        TokenType.UNION,
+        TokenType.ALL,
+        TokenType.EXCEPT,
+        TokenType.INTERSECT,
+        TokenType.ALIAS,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a statement was not read: an offset into the text, and a sentence.
+
+    ``parsed`` tells a statement that does not parse (False) from one left alone on purpose (True).
+    """
+
+    offset: int
+    message: str
+    parsed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement: its number in the text, its tokens (offsets into the whole text), its tree.
+
+    ``tree`` is None for a statement that is not a query and for one with a ``failure``.
+    """
+
+    index: int
+    start: int
+    tokens: Sequence[Token]
+    tree: exp.Expr | None
+    failure: Failure | None = None
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a text in order; empty ones are left out. Raises nothing."""
+    for index, piece in enumerate(_pieces(text)):
+        if isinstance(piece, Failure):
+            yield Statement(index, piece.offset, (), None, piece)
+        else:
+            yield _statement(text, index, piece)
+
+
+def tokenize(text: str) -> list[Token]:
+    """Spark's tokens. Raises sqlglot's TokenError."""
+    return _DIALECT.tokenize(text)
+
+
+def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one statement's tokens. Raises sqlglot's ParseError."""
+    trees = _DIALECT.parser().parse(tokens, text)
+    if len(trees) != 1 or trees[0] is None:
+        raise ParseError("not one statement")
+    return trees[0]
+
+
+def parse_condition(text: str) -> exp.Expr:
+    """The tree of one condition. Raises sqlglot's errors."""
+    trees = _DIALECT.parser().parse_into(exp.Condition, tokenize(text), text)
+    if len(trees) != 1 or trees[0] is None:
+        raise ParseError("not one condition")
+    return trees[0]
+
+
+def _pieces(text: str) -> Iterator[list[Token] | Failure]:
+    """The text's tokens split at semicolons; where it cannot be lexed whole, piece by piece."""
+    try:
+        yield from _split(tokenize(text))
+        return
+    except (SqlglotError, ValueError, IndexError) as whole:
+        reason = whole
+    start = 0
+    for end in _semicolons(text):
+        chunk = text[start:end]
+        try:
+            # Blanks in front keep every offset and line number that of the whole text.
+            blanks = re.sub(r"[^\n]", " ", text[:start])
+            yield from _split(tokenize(blanks + chunk))
+        except (SqlglotError, ValueError, IndexError):
+            offset = start + len(chunk) - len(chunk.lstrip())
+            yield Failure(offset, f"cannot be read: {_first_line(reason)}")
+        start = end + 1
+
+
+def _semicolons(text: str) -> Iterator[int]:
+    for match in _LEXEME.finditer(text):
+        if match.group() == ";":
+            yield match.start()
+    if text.rstrip() and not text.rstrip().endswith(";"):
+        yield len(text)
+
+
+def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+    piece: list[Token] = []
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            if piece:
+                yield piece
+            piece = []
+        else:
+            piece.append(token)
+    if piece:
+        yield piece
+
+
+def _statement(text: str, index: int, tokens: list[Token]) -> Statement:
+    start = tokens[0].start
+    failure = _misread(text, tokens)
+    if failure is not None:
+        return Statement(index, start, tokens, None, failure)
+    if tokens[0].token_type not in _QUERY_OPENERS:
+        known = tokens[0].text.lower() in _COMMANDS
+        failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
+        return Statement(index, start, tokens, None, failure)
+    try:
+        return Statement(index, start, tokens, parse_tokens(tokens, text))
+    except ParseError as error:
+        return Statement(index, start, tokens, None, _parse_failure(error, tokens))
+    except RecursionError:
+        failure = Failure(start, "nested too deeply to be parsed")
+    except Exception as error:  # a parser's own bug must cost no more than this statement
+        failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
+    return Statement(index, start, tokens, None, failure)
+
+
+def _parse_failure(error: ParseError, tokens: Sequence[Token]) -> Failure:
+    if not error.errors:
+        return Failure(tokens[0].start, _first_line(error))
+    first = error.errors[0]
+    line, column = first.get("line"), first.get("col")
+    # sqlglot's column is that of the token's last character.
+    offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
+    return Failure(offset, (first.get("description") or _first_line(error)).rstrip("."))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__
+
+
+def _misread(text: str, tokens: Sequence[Token]) -> Failure | None:
+    """The first thing in the statement that sqlglot would read wrongly in silence, if any."""
+    first, last = tokens[0], tokens[-1]
+    match = _TEMPLATE.search(text, first.start, last.end + 1)
+    if match:
+        return Failure(
+            match.start(), f"template text ({match.group()}) is not SQL yet: left alone", True
+        )
+    if first.token_type is TokenType.FROM:
+        return Failure(first.start, "a query that begins with FROM is not supported", True)
+    if first.token_type is TokenType.BEGIN:
+        return Failure(first.start, "a SQL script block is not supported", True)
+    before = None
+    for token in tokens:
+        message = _misread_token(before, token)
+        if message:
+            return Failure(token.start, message, True)
+        before = token
+    return None
+
+
+def _misread_token(before: Token | None, token: Token) -> str | None:
+    kind = token.token_type
+    if kind is TokenType.PARAMETER and token.text == "@":
+        return "time travel written as t@v1 is not supported: write VERSION AS OF"
+    if kind is TokenType.HINT and before is not None and before.token_type is TokenType.HINT:
+        return "a second hint block is not supported: write one /*+ … */ with a comma"
+    if kind is TokenType.TABLE and (before is None or before.token_type in _BEFORE_QUERY):
+        return "TABLE t as a query is not supported: write SELECT * FROM t"
+    if kind is TokenType.PIPE_GT:
+        return "pipe syntax (|>) is not supported"
+    if kind is TokenType.FROM and before is not None and before.token_type is TokenType.L_PAREN:
+        return "a query that begins with FROM is not supported"
+    return None
+
+
+__all__ = [
+    "NOT_PARSED",
+    "Failure",
+    "Statement",
+    "TokenError",
+    "parse_condition",
+    "parse_tokens",
+    "statements",
+    "tokenize",
+]

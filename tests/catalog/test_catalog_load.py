@@ -1,0 +1,162 @@
+"""Files to a catalog: DDL, directories, snapshots, all of them merged, and their errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite.catalog import load
+from sqlrewrite.schema import Catalog, CatalogError, Table, View
+from sqlrewrite.sql import definitions, parse
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+WAREHOUSE = FIXTURES / "catalog" / "warehouse"
+CORPUS = sorted(Path("/work/shared/corpus").glob("*/*.sql"))
+
+
+def table(catalog: Catalog, *name: str) -> Table:
+    found = catalog.resolve(name)
+    assert isinstance(found, Table)
+    return found
+
+
+def test_a_directory() -> None:
+    catalog = load([str(WAREHOUSE)])
+    assert sorted(".".join(name) for name in catalog.relations) == [
+        "lake.web.clicks",
+        "spark_catalog.default.date_dim",
+        "spark_catalog.default.inbox",
+        "spark_catalog.default.recent_days",
+        "spark_catalog.default.sales",
+        "spark_catalog.staging.sales",
+    ]
+    assert catalog.namespace == ("spark_catalog", "default")
+    assert catalog.sources == (str(WAREHOUSE),)
+    days = table(catalog, "date_dim")
+    assert (days.size_in_bytes, days.row_count, days.primary_key) == (73049, 2000, ("d_date_sk",))
+    assert days.source.endswith("01_dimensions.sql")
+    view = catalog.resolve(("recent_days",))
+    assert isinstance(view, View)
+    assert view.query == "SELECT d_date_sk, d_date FROM date_dim WHERE d_year >= 2020"
+    assert table(catalog, "staging", "sales").columns == table(catalog, "sales").columns
+    assert table(catalog, "inbox").streaming
+
+
+@pytest.mark.parametrize(
+    ("fixture", "fact", "column"),
+    [("retail/ddl.sql", "sales", "day"), ("tpcds/ddl.sql", "store_sales", "ss_sold_date_sk")],
+)
+def test_the_other_fixtures(fixture: str, fact: str, column: str) -> None:
+    found = table(load([str(FIXTURES / fixture)]), fact)
+    assert [field.column for field in found.partitioned_by] == [column]
+    assert all(c.type is not None for c in found.columns)
+
+
+def test_the_schema_is_that_of_short_names(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("CREATE TABLE t (a INT); USE other; CREATE TABLE u (a INT)")
+    (tmp_path / "b.sql").write_text("CREATE TABLE v (a INT)")
+    catalog = load([str(tmp_path)], schema="lake.retail")
+    assert set(catalog.relations) == {
+        ("lake", "retail", "t"),
+        ("lake", "other", "u"),
+        ("lake", "retail", "v"),
+    }
+    assert catalog.namespace == ("lake", "retail")
+
+
+def test_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_bytes(b"\xef\xbb\xbfCREATE TABLE t (a INT);\r\n")
+    assert table(load([str(tmp_path / "a.sql")]), "t").columns[0].name == "a"
+
+
+SNAPSHOT = (
+    '{"version": 1, "tables": [{"name": "t", "row_count": 7, "size_in_bytes": 9,'
+    ' "columns": [{"name": "A", "type": "bigint", "distinct_count": 5}]}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "type_"), [(["s.json", "d.sql"], "int"), (["d.sql", "s.json"], "bigint")]
+)
+def test_later_definitions_win_and_counts_complete(
+    tmp_path: Path, order: list[str], type_: str
+) -> None:
+    (tmp_path / "s.json").write_text(SNAPSHOT)
+    (tmp_path / "d.sql").write_text("CREATE TABLE t (a INT)")
+    found = table(load([str(tmp_path / name) for name in order]), "t")
+    assert (found.row_count, found.size_in_bytes) == (7, 9)
+    assert (found.columns[0].type, found.columns[0].distinct_count) == (type_, 5)
+
+
+def test_a_snapshot_of_sizes_alone_keeps_the_columns(tmp_path: Path) -> None:
+    (tmp_path / "d.sql").write_text("CREATE TABLE t (a INT)")
+    (tmp_path / "s.json").write_text('{"version": 1, "tables": [{"name": "t", "row_count": 7}]}')
+    found = table(load([str(tmp_path / "d.sql"), str(tmp_path / "s.json")]), "t")
+    assert (found.row_count, len(found.columns)) == (7, 1)
+
+
+def test_what_a_file_says_of_itself_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(SNAPSHOT)
+    (tmp_path / "d.sql").write_text(
+        "CREATE TABLE t (a INT) TBLPROPERTIES ('spark.sql.statistics.numRows' = '1')"
+    )
+    found = table(load([str(tmp_path / "s.json"), str(tmp_path / "d.sql")]), "t")
+    assert found.row_count == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.sql", b"SELECT 1;\n CREATE TABLE t (a FOO.BAR);", r"a\.sql:2:20: t cannot be read: "),
+        ("a.sql", b"CREATE VIEW v AS SELECT * FROM {{ x }}", r"a\.sql:1:32: v cannot be read: "),
+        ("a.sql", b"CREATE TABLE t DEEP CLONE s VERSION AS OF 3", r"a\.sql:1:1: t cannot be read"),
+        ("a.sql", b"CREATE TABLE t (a INT) PARTITIONED BY (dya)", r"1:1: t is partitioned by dya"),
+        ("a.sql", b"USE ${db}; CREATE TABLE t (a INT)", r"a\.sql:1:1: a USE that cannot be read"),
+        ("a.sql", b"CREATE TABLE t (\xff INT)", r"a\.sql: not UTF-8 at byte 16"),
+        ("a.json", b"\xff", r"a\.json: not UTF-8"),
+        ("a.json", b'{"metadata": {"dbt_schema_version": "v12"}}', "dbt manifest.* not supported"),
+        ("a.toml", b"", r"a\.toml: not a kind of file that is read; a catalog is a DDL file"),
+    ],
+)
+def test_errors(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(CatalogError, match=message):
+        load([str(path)])
+
+
+def test_a_path_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="no such file or directory"):
+        load([str(tmp_path / "none.sql")])
+    with pytest.raises(CatalogError, match=r"no \*\.sql"):
+        load([str(tmp_path)])
+
+
+def test_other_statements_that_do_not_parse_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("SELECT FROM FROM; FOO BAR; CREATE TABLE t (a INT); DROP ((;")
+    assert table(load([str(tmp_path / "a.sql")]), "t")
+
+
+@pytest.mark.skipif(not CORPUS, reason="the foreign corpus is not here")
+def test_no_foreign_statement_raises() -> None:
+    catalog = Catalog()
+    for path in CORPUS:
+        text = path.read_text(encoding="utf-8")
+        for statement in parse.statements(text):
+            catalog = definitions.apply(statement, text, catalog, str(path))
+    assert catalog.relations
+
+
+def test_a_snapshot_needs_no_parser() -> None:
+    code = (
+        "import sys, types; package = types.ModuleType('sqlrewrite');"
+        f"package.__path__ = [{str(ROOT / 'sqlrewrite')!r}]; sys.modules['sqlrewrite'] = package;"
+        "from sqlrewrite.catalog import load;"
+        f"load([{str(FIXTURES / 'catalog' / 'snapshot.json')!r}]);"
+        "assert 'sqlglot' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
