@@ -1,0 +1,1 @@
+"""A small relational algebra over one statement, and what can be read off it."""

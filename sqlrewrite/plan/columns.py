@@ -1,0 +1,101 @@
+"""The columns of relations and queries, by name and by position, and their types."""
+
+from __future__ import annotations
+
+from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression
+from sqlrewrite.plan.nodes import (
+    Aggregate,
+    CteReference,
+    Derived,
+    Generate,
+    Limit,
+    Node,
+    Opaque,
+    Output,
+    Plan,
+    Project,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+)
+
+# Functions that return one of their arguments, whose type is then theirs.
+_SAME_TYPE = frozenset({"min", "max", "coalesce", "nvl", "ifnull", "distinct"})
+
+
+def outputs(node: Node) -> tuple[Output, ...] | None:
+    """The columns a query returns, in order; None where they are not all known."""
+    while True:
+        match node:
+            case Project(outputs=found, complete=complete):
+                return found if complete else None
+            case SetOperation(left=child):
+                node = child
+            case Limit(child=child) | Aggregate(child=child):
+                node = child
+            case _:
+                return None
+
+
+def query_names(query: Query, renamed: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The names under which a derived table's columns are seen, in order."""
+    if renamed:
+        return renamed
+    found = outputs(query.node)
+    return None if found is None else tuple(output.name for output in found)
+
+
+def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
+    """The columns of a relation in order, lower case; None where they are not all known."""
+    match leaf:
+        case Scan(table=table):
+            return tuple(column.name.lower() for column in table.columns) or None
+        case Derived(query=query, columns=columns) | CteReference(query=query, columns=columns):
+            return query_names(query, columns)
+        case Generate(columns=columns) | Opaque(columns=columns):
+            return columns
+
+
+def column_type(plan: Plan, ref: ColumnRef) -> str | None:
+    """The Spark type of a column, or None where it is not known for sure."""
+    leaf = plan.relations[ref.relation]
+    match leaf:
+        case Scan(table=table):
+            column = table.column(ref.name)
+            return None if column is None else column.type
+        case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
+            names = query_names(query, renamed)
+            if names is None or names.count(ref.name) != 1:
+                return None
+            return _position_type(plan, query.node, names.index(ref.name))
+        case _:
+            return None
+
+
+def expression_type(plan: Plan, expression: Expression) -> str | None:
+    """The Spark type of an expression, or None where it is not known for sure."""
+    match expression:
+        case ColumnRef():
+            return column_type(plan, expression)
+        case Cast(type=kind):
+            return kind
+        case Call(name=name, args=args) if name in _SAME_TYPE and args:
+            types = {expression_type(plan, arg) for arg in args}
+            return types.pop() if len(types) == 1 else None
+        case _:
+            return None
+
+
+def _position_type(plan: Plan, node: Node, position: int) -> str | None:
+    """The type of a query's column; a set operation's only where both sides agree."""
+    match node:
+        case Project(outputs=found):
+            return expression_type(plan, found[position].expression)
+        case SetOperation(left=left, right=right):
+            one, other = (_position_type(plan, side, position) for side in (left, right))
+            return one if one == other else None
+        case Limit(child=child) | Aggregate(child=child):
+            return _position_type(plan, child, position)
+        case _:
+            return None

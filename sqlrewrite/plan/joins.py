@@ -1,0 +1,108 @@
+"""Join trees: outer joins simplified, and the conditions that reach a relation.
+
+Two tables say what is legal, in the terms of DataFusion's push_down_filter: a side of a join is
+*preserved* where each of its rows comes out, so that a condition from above may be applied below;
+and a side is *restricted by ON* where only rows that satisfy ON matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlrewrite.plan.expressions import relations
+from sqlrewrite.plan.nodes import Condition, Generate, Join, JoinType, Node, numbers
+from sqlrewrite.plan.nulls import rejects_null
+
+LEFT, RIGHT = "left", "right"
+
+# Sides below which a condition from above the join (WHERE) may be applied.
+PRESERVED: dict[JoinType, tuple[str, ...]] = {
+    JoinType.INNER: (LEFT, RIGHT),
+    JoinType.CROSS: (LEFT, RIGHT),
+    JoinType.LEFT: (LEFT,),
+    JoinType.RIGHT: (RIGHT,),
+    JoinType.FULL: (),
+    JoinType.SEMI: (LEFT,),
+    JoinType.ANTI: (LEFT,),
+}
+
+# Sides below which a condition of the join's own ON may be applied.
+RESTRICTED_BY_ON: dict[JoinType, tuple[str, ...]] = {
+    JoinType.INNER: (LEFT, RIGHT),
+    JoinType.CROSS: (LEFT, RIGHT),
+    JoinType.LEFT: (RIGHT,),
+    JoinType.RIGHT: (LEFT,),
+    JoinType.FULL: (),
+    JoinType.SEMI: (LEFT, RIGHT),
+    JoinType.ANTI: (RIGHT,),
+}
+
+# What an outer join becomes where a condition above rejects the NULLs of (left, right).
+_REJECTING: dict[tuple[JoinType, bool, bool], JoinType] = {
+    (JoinType.LEFT, False, True): JoinType.INNER,
+    (JoinType.LEFT, True, True): JoinType.INNER,
+    (JoinType.RIGHT, True, False): JoinType.INNER,
+    (JoinType.RIGHT, True, True): JoinType.INNER,
+    (JoinType.FULL, True, False): JoinType.LEFT,
+    (JoinType.FULL, False, True): JoinType.RIGHT,
+    (JoinType.FULL, True, True): JoinType.INNER,
+}
+
+
+def simplify(node: Node, above: tuple[Condition, ...]) -> Node:
+    """The join tree with each outer join made what the conditions above it make of it."""
+    if isinstance(node, Generate):
+        return replace(node, child=simplify(node.child, above))
+    if not isinstance(node, Join):
+        return node
+    left, right = numbers(node.left), numbers(node.right)
+    rejects_left, rejects_right = (
+        any(rejects_null(condition.expression, side) for condition in above)
+        for side in (left, right)
+    )
+    kind = _REJECTING.get((node.type, rejects_left, rejects_right), node.type)
+    node = replace(node, type=kind)
+    return replace(
+        node,
+        left=simplify(node.left, below(node, LEFT, above)),
+        right=simplify(node.right, below(node, RIGHT, above)),
+    )
+
+
+def below(join: Join, side: str, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions that hold for the rows that matter of one side of a join."""
+    kept = above if side in PRESERVED[join.type] else ()
+    return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
+
+
+def reaching(node: Node, relation: int, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions, of WHERE (``above``) and of the ONs, that hold wherever a row of a relation
+    of the tree matters, and speak of it, alone or with others."""
+    while isinstance(node, Join | Generate):
+        if isinstance(node, Generate):
+            if node.relation == relation:
+                return ()
+            node = node.child
+            continue
+        side = LEFT if relation in numbers(node.left) else RIGHT
+        above = below(node, side, above)
+        node = node.left if side == LEFT else node.right
+    return tuple(c for c in above if relation in relations(c.expression))
+
+
+def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The conditions that every row coming out of the tree satisfies: WHERE, and the ONs of the
+    joins that nothing null-extends."""
+    match node:
+        case Generate(child=child):
+            return required(child, above)
+        case Join(type=kind, left=left, right=right, conditions=conditions):
+            found = above
+            if kind in (JoinType.INNER, JoinType.CROSS, JoinType.SEMI):
+                found += conditions
+            for side, child in ((LEFT, left), (RIGHT, right)):
+                if side in PRESERVED[kind]:
+                    found += required(child, ())
+            return found
+        case _:
+            return above

@@ -1,0 +1,301 @@
+"""The plan: relations at the leaves, operators above them, one block for each SELECT.
+
+A statement's ``Plan`` owns its blocks and CTEs by number; relations are numbered through the whole
+statement, so a column reference means the same thing wherever it is carried. Frozen throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlrewrite.model import Span
+from sqlrewrite.plan.expressions import ColumnRef, Expression
+from sqlrewrite.schema import Name, Table
+
+
+class JoinType(Enum):
+    """Join types in the words of SQL."""
+
+    INNER = "inner"
+    CROSS = "cross"
+    LEFT = "left"
+    RIGHT = "right"
+    FULL = "full"
+    SEMI = "left semi"
+    ANTI = "left anti"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A WHERE or ON in the text, found again by the offset of something inside it."""
+
+    kind: str
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One conjunct; ``ordinal`` is its place among the conjuncts of its clause.
+
+    ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy.
+    """
+
+    expression: Expression
+    clause: Clause | None = None
+    ordinal: int = 0
+    of: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of a SELECT list under its name; ``text`` is the name as written."""
+
+    name: str
+    expression: Expression
+
+
+# --- relations: the leaves of a join tree, each with its number -----------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A base table read; ``span`` is its name with any time travel, ``parts`` the name."""
+
+    relation: int
+    table: Table
+    alias: str
+    parts: Name
+    span: Span | None
+    streaming: bool = False
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, and
+    ``listed`` are those of them that the alias lists.
+
+    ``anchor`` is the offset of a derived table's alias, ``outer`` what it refers to outside.
+    """
+
+    relation: int
+    query: Query
+    alias: str
+    span: Span | None
+    columns: tuple[str, ...] = ()
+    view: Name = ()
+    parts: Name = ()
+    listed: tuple[str, ...] = ()
+    anchor: int | None = None
+    outer: tuple[ColumnRef, ...] = ()
+    lateral: bool = False
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CteReference:
+    """A reference to a common table expression of the statement, by the CTE's number."""
+
+    relation: int
+    cte: int
+    query: Query
+    alias: str
+    name: str
+    span: Span | None
+    columns: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …"""
+
+    relation: int
+    alias: str
+    reason: str
+    span: Span | None = None
+    columns: tuple[str, ...] | None = None
+    streaming: bool = False
+
+
+Relation = Scan | Derived | CteReference | Opaque
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in."""
+
+    type: JoinType
+    left: Node
+    right: Node
+    conditions: tuple[Condition, ...]
+    declared: JoinType
+    using: tuple[str, ...] = ()
+    comma: bool = False
+    natural: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own."""
+
+    relation: int
+    child: Node
+    alias: str
+    columns: tuple[str, ...]
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """WHERE, HAVING or QUALIFY (``clause``)."""
+
+    child: Node
+    conditions: tuple[Condition, ...]
+    clause: str = "where"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct`` or ``global``."""
+
+    child: Node
+    keys: tuple[Expression, ...]
+    kind: str = "group by"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Window functions: the PARTITION BY keys of each."""
+
+    child: Node
+    partitions: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A SELECT list; ``complete`` is False where a ``*`` over unknown columns is part of it."""
+
+    child: Node
+    outputs: tuple[Output, ...]
+    block: int
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """LIMIT or OFFSET; ``order`` are the sort keys below it."""
+
+    child: Node
+    order: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """``union``, ``intersect`` or ``except``, by position; ``all`` keeps duplicates."""
+
+    left: Node
+    right: Node
+    kind: str
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A query that is not understood (TRANSFORM, a recursive CTE, VALUES …), with the reason."""
+
+    reason: str
+
+
+Operator = (
+    Join | Generate | Filter | Aggregate | Window | Project | Limit | SetOperation | Unreadable
+)
+Node = Relation | Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it."""
+
+    node: Node
+    top: tuple[int, ...]
+    blocks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
+
+    ``role`` is ``query``, ``derived``, ``lateral``, ``cte`` or ``view``, or as a subquery
+    ``exists``, ``in`` or ``scalar``; then ``required`` says that it is by itself a conjunct of
+    the WHERE of ``parent``, and ``negated`` that it stands under NOT. ``aggregate`` is the kind of
+    its aggregation with its ``keys``, ``limit`` one of its own or of a set operation above it;
+    ``functions`` are the names called in it, ``unknowns`` what was not understood, ``ctes`` the
+    names visible in it.
+    """
+
+    number: int
+    parent: int | None
+    role: str
+    required: bool
+    negated: bool
+    source: Node
+    where: tuple[Condition, ...]
+    outputs: tuple[Output, ...]
+    aggregate: str | None
+    keys: tuple[Expression, ...]
+    having: tuple[Condition, ...]
+    distinct: bool
+    limit: Limit | None
+    functions: frozenset[str]
+    unknowns: tuple[str, ...]
+    ctes: Mapping[str, int]
+    in_view: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cte:
+    """A common table expression: its query, where it is defined, the names of its columns."""
+
+    number: int
+    name: str
+    query: Query
+    offset: int
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A bound statement; ``owner`` gives the block in whose FROM a relation stands."""
+
+    query: Query
+    blocks: tuple[Block, ...]
+    ctes: tuple[Cte, ...]
+    relations: Mapping[int, Relation | Generate]
+    owner: Mapping[int, int]
+
+
+def leaves(node: Node | None) -> Iterator[Relation | Generate]:
+    """The relations of a join tree from left to right, generators included."""
+    match node:
+        case Scan() | Derived() | CteReference() | Opaque():
+            yield node
+        case Generate(child=child):
+            yield from leaves(child)
+            yield node
+        case Join(left=left, right=right):
+            yield from leaves(left)
+            yield from leaves(right)
+        case _:
+            return
+
+
+def numbers(node: Node | None) -> frozenset[int]:
+    """The relation numbers in a join tree."""
+    return frozenset(leaf.relation for leaf in leaves(node))

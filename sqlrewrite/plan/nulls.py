@@ -1,0 +1,57 @@
+"""Which conditions reject NULLs: false or unknown wherever a relation's columns are all NULL.
+
+Such a condition above an outer join makes it an inner one (Galindo-Legaria and Rosenthal 1997;
+Spark's EliminateOuterJoin). Only what is listed here rejects; anything else is taken not to.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, Subquery
+
+_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "between", "like", "ilike", "rlike"})
+
+# NULL in, NULL out, whatever the other arguments are.
+_STRICT = _COMPARISONS | frozenset(
+    """
+    + - * / % div || not upper lower trim ltrim rtrim substr substring length abs round
+    floor ceil year month day dayofmonth quarter weekofyear dayofweek date_add date_sub
+    add_months last_day to_date date_format trunc datediff months_between
+    """.split()
+)
+
+
+def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
+    """Whether a condition cannot hold where every column of ``relations`` is NULL."""
+    match condition:
+        case Call(name="and", args=args):
+            return any(rejects_null(arg, relations) for arg in args)
+        case Call(name="or", args=args):
+            return all(rejects_null(arg, relations) for arg in args)
+        case Call(name="not", args=(Call(name="isnull", args=(inner,)),)):
+            return null_from(inner, relations)
+        case Call(name="<=>", args=(one, other)):
+            return any(
+                null_from(a, relations) and isinstance(b, Literal) and b.kind != "null"
+                for a, b in ((one, other), (other, one))
+            )
+        case Call(name="in", args=(first, *_)):
+            return null_from(first, relations)
+        case Subquery(kind="in", operand=operand) if operand is not None:
+            return null_from(operand, relations)
+        case _:
+            return null_from(condition, relations)
+
+
+def null_from(expression: Expression, relations: frozenset[int]) -> bool:
+    """Whether an expression is surely NULL where every column of ``relations`` is."""
+    match expression:
+        case ColumnRef(relation=relation):
+            return relation in relations
+        case Cast(operand=operand):
+            return null_from(operand, relations)
+        case Call(name="not", args=(Subquery(kind="in", operand=_),)):
+            return False  # NULL NOT IN (an empty set) is true
+        case Call(name=name, args=args) if name in _STRICT:
+            return any(null_from(arg, relations) for arg in args)
+        case _:
+            return False

@@ -1,0 +1,307 @@
+"""Where in the text a clause, a conjunct or a table reference begins and ends.
+
+sqlglot gives positions for names and literals only, so clauses are found from the tokens: outward
+from a token known to be inside, then along the tokens at its own depth of parentheses. All indices
+are of tokens, ends exclusive; ``AnchorError`` where the text is not of the form expected.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.model import Span
+from sqlrewrite.plan.nodes import Clause, Condition
+
+_OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
+
+# What ends a FROM or WHERE clause at its own depth.
+_AFTER_WHERE = frozenset(
+    {
+        TokenType.GROUP_BY,
+        TokenType.HAVING,
+        TokenType.QUALIFY,
+        TokenType.WINDOW,
+        TokenType.ORDER_BY,
+        TokenType.SORT_BY,
+        TokenType.CLUSTER_BY,
+        TokenType.DISTRIBUTE_BY,
+        TokenType.LIMIT,
+        TokenType.OFFSET,
+        TokenType.FETCH,
+        TokenType.UNION,
+        TokenType.EXCEPT,
+        TokenType.INTERSECT,
+        TokenType.SEMICOLON,
+    }
+)
+
+# What ends an ON clause at its own depth.
+_AFTER_ON = _AFTER_WHERE | frozenset(
+    {
+        TokenType.WHERE,
+        TokenType.COMMA,
+        TokenType.JOIN,
+        TokenType.INNER,
+        TokenType.LEFT,
+        TokenType.RIGHT,
+        TokenType.FULL,
+        TokenType.CROSS,
+        TokenType.SEMI,
+        TokenType.ANTI,
+        TokenType.NATURAL,
+        TokenType.LATERAL,
+        TokenType.ON,
+        TokenType.USING,
+        TokenType.PIVOT,
+        TokenType.UNPIVOT,
+        TokenType.TABLE_SAMPLE,
+    }
+)
+
+# These are functions or names of columns where a parenthesis follows or a dot goes before.
+_ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT, TokenType.OFFSET, TokenType.LIMIT})
+
+
+class AnchorError(Exception):
+    """The text around a place is not of the form that the tree promised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A stretch of tokens, ``end`` exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionClause:
+    """A WHERE or ON: its keyword (None where a WHERE is yet to be written), and its condition.
+
+    Without a keyword ``condition`` is empty and lies behind the FROM clause. ``disjunction`` tells
+    of an OR at its top, ``lead`` is the token that opens the block (SELECT) or join (ON).
+    """
+
+    keyword: int | None
+    condition: Range
+    disjunction: bool
+    lead: int
+
+
+class Anchors:
+    """The tokens of one statement, and how to find places among them."""
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._starts = [token.start for token in tokens]
+
+    def index(self, offset: int) -> int:
+        """The token at an offset. Raises AnchorError where there is none."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or self.tokens[index].end < offset:
+            raise AnchorError(f"no token at {offset}")
+        return index
+
+    def kind(self, index: int) -> TokenType | None:
+        """The type of a token, None beyond the last."""
+        return self.tokens[index].token_type if 0 <= index < len(self.tokens) else None
+
+    # --- clauses -------------------------------------------------------------------------------
+
+    def where(self, inside: int) -> ConditionClause:
+        """The WHERE of the SELECT that the token at an offset (in its FROM or later) belongs to,
+        or the place for one."""
+        select = self._outward(self.index(inside), TokenType.SELECT)
+        start = self._find(select, frozenset({TokenType.FROM}), _AFTER_WHERE)
+        if self.kind(start) is not TokenType.FROM:
+            raise AnchorError("a SELECT without FROM")
+        stop = self._find(start, _AFTER_WHERE | {TokenType.WHERE}, frozenset())
+        if self.kind(stop) is not TokenType.WHERE:
+            return ConditionClause(None, Range(stop, stop), False, select)
+        end = self._find(stop, _AFTER_WHERE, frozenset())
+        condition = Range(stop + 1, end)
+        return ConditionClause(stop, condition, self.disjunction(condition), select)
+
+    def on(self, inside: int) -> ConditionClause:
+        """The ON that the token at an offset belongs to."""
+        keyword = self._outward(self.index(inside), TokenType.ON)
+        condition = Range(keyword + 1, self._find(keyword, _AFTER_ON, frozenset()))
+        return ConditionClause(keyword, condition, self.disjunction(condition), keyword)
+
+    def clause(self, clause: Clause) -> ConditionClause:
+        """The clause in the text for one of the plan."""
+        found = self.on(clause.anchor) if clause.kind == "on" else self.where(clause.anchor)
+        if found.keyword is None or found.condition.start >= found.condition.end:
+            raise AnchorError(f"no {clause.kind.upper()} at {clause.anchor}")
+        return found
+
+    def conjunct(self, condition: Condition) -> Range:
+        """A conjunct of the plan as tokens, without parentheses around it."""
+        if condition.clause is None:
+            raise AnchorError("a condition without text")
+        found = self.conjuncts(self.clause(condition.clause).condition)
+        if len(found) != condition.of:
+            raise AnchorError("the conjuncts of the text are not those of the tree")
+        return found[condition.ordinal]
+
+    def conjuncts(self, condition: Range) -> list[Range]:
+        """The conjuncts of a condition in order, parentheses looked through."""
+        condition = self._unwrapped(condition)
+        if self.disjunction(condition):
+            return [condition]
+        pieces: list[Range] = []
+        start = condition.start
+        for index in self.connectives(condition):
+            pieces.append(Range(start, index))
+            start = index + 1
+        if not pieces:
+            return [condition]
+        pieces.append(Range(start, condition.end))
+        return [part for piece in pieces for part in self.conjuncts(piece)]
+
+    def parenthesised(self, alias: int) -> Range:
+        """The parentheses before the alias at an offset: a derived table, both included."""
+        close = self.index(alias) - 1
+        if self.kind(close) is TokenType.ALIAS:
+            close -= 1
+        if self.kind(close) is not _CLOSE:
+            raise AnchorError("no parenthesis before the alias")
+        return Range(self.opening(close), close + 1)
+
+    # --- text ----------------------------------------------------------------------------------
+
+    def raw(self, index: int) -> str:
+        """A token as the author wrote it."""
+        token = self.tokens[index]
+        return self.text[token.start : token.end + 1]
+
+    def copy(self, tokens: Range, replaced: Mapping[Span, str] | None = None) -> str:
+        """Tokens as one line: comments and line breaks become a space, and the spans of
+        ``replaced`` the text given for them."""
+        starts = {span.start: (span.end, new) for span, new in (replaced or {}).items()}
+        pieces: list[str] = []
+        end = None
+        index = tokens.start
+        while index < tokens.end:
+            token = self.tokens[index]
+            if end is not None and token.start > end:
+                pieces.append(" ")
+            stop, new = starts.get(token.start, (token.end + 1, ""))
+            pieces.append(new or self.raw(index))
+            while index < tokens.end and self.tokens[index].start < stop:
+                index += 1
+            end = stop
+        return "".join(pieces)
+
+    def covering(self, span: Span) -> Range:
+        """The tokens of a span."""
+        return Range(self.index(span.start), self.index(span.end - 1) + 1)
+
+    # --- walking -------------------------------------------------------------------------------
+
+    def _outward(self, index: int, wanted: TokenType) -> int:
+        """The nearest token of a type before this one and not inside a closed parenthesis."""
+        while index >= 0:
+            kind = self.kind(index)
+            if kind is wanted:
+                return index
+            if kind is _CLOSE:
+                index = self.opening(index)
+            index -= 1
+        raise AnchorError(f"no {wanted.name} around the place")
+
+    def _find(self, start: int, wanted: frozenset[TokenType], stop: frozenset[TokenType]) -> int:
+        """The first token after ``start`` at its depth of one of these types, or where that depth
+        ends."""
+        index, depth = start + 1, 0
+        while index < len(self.tokens):
+            kind = self.tokens[index].token_type
+            if kind is _OPEN:
+                depth += 1
+            elif kind is _CLOSE:
+                if depth == 0:
+                    return index
+                depth -= 1
+            elif depth == 0 and (kind in wanted or kind in stop) and self._keyword(index, kind):
+                return index
+            index += 1
+        return index
+
+    def _keyword(self, index: int, kind: TokenType) -> bool:
+        """Whether a token that could be a keyword is one, and not a name or a function."""
+        if self.kind(index - 1) is TokenType.DOT:
+            return False
+        if kind is TokenType.WINDOW:
+            return self.kind(index + 2) is TokenType.ALIAS
+        return not (kind in _ALSO_FUNCTIONS and self.kind(index + 1) is _OPEN)
+
+    def opening(self, close: int) -> int:
+        """The parenthesis that one closes. Raises AnchorError where it has none."""
+        depth = 0
+        for index in range(close, -1, -1):
+            kind = self.kind(index)
+            depth += (kind is _CLOSE) - (kind is _OPEN)
+            if depth == 0:
+                return index
+        raise AnchorError("parentheses do not match")
+
+    def closing(self, opening: int) -> int:
+        """The parenthesis that closes one. Raises AnchorError where none does."""
+        depth = 0
+        for index in range(opening, len(self.tokens)):
+            kind = self.kind(index)
+            depth += (kind is _OPEN) - (kind is _CLOSE)
+            if depth == 0:
+                return index
+        raise AnchorError("parentheses do not match")
+
+    def _unwrapped(self, condition: Range) -> Range:
+        """A condition without the parentheses around the whole of it."""
+        start, end = condition.start, condition.end
+        while (
+            end - start > 2
+            and self.kind(start) is _OPEN
+            and self.kind(end - 1) is _CLOSE
+            and self.opening(end - 1) == start
+        ):
+            start, end = start + 1, end - 1
+        return Range(start, end)
+
+    def disjunction(self, condition: Range) -> bool:
+        """Whether a condition has an OR at its top."""
+        return any(
+            self.kind(index) in (TokenType.OR, TokenType.XOR) for index in self._top(condition)
+        )
+
+    def connectives(self, condition: Range) -> list[int]:
+        """The ANDs at the top of a condition, without those of BETWEEN."""
+        found: list[int] = []
+        between = 0
+        for index in self._top(condition):
+            kind = self.kind(index)
+            if kind is TokenType.BETWEEN:
+                between += 1
+            elif kind is TokenType.AND and between:
+                between -= 1
+            elif kind is TokenType.AND:
+                found.append(index)
+        return found
+
+    def _top(self, condition: Range) -> list[int]:
+        """The tokens of a condition outside any parentheses, brackets and CASE … END."""
+        found: list[int] = []
+        depth = 0
+        for index in range(condition.start, condition.end):
+            kind = self.tokens[index].token_type
+            if kind in (_CLOSE, TokenType.END, TokenType.R_BRACKET):
+                depth -= 1
+            elif kind in (_OPEN, TokenType.CASE, TokenType.L_BRACKET):
+                depth += 1
+            elif depth == 0:
+                found.append(index)
+        return found

@@ -1,0 +1,398 @@
+"""A statement's tree to a plan: names resolved against the catalog, every SELECT a block.
+
+In: a sqlglot tree, the text it was parsed from, the catalog. Out: a frozen ``Plan``. What is not
+known becomes ``Opaque`` (a relation), ``Unreadable`` (a query) or ``Unknown`` (an expression): a
+barrier for the rules, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlrewrite.plan.expressions import (
+    Expression,
+    Subquery,
+    Unknown,
+    columns,
+)
+from sqlrewrite.plan.joins import simplify
+from sqlrewrite.plan.nodes import (
+    Aggregate,
+    Block,
+    Clause,
+    Condition,
+    Cte,
+    Filter,
+    Limit,
+    Node,
+    Output,
+    Plan,
+    Project,
+    Query,
+    SetOperation,
+    Unreadable,
+    Window,
+)
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.relations import RelationBinder, Translate
+from sqlrewrite.sql.scope import Scope, star
+from sqlrewrite.sql.translate import Facts, Translator
+
+_GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+_NO_CTES: Mapping[str, int] = {}
+
+
+def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Plan | None:
+    """The plan of a statement, or None where it holds no query."""
+    query, with_ = _query_of(tree)
+    if query is None:
+        return None
+    binder = Binder(catalog, text)
+    ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
+    bound = binder.query(query, Scope(ctes), "query")
+    return Plan(
+        bound,
+        tuple(sorted(binder.blocks, key=lambda block: block.number)),
+        tuple(binder.ctes),
+        dict(binder.relations),
+        dict(binder.owner),
+    )
+
+
+def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
+    """The query in a statement, and a WITH that stands before its INSERT or CREATE."""
+    if isinstance(tree, exp.Query):
+        return tree, None
+    if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
+        inner = tree.args.get("expression")
+        if isinstance(inner, exp.Query):
+            return inner, tree.args.get("with_")
+    return None, None
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """How a block stands in the one around it; see ``Block``."""
+
+    name: str
+    parent: int | None = None
+    required: bool = False
+    negated: bool = False
+
+
+class Binder(RelationBinder):
+    """Binds one statement; it numbers blocks, relations and CTEs as it goes."""
+
+    def __init__(self, catalog: Catalog, text: str) -> None:
+        super().__init__(catalog, text)
+        self.blocks: list[Block] = []
+        self.ctes: list[Cte] = []
+        self._next_block = 0
+        self._role = _Role("query")
+
+    # --- queries -------------------------------------------------------------------------------
+
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> Query:
+        """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
+        return self._query(node, scope, replace(self._role, name=role))
+
+    def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> Query:
+        first = self._next_block
+        bound, top = self._query_node(node, scope, role)
+        return Query(bound, top, tuple(range(first, self._next_block)))
+
+    def _query_node(
+        self, node: exp.Expr, scope: Scope, role: _Role
+    ) -> tuple[Node, tuple[int, ...]]:
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
+        if any(node.args.get(key) for key in ("pivots", "match", "kind")):
+            return Unreadable("a query of a kind that is not understood"), ()
+        match node:
+            case exp.Select():
+                return self._select(node, scope, role)
+            case exp.SetOperation():
+                return self._set_operation(node, scope, role)
+            case exp.Subquery() if isinstance(node.this, exp.Query):
+                bound, top = self._query_node(node.this, scope, role)
+                return self._limited(node, bound), top
+            case _:
+                return Unreadable(f"{type(node).__name__.lower()} is not understood"), ()
+
+    def _set_operation(
+        self, node: exp.SetOperation, scope: Scope, role: _Role
+    ) -> tuple[Node, tuple[int, ...]]:
+        if node.args.get("by_name") or node.args.get("on") or node.args.get("side"):
+            return Unreadable("a set operation by name is not understood"), ()
+        # Chains of UNION run to thousands: down the left spine without recursion.
+        role = replace(role, required=False)  # a row may pass by another branch
+        spine: list[exp.SetOperation] = []
+        left: exp.Expr = node
+        while isinstance(left, exp.SetOperation) and (left is node or _bare(left)):
+            spine.append(left)
+            left = left.this
+        bound, top = self._query_node(left, scope, role)
+        for operation in reversed(spine):
+            right, more = self._query_node(operation.expression, scope, role)
+            kind = type(operation).__name__.lower()
+            bound = SetOperation(bound, right, kind, not operation.args.get("distinct"))
+            top += more
+        return self._limited(node, bound), top
+
+    def _limited(self, node: exp.Expr, bound: Node) -> Node:
+        if any(node.args.get(key) is not None for key in ("limit", "offset")):
+            limit = Limit(bound)
+            self.blocks[-1] = replace(self.blocks[-1], limit=limit)
+            return limit
+        return bound
+
+    def with_clause(self, with_: exp.Expr, outer: Mapping[str, int]) -> Mapping[str, int]:
+        """The CTEs visible after a WITH: each sees those before it, and hides outer ones."""
+        visible = dict(outer)
+        for cte in with_.expressions:
+            name = cte.alias.lower()
+            recursive = with_.args.get("recursive") and any(
+                table.name.lower() == name for table in cte.this.find_all(exp.Table)
+            )
+            query = (
+                Query(Unreadable("a recursive CTE is not understood"), (), ())
+                if recursive
+                else self._query(cte.this, Scope(dict(visible)), _Role("cte"))
+            )
+            renamed = tuple(column.name.lower() for column in cte.args["alias"].columns)
+            offset = cte.args["alias"].this.meta.get("start", 0)
+            # Nested WITHs have added their own in between: the number is where it lands.
+            number = len(self.ctes)
+            self.ctes.append(Cte(number, name, query, offset, renamed))
+            visible[name] = number
+        return visible
+
+    # --- SELECT --------------------------------------------------------------------------------
+
+    def _select(self, node: exp.Select, outer: Scope, role: _Role) -> tuple[Node, tuple[int, ...]]:
+        number = self._next_block
+        self._next_block += 1
+        enclosing, self._role = self._role, _Role("query", number)
+        facts = Facts()
+        scope = Scope(outer.ctes, outer.parent)
+        source = self.from_clause(node, scope, facts)
+        windows = {w.name.lower(): w for w in node.args.get("windows") or []}
+        translator = self.translator()
+        scope.source = source
+
+        def translate(tree: exp.Expr, **flags: bool) -> Expression:
+            return translator.translate(tree, scope, facts, windows=windows, **flags)
+
+        where = self.conditions(node.args.get("where"), "where", translate)
+        scope.source = source = simplify(source, where)
+        outputs, complete = self._outputs(node, scope, translate)
+        having = self.conditions(node.args.get("having"), "having", translate)
+        qualify = self.conditions(node.args.get("qualify"), "qualify", translate)
+        top: Node = Filter(source, where) if where else source
+        aggregate = self._aggregate(node, top, outputs, translate, facts)
+        top = aggregate or top
+        if having:
+            top = Filter(top, having, "having")
+        order = self._order(node, outputs, translate)
+        if facts.partitions:
+            top = Window(top, tuple(facts.partitions))
+        if qualify:
+            top = Filter(top, qualify, "qualify")
+        top = Project(top, outputs, number, complete)
+        if node.args.get("distinct") is not None:
+            top = Aggregate(top, (), "distinct")
+        limit = None
+        for key in ("limit", "offset"):
+            clause = node.args.get(key)
+            if clause is not None:
+                translate(clause.expression)
+                top = limit = Limit(top, order)
+        self._own(source, number)
+        self.blocks.append(
+            Block(
+                number=number,
+                parent=role.parent,
+                role=role.name,
+                required=role.required,
+                negated=role.negated,
+                source=source,
+                where=where,
+                outputs=outputs,
+                aggregate=aggregate.kind if aggregate else None,
+                keys=aggregate.keys if aggregate else (),
+                having=(*having, *qualify),
+                distinct=node.args.get("distinct") is not None,
+                limit=limit,
+                functions=frozenset(facts.functions),
+                unknowns=tuple(facts.unknowns),
+                ctes=outer.ctes,
+                in_view=self.in_view,
+            )
+        )
+        outer.outer.extend(scope.outer)
+        self._role = enclosing
+        return top, (number,)
+
+    def _own(self, source: Node, block: int) -> None:
+        for relation in self.pending:
+            self.owner.setdefault(relation, block)
+        self.pending.clear()
+
+    def conditions(
+        self, clause: exp.Expr | None, kind: str, translate: Translate
+    ) -> tuple[Condition, ...]:
+        """The conjuncts of a clause, numbered as ``anchors`` will find them in its tokens."""
+        if clause is None:
+            return ()
+        bare = isinstance(clause, exp.Where | exp.Having | exp.Qualify)
+        trees = conjunct_trees(clause.this if bare else clause)
+        expressions = [translate(tree, required=kind == "where") for tree in trees]
+        place = None if self.in_view else self._clause(kind, expressions)
+        return tuple(
+            Condition(expression, place, ordinal, len(trees))
+            for ordinal, expression in enumerate(expressions)
+        )
+
+    def _clause(self, kind: str, expressions: list[Expression]) -> Clause | None:
+        for expression in expressions:
+            for ref in columns(expression, inside=False):
+                if ref.span is not None:
+                    return Clause(kind, ref.span.start)
+        return None
+
+    def _outputs(
+        self, node: exp.Select, scope: Scope, translate: Translate
+    ) -> tuple[tuple[Output, ...], bool]:
+        outputs: list[Output] = []
+        complete = True
+        for item in node.expressions:
+            if isinstance(item, exp.Star) or (
+                isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+            ):
+                expanded = self._star(item, scope)
+                complete = complete and expanded is not None
+                outputs.extend(Output(name, ref) for name, ref in expanded or ())
+            else:
+                name = (
+                    item.alias_or_name.lower() if isinstance(item, exp.Alias | exp.Column) else ""
+                )
+                outputs.append(Output(name, translate(item)))
+        return tuple(outputs), complete
+
+    def _star(self, item: exp.Expr, scope: Scope) -> list[tuple[str, Expression]] | None:
+        marker = item if isinstance(item, exp.Star) else item.this
+        if marker.args.get("replace") or marker.args.get("rename"):
+            return None
+        found = star(scope.source)
+        if found is None and isinstance(item, exp.Star):
+            return None
+        if isinstance(item, exp.Column):
+            found = self.star_of(item.table.lower(), scope.source)
+        dropped = {column.name.lower() for column in marker.args.get("except_") or ()}
+        return None if found is None else [(n, e) for n, e in found if n not in dropped]
+
+    def _aggregate(
+        self,
+        node: exp.Select,
+        child: Node,
+        outputs: tuple[Output, ...],
+        translate: Translate,
+        facts: Facts,
+    ) -> Aggregate | None:
+        group = node.args.get("group")
+        if group is None:
+            return Aggregate(child, (), "global") if facts.aggregates else None
+        if group.args.get("all"):
+            return Aggregate(child, tuple(output.expression for output in outputs))
+        grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
+        if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
+            for item in group.expressions:
+                for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
+                    translate(part)
+            return Aggregate(child, (), "grouping sets")
+        keys = tuple(_by_name(item, outputs, translate) for item in group.expressions)
+        return Aggregate(child, keys)
+
+    def _order(
+        self, node: exp.Select, outputs: tuple[Output, ...], translate: Translate
+    ) -> tuple[Expression, ...]:
+        keys: list[Expression] = []
+        for clause in ("order", "sort", "cluster", "distribute"):
+            found = node.args.get(clause)
+            if found is not None:
+                items = [
+                    item.this if isinstance(item, exp.Ordered) else item
+                    for item in found.expressions
+                ]
+                bound = [_by_name(item, outputs, translate, alias_first=True) for item in items]
+                keys.extend(bound if clause == "order" else ())
+        return tuple(keys)
+
+    # --- subqueries ----------------------------------------------------------------------------
+
+    def subquery(
+        self,
+        node: exp.Expr,
+        scope: Scope,
+        kind: str,
+        operand: Expression | None,
+        required: bool,
+        negated: bool,
+    ) -> Subquery | Unknown:
+        """A subquery in an expression; its outer references are those that leave it."""
+        inner = Scope(scope.ctes, scope)
+        held, self.pending = self.pending, []
+        query = self._query(node, inner, _Role(kind, self._role.parent, required, negated))
+        self.pending = held
+        return Subquery(kind, query, operand, tuple(inner.outer))
+
+    def translator(self) -> Translator:
+        """A translator for the text at hand."""
+        return Translator(self.text, self.in_view, self.subquery)
+
+
+def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
+    """The conjuncts of a condition in the author's order, parentheses looked through."""
+    found: list[exp.Expr] = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.And):
+            stack += [node.args["expression"], node.this]
+        else:
+            found.append(node)
+    return found
+
+
+def _by_name(
+    item: exp.Expr,
+    outputs: tuple[Output, ...],
+    translate: Translate,
+    *,
+    alias_first: bool = False,
+) -> Expression:
+    """A GROUP BY or ORDER BY item: a position or an alias stands for the column it names."""
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        position = int(item.name) - 1
+        if position < len(outputs):
+            return outputs[position].expression
+    alias = item.name.lower() if isinstance(item, exp.Column) and not item.table else ""
+    named = [output.expression for output in outputs if output.name == alias and alias]
+    if alias_first and len(named) == 1:
+        return named[0]
+    found = translate(item)
+    if isinstance(found, Unknown) and len(named) == 1:
+        return named[0]
+    return found
+
+
+def _bare(node: exp.Expr) -> bool:
+    return not any(
+        node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
+    )

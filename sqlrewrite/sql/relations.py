@@ -1,0 +1,404 @@
+"""FROM: tables, views, CTEs, derived tables and joins, each with its number."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+
+from sqlglot import exp
+
+from sqlrewrite.model import Span
+from sqlrewrite.plan.expressions import Call, Expression, Literal, Unknown
+from sqlrewrite.plan.nodes import (
+    Condition,
+    Cte,
+    CteReference,
+    Derived,
+    Generate,
+    Join,
+    JoinType,
+    Node,
+    Opaque,
+    Query,
+    Relation,
+    Scan,
+)
+from sqlrewrite.schema import Catalog, Name, Table, View
+from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.sql.scope import Scope, find, star, visible
+from sqlrewrite.sql.translate import Facts, Translator
+
+Translate = Callable[..., Expression]
+
+_SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
+_KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
+_METHODS = ("", "NATURAL")
+
+# What a table reference may carry and still be the plain table.
+_PLAIN_TABLE = frozenset(
+    {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
+)
+_MAX_VIEW_DEPTH = 20
+
+
+class RelationBinder:
+    """The part of the binder that numbers and binds relations."""
+
+    def __init__(self, catalog: Catalog, text: str) -> None:
+        self.catalog = catalog
+        self.text = text
+        self.in_view = False
+        self.relations: dict[int, Relation | Generate] = {}
+        self.owner: dict[int, int] = {}
+        self.pending: list[int] = []
+        self.ctes: list[Cte] = []
+        self._numbered = 0
+        self._views: tuple[Name, ...] = ()
+
+    @abstractmethod
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> Query: ...
+
+    @abstractmethod
+    def conditions(
+        self, clause: exp.Expr | None, kind: str, translate: Translate
+    ) -> tuple[Condition, ...]: ...
+
+    @abstractmethod
+    def translator(self) -> Translator: ...
+
+    # --- the FROM clause -----------------------------------------------------------------------
+
+    def from_clause(self, node: exp.Select, scope: Scope, facts: Facts) -> Node:
+        """The join tree of a SELECT; one without FROM reads a single row of nothing."""
+        from_ = node.args.get("from_")
+        if from_ is None:
+            return Opaque(self._number(), "", "no FROM", columns=())
+        tree = self._tree(from_.this, node.args.get("joins") or [], scope, facts)
+        return self._laterals(node.args.get("laterals") or [], tree, scope, facts)
+
+    def _tree(self, first: exp.Expr, joins: list[exp.Expr], scope: Scope, facts: Facts) -> Node:
+        tree = self._relation(first, scope, facts)
+        after_comma = False
+        for join in joins:
+            comma = join.args.get("kind") == "CROSS" and not self._says_cross(join)
+            scope.source = tree
+            right = self._relation(join.this, scope, facts)
+            tree = self._join(tree, right, join, scope, facts, comma)
+            if (
+                after_comma
+                and isinstance(tree, Join)
+                and tree.declared
+                in (
+                    JoinType.RIGHT,
+                    JoinType.FULL,
+                )
+            ):
+                # spark.sql.ansi.relationPrecedence decides what such a join takes in.
+                tree = replace(tree, type=JoinType.FULL, declared=JoinType.FULL)
+            after_comma = after_comma or comma
+        return tree
+
+    def _says_cross(self, join: exp.Expr) -> bool:
+        start = _first_offset(join.this)
+        return start is None or "cross" in self.text[max(0, start - 40) : start].lower()
+
+    def _join(
+        self, left: Node, right: Node, join: exp.Expr, scope: Scope, facts: Facts, comma: bool
+    ) -> Node:
+        method = (join.args.get("method") or "").upper()
+        kind = (join.args.get("kind") or "").upper()
+        side = (join.args.get("side") or "").upper()
+        declared = _KINDS.get(kind, _SIDES.get(side))
+        if declared is None or method not in _METHODS:
+            declared = JoinType.FULL  # judged like the join that allows nothing
+            facts.unknowns.append(f"{method or side or kind} join is not understood")
+        both = Join(declared, left, right, (), declared, comma=comma)
+        scope.source = replace(both, type=JoinType.INNER, declared=JoinType.INNER)
+        translator = self.translator()
+
+        def translate(tree: exp.Expr, **flags: bool) -> Expression:
+            return translator.translate(tree, scope, facts)
+
+        if join.args.get("using") or method == "NATURAL":
+            using = self._using(left, right, join)
+            merged = tuple(_equality(left, right, name) for name in using or ())
+            if using is None:
+                merged = (Condition(Unknown("a NATURAL join over columns that are not known")),)
+                facts.unknowns.append("a NATURAL join over columns that are not known")
+            return replace(both, conditions=merged, using=using or (), natural=method == "NATURAL")
+        conditions = self.conditions(join.args.get("on"), "on", translate)
+        if len(conditions) == 1 and _is_true(conditions[0].expression):
+            conditions = ()
+        return replace(both, conditions=conditions)
+
+    def _using(self, left: Node, right: Node, join: exp.Expr) -> tuple[str, ...] | None:
+        written = join.args.get("using")
+        if written:
+            return tuple(item.name.lower() for item in written)
+        ours, theirs = star(left), star(right)
+        if ours is None or theirs is None:
+            return None
+        other = {name for name, _ in theirs}
+        return tuple(name for name, _ in ours if name in other)
+
+    def _laterals(self, laterals: list[exp.Expr], tree: Node, scope: Scope, facts: Facts) -> Node:
+        for lateral in laterals:
+            scope.source = tree
+            expression = self.translator().translate(lateral.this, scope, facts)
+            alias = lateral.args.get("alias")
+            names = tuple(c.name.lower() for c in alias.columns) if alias is not None else ()
+            number = self._number()
+            generate = Generate(number, tree, alias.name if alias else "", names, expression)
+            self.relations[number] = generate
+            tree = generate
+        return tree
+
+    # --- relations -----------------------------------------------------------------------------
+
+    def _relation(self, node: exp.Expr, scope: Scope, facts: Facts) -> Node:
+        match node:
+            case exp.Table():
+                joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
+                bound: Node = self._keep(self._table(node, scope, facts))
+                if joins or laterals:
+                    bound = self._joined(bound, joins, scope, facts)
+                    bound = self._laterals(laterals, bound, scope, facts)
+                return bound
+            case exp.Subquery():
+                return self._parenthesised(node, scope, facts)
+            case exp.Lateral():
+                return self._keep(self._lateral(node, scope))
+            case _:
+                reason = f"{type(node).__name__.lower()} is not a known relation"
+                return self._keep(
+                    Opaque(self._number(), _alias(node), reason, columns=_alias_columns(node))
+                )
+
+    def _joined(self, first: Node, joins: list[exp.Expr], scope: Scope, facts: Facts) -> Node:
+        outer = scope.source
+        tree = first
+        for join in joins:
+            scope.source = tree
+            right = self._relation(join.this, scope, facts)
+            comma = join.args.get("kind") == "CROSS" and not self._says_cross(join)
+            tree = self._join(tree, right, join, scope, facts, comma)
+        scope.source = outer
+        return tree
+
+    def _parenthesised(self, node: exp.Subquery, scope: Scope, facts: Facts) -> Node:
+        extra = any(node.args.get(key) for key in ("pivots", "match"))
+        if isinstance(node.this, exp.Table | exp.Subquery) and not _is_query(node.this):
+            if extra or node.args.get("alias") or node.args.get("sample"):
+                return self._keep(Opaque(self._number(), _alias(node), "an alias around a join"))
+            inner = self._relation(node.this, scope, facts)
+            return self._joined(inner, node.args.get("joins") or [], scope, facts)
+        number = self._number()
+        # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
+        outside = Scope(scope.ctes, scope.parent)
+        query = self._inner(node.this, outside, "derived")
+        scope.outer.extend(outside.outer)
+        columns = _alias_columns(node) or ()
+        bound: Relation = Derived(
+            number,
+            query,
+            _alias(node),
+            None,
+            columns,
+            listed=columns,
+            anchor=None if self.in_view else _alias_offset(node),
+            outer=tuple(outside.outer),
+            sampled=bool(node.args.get("sample")),
+        )
+        if extra:
+            bound = Opaque(number, _alias(node), "PIVOT, UNPIVOT or MATCH_RECOGNIZE")
+        kept = self._keep(bound)
+        return self._joined(kept, node.args.get("joins") or [], scope, facts)
+
+    def _lateral(self, node: exp.Lateral, scope: Scope) -> Relation:
+        number = self._number()
+        inner = node.this
+        if isinstance(inner, exp.Subquery) and _is_query(inner):
+            siblings = Scope(scope.ctes, scope.parent, scope.source)
+            beside = Scope(scope.ctes, siblings)
+            query = self._inner(inner, beside, "lateral")
+            scope.outer.extend(siblings.outer)
+            columns = _alias_columns(node) or ()
+            outer = tuple(beside.outer)
+            return Derived(number, query, _alias(node), None, columns, outer=outer, lateral=True)
+        return Opaque(number, _alias(node), "a table function", columns=_alias_columns(node))
+
+    def _inner(self, node: exp.Expr, scope: Scope, role: str) -> Query:
+        held, self.pending = self.pending, []
+        query = self.query(node, scope, role)
+        self.pending = held
+        return query
+
+    def _table(self, node: exp.Table, scope: Scope, facts: Facts) -> Relation:
+        number, alias = self._number(), _alias(node)
+        columns = _alias_columns(node)
+        span = None if self.in_view else self._name_span(node)
+        strange = [k for k, v in node.args.items() if v and k not in _PLAIN_TABLE]
+        stream = _streamed(node)
+        if stream is not None:
+            return self._stream(number, stream, alias, span, columns)
+        if strange or not isinstance(node.this, exp.Identifier):
+            facts.unknowns.append("a table function") if not strange else None
+            reason = f"{strange[0]} is not understood" if strange else "a table function"
+            return Opaque(number, alias, reason, span, columns)
+        parts = tuple(part.name.lower() for part in node.parts)
+        sampled = node.args.get("sample") is not None
+        name = parts[-1]
+        if len(parts) == 1 and name in scope.ctes:
+            cte = self.ctes[scope.ctes[name]]
+            listed = columns or ()
+            return CteReference(
+                number,
+                cte.number,
+                cte.query,
+                alias,
+                name,
+                span,
+                listed or cte.columns,
+                listed,
+                sampled,
+            )
+        found = self.catalog.resolve(parts)
+        if isinstance(found, Table):
+            if columns:
+                return Opaque(number, alias, "a table with renamed columns", span, columns)
+            return Scan(number, found, alias, parts, span, found.streaming, sampled)
+        if isinstance(found, View):
+            return self._view(number, found, alias, parts, span, columns, sampled)
+        return Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
+
+    def _stream(
+        self, number: int, parts: Name, alias: str, span: Span | None, columns: Name | None
+    ) -> Relation:
+        found = self.catalog.resolve(parts)
+        if isinstance(found, Table):
+            return Scan(number, found, alias or parts[-1], parts, span, streaming=True)
+        return Opaque(number, alias, "a stream", span, columns, streaming=True)
+
+    def _view(
+        self,
+        number: int,
+        view: View,
+        alias: str,
+        parts: Name,
+        span: Span | None,
+        columns: Name | None,
+        sampled: bool,
+    ) -> Relation:
+        tree = _view_tree(view.query).tree
+        if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
+            return Opaque(number, alias, f"the view {'.'.join(parts)} is not understood", span)
+        held = self.catalog, self.text, self.in_view, self._views
+        self.catalog = replace(self.catalog, namespace=view.namespace)
+        self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
+        query = self._inner(tree, Scope({}), "view")
+        self.catalog, self.text, self.in_view, self._views = held
+        return Derived(
+            number,
+            query,
+            alias,
+            span,
+            columns or view.columns,
+            listed=columns or (),
+            view=view.name,
+            parts=parts,
+            sampled=sampled,
+        )
+
+    def star_of(self, alias: str, node: Node | None) -> list[tuple[str, Expression]] | None:
+        """The columns of ``alias.*``."""
+        for leaf in visible(node):
+            if leaf.alias.lower() == alias:
+                return star(leaf) if not isinstance(leaf, Generate) else None
+        return None
+
+    def _keep(self, relation: Relation) -> Relation:
+        self.relations[relation.relation] = relation
+        return relation
+
+    def _number(self) -> int:
+        number = self._numbered
+        self._numbered += 1
+        self.pending.append(number)
+        return number
+
+    def _name_span(self, node: exp.Table) -> Span | None:
+        """A table's name in the text, with the time travel behind it."""
+        parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
+        if not parts or "start" not in parts[0].meta or "end" not in parts[-1].meta:
+            return None
+        end = parts[-1].meta["end"]
+        version = node.args.get("version")
+        if version is not None:
+            literal = version.expression
+            if not isinstance(literal, exp.Literal) or "end" not in literal.meta:
+                return None
+            end = literal.meta["end"]
+        return Span(parts[0].meta["start"], end + 1)
+
+
+@lru_cache(maxsize=512)
+def _view_tree(query: str) -> Statement:
+    found = list(statements(query))
+    return found[0] if len(found) == 1 else Statement(0, 0, (), None)
+
+
+def _equality(left: Node, right: Node, name: str) -> Condition:
+    ours, theirs = find(left, name), find(right, name)
+    if len(ours) != 1 or len(theirs) != 1:
+        return Condition(Unknown(f"column {name} of USING is not known"))
+    return Condition(Call("=", (ours[0], theirs[0])))
+
+
+def _is_true(expression: Expression) -> bool:
+    return expression == Literal("boolean", "true")
+
+
+def _is_query(node: exp.Expr) -> bool:
+    while isinstance(node, exp.Subquery):
+        node = node.this
+    return isinstance(node, exp.Select | exp.SetOperation)
+
+
+def _streamed(node: exp.Table) -> Name | None:
+    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``, if any."""
+    inner = node.this
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "stream":
+        argument = inner.expressions[0] if inner.expressions else None
+        if isinstance(argument, exp.Column):
+            return tuple(part.name.lower() for part in argument.parts)
+        return ("?",)
+    if len(node.parts) == 1 and node.name.lower() == "stream" and not inner.quoted:
+        return (node.alias.lower(),) if node.alias else None
+    return None
+
+
+def _alias(node: exp.Expr) -> str:
+    alias = node.args.get("alias")
+    if alias is not None and alias.name:
+        return str(alias.name)
+    return str(node.name) if isinstance(node, exp.Table) else ""
+
+
+def _alias_offset(node: exp.Expr) -> int | None:
+    alias = node.args.get("alias")
+    return alias.this.meta.get("start") if alias is not None and alias.this is not None else None
+
+
+def _alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
+    alias = node.args.get("alias")
+    names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
+    return names or None
+
+
+def _first_offset(node: exp.Expr) -> int | None:
+    offsets = [
+        found.meta["start"] for found in node.find_all(exp.Identifier) if "start" in found.meta
+    ]
+    return min(offsets, default=None)

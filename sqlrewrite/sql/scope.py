@@ -1,0 +1,189 @@
+"""Names to columns: what a column reference means at a place, as Spark resolves it.
+
+A scope is the join tree visible at that place and the scopes around it. Resolution never guesses:
+a name that more than one relation could have, or that only an unknown relation could have, is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlrewrite.model import Span
+from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.expressions import ColumnRef, Expression, Unknown
+from sqlrewrite.plan.nodes import (
+    CteReference,
+    Derived,
+    Generate,
+    Join,
+    JoinType,
+    Node,
+    Opaque,
+    Relation,
+    Scan,
+    leaves,
+)
+
+_LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is visible: a join tree (None before FROM is bound), the CTEs, the scope outside.
+
+    ``outer`` collects the references that a query makes to the scopes around it.
+    """
+
+    ctes: Mapping[str, int]
+    parent: Scope | None = None
+    source: Node | None = None
+    outer: list[ColumnRef] = field(default_factory=list)
+
+
+def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression:
+    """A column reference as written (lower case, without backquotes) in a scope.
+
+    Returns a ColumnRef, or Unknown with the reason.
+    """
+    crossed: list[Scope] = []
+    current: Scope | None = scope
+    while current is not None:
+        found = _in_source(current.source, parts, span)
+        if found is not None:
+            if isinstance(found, ColumnRef):
+                for inner in crossed:
+                    inner.outer.append(found)
+            return found
+        if _has_unknown(current.source, parts):
+            return Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
+        crossed.append(current)
+        current = current.parent
+    return Unknown(f"column {'.'.join(parts)} is not known")
+
+
+def _in_source(node: Node | None, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+    if node is None:
+        return None
+    if len(parts) == 1:
+        return _one(find(node, parts[0], span), parts)
+    *qualifier, name = parts
+    matches = [leaf for leaf in visible(node) if _named(leaf, tuple(qualifier))]
+    if not matches:
+        return _field_access(node, parts, span)
+    if len(matches) > 1:
+        return Unknown(f"{'.'.join(parts)} is ambiguous")
+    names = column_names(matches[0])
+    if names is not None and names.count(name) != 1:
+        return Unknown(f"column {'.'.join(parts)} is not known")
+    return ColumnRef(matches[0].relation, name, span)
+
+
+def _one(found: list[Expression], parts: tuple[str, ...]) -> Expression | None:
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else Unknown(f"column {'.'.join(parts)} is ambiguous")
+
+
+def _field_access(node: Node, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+    """``column.field`` of a struct: the column is known, its field is not plain."""
+    for depth in (1, 2):
+        head = parts[:depth]
+        if depth < len(parts) and (depth == 1 or len(parts) > 2):
+            found = _in_source(node, head, span) if depth == 1 else _qualified(node, head, span)
+            if isinstance(found, ColumnRef):
+                return Unknown("a field of a struct", (found,))
+    return None
+
+
+def _qualified(node: Node, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+    matches = [leaf for leaf in visible(node) if _named(leaf, parts[:1])]
+    if len(matches) != 1:
+        return None
+    names = column_names(matches[0])
+    return (
+        ColumnRef(matches[0].relation, parts[1], span)
+        if names is not None and parts[1] in names
+        else None
+    )
+
+
+def _named(leaf: Relation | Generate, qualifier: tuple[str, ...]) -> bool:
+    if len(qualifier) == 1:
+        return leaf.alias.lower() == qualifier[0]
+    if isinstance(leaf, Scan) or (isinstance(leaf, Derived) and leaf.view):
+        # db.t.x names the table itself, and only where no alias hides that name.
+        return leaf.alias.lower() == leaf.parts[-1].lower() and leaf.parts[
+            -len(qualifier) :
+        ] == tuple(qualifier)
+    return False
+
+
+def _has_unknown(node: Node | None, parts: tuple[str, ...]) -> bool:
+    if node is None:
+        return False
+    if len(parts) > 1:
+        return False
+    return any(column_names(leaf) is None for leaf in visible(node))
+
+
+def visible(node: Node | None) -> list[Relation | Generate]:
+    """The relations whose columns can be named above a join tree: not a semi-join's right side."""
+    match node:
+        case Join(left=left, right=right, type=kind):
+            return visible(left) if kind in _LEFT_ONLY else visible(left) + visible(right)
+        case Generate(child=child):
+            return [*visible(child), node]
+        case None:
+            return []
+        case _:
+            return list(leaves(node))
+
+
+def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
+    """The columns of that name in a join tree, one for each pair merged by USING or NATURAL."""
+    match node:
+        case Join(using=using, left=left, right=right, declared=kind):
+            if name in using:
+                if kind is JoinType.FULL:
+                    merged = (*find(left, name, span), *find(right, name, span))
+                    return [Unknown("a column merged by a FULL join", merged)]
+                return find(right if kind is JoinType.RIGHT else left, name, span)
+            if kind in _LEFT_ONLY:
+                return find(left, name, span)
+            return find(left, name, span) + find(right, name, span)
+        case Generate(child=child, columns=columns, relation=relation):
+            own: list[Expression] = [ColumnRef(relation, name, span, False)] * columns.count(name)
+            return find(child, name, span) + own
+        case Scan() | Derived() | CteReference() | Opaque():
+            names = column_names(node)
+            count = 0 if names is None else names.count(name)
+            return [ColumnRef(node.relation, name, span, False)] * count
+        case _:
+            return []
+
+
+def star(node: Node | None) -> list[tuple[str, Expression]] | None:
+    """The columns of ``*`` over a join tree, merged columns first and once; None if not known."""
+    match node:
+        case Join(left=left, right=right, declared=kind, using=using):
+            one = star(left)
+            if kind in _LEFT_ONLY:
+                return one
+            other = star(right)
+            if one is None or other is None:
+                return None
+            merged = [(name, found[0]) for name in using if (found := find(node, name))]
+            rest = [(name, ref) for name, ref in one + other if name not in using]
+            return merged + rest
+        case Generate(child=child, columns=columns, relation=relation):
+            below = star(child)
+            own = [(name, ColumnRef(relation, name, None)) for name in columns]
+            return None if below is None or not columns else [*below, *own]
+        case Scan() | Derived() | CteReference() | Opaque():
+            names = column_names(node)
+            if names is None:
+                return None
+            return [(name, ColumnRef(node.relation, name, None)) for name in names]
+        case _:
+            return None
