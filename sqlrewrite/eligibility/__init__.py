@@ -1,0 +1,103 @@
+"""The rules that decide whether a pair becomes a predicate: all run on each, every verdict kept.
+
+``RULES`` is the order in which reasons are shown. The first two are about the query, the soundness
+rules say whether a predicate would be right, the benefit rules whether it would be worth it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlrewrite.eligibility import (
+    already_pruned,
+    barriers,
+    benefit,
+    clause,
+    conditions,
+    determinism,
+    equi_join,
+    join_type,
+    key_types,
+    names,
+    partition_column,
+    row_limit,
+    selective_predicate,
+    streaming,
+)
+from sqlrewrite.eligibility.case import Case, Judgement
+from sqlrewrite.model import Outcome, RuleResult, Verdict
+from sqlrewrite.plan.nodes import Plan
+from sqlrewrite.pruning.candidates import Pair
+from sqlrewrite.pruning.reducers import restrictions
+from sqlrewrite.rulebook import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its code, its name, and the function that judges a case."""
+
+    code: str
+    name: str
+    judge: Callable[[Case], Judgement]
+
+
+UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
+NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
+
+RULES: tuple[Rule, ...] = (
+    UNBOUNDED,
+    NOT_YET_PRUNED,
+    Rule("DPP101", "join-type", join_type.judge),
+    Rule("DPP102", "equi-join", equi_join.judge),
+    Rule("DPP103", "partition-column", partition_column.judge),
+    Rule("DPP104", "key-column", partition_column.judge_key),
+    Rule("DPP105", "barriers", barriers.judge),
+    Rule("DPP106", "shared-cte", barriers.judge_shared),
+    Rule("DPP107", "streaming", streaming.judge),
+    Rule("DPP108", "determinism", determinism.judge_fact),
+    Rule("DPP109", "repeatable", determinism.judge_dimension),
+    Rule("DPP110", "row-limit", row_limit.judge),
+    Rule("DPP111", "correlated", names.judge_correlated),
+    Rule("DPP112", "key-types", key_types.judge),
+    Rule("DPP113", "names", names.judge_names),
+    Rule("DPP114", "guards", conditions.judge_guards),
+    Rule("DPP115", "parameters", names.judge_parameters),
+    Rule("DPP116", "clause", clause.judge),
+    Rule("DPP120", "selective-predicate", selective_predicate.judge),
+    Rule("DPP123", "benefit", benefit.judge),
+)
+
+
+def examine(
+    plan: Plan,
+    pair: Pair,
+    pairs: tuple[Pair, ...],
+    engine: Engine,
+    *,
+    hint: bool,
+    disabled: frozenset[str] = frozenset(),
+) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
+    """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
+
+    A rule that is not decided counts as one that fails. ``disabled`` rules are taken as passed:
+    for the tests that show each rule to be needed.
+    """
+    case = Case(plan, pair, pairs, engine, hint, disabled=disabled)
+    kept, left_out = conditions.sift(case, restrictions(plan, pair))
+    case = replace(case, kept=kept, left_out=left_out)
+    results = tuple(_result(rule, case) for rule in RULES)
+    failing = {result.code for result in results if result.outcome is not Outcome.PASS}
+    if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
+        return case, results, Verdict.ALREADY_PRUNED
+    return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
+
+
+def _result(rule: Rule, case: Case) -> RuleResult:
+    if rule.code in case.disabled:
+        return RuleResult(rule.code, rule.name, Outcome.PASS, "switched off")
+    outcome, message = rule.judge(case)
+    return RuleResult(rule.code, rule.name, outcome, message)
+
+
+__all__ = ["RULES", "Case", "Rule", "examine"]

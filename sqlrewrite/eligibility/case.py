@@ -1,0 +1,91 @@
+"""What a rule is shown: one pair, the plan it stands in, the engine, and the conditions at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlrewrite.model import Outcome
+from sqlrewrite.plan.expressions import ColumnRef
+from sqlrewrite.plan.nodes import Block, CteReference, Derived, Opaque, Plan, Scan
+from sqlrewrite.pruning.candidates import Pair
+from sqlrewrite.pruning.reducers import Restriction
+from sqlrewrite.rulebook import Engine
+
+Judgement = tuple[Outcome, str]
+"""A rule's outcome and its reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One pair before its rules, among all ``pairs`` of its statement.
+
+    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, as
+    (rule code, reason). ``disabled`` are rules taken as passed, which only tests may ask for.
+    """
+
+    plan: Plan
+    pair: Pair
+    pairs: tuple[Pair, ...]
+    engine: Engine
+    hint: bool
+    kept: tuple[Restriction, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    disabled: frozenset[str] = frozenset()
+
+    @property
+    def target_block(self) -> Block:
+        """The block in whose text the predicate would be written."""
+        return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
+
+    @property
+    def dimension_block(self) -> Block:
+        """The block in whose FROM the dimension stands."""
+        return self.plan.blocks[self.plan.owner[self.pair.dimension.relation]]
+
+    @property
+    def dimension_blocks(self) -> tuple[int, ...]:
+        """The blocks inside the dimension, none for a base table."""
+        dimension = self.pair.dimension
+        if isinstance(dimension, Derived | CteReference):
+            return dimension.query.blocks
+        return ()
+
+    def label(self, ref: ColumnRef) -> str:
+        """A column as a person would name it."""
+        relation = self.plan.relations[ref.relation]
+        return f"{relation.alias}.{ref.name}" if relation.alias else ref.name
+
+    @property
+    def dimension_name(self) -> str:
+        """The dimension as a person would name it."""
+        return relation_name(self.pair.dimension)
+
+
+def relation_name(relation: object) -> str:
+    """A relation as a person would name it."""
+    match relation:
+        case Scan(parts=parts):
+            return ".".join(parts)
+        case Derived(view=view, parts=parts) if view:
+            return ".".join(parts)
+        case CteReference(name=name):
+            return name
+        case Derived(alias=alias) | Opaque(alias=alias):
+            return alias or "a derived table"
+        case _:
+            return "a relation"
+
+
+def passed(message: str) -> Judgement:
+    """The rule holds."""
+    return Outcome.PASS, message
+
+
+def failed(message: str) -> Judgement:
+    """The rule does not hold."""
+    return Outcome.FAIL, message
+
+
+def unknown(message: str) -> Judgement:
+    """The rule cannot be decided from what is known."""
+    return Outcome.UNKNOWN, message

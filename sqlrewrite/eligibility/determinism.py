@@ -1,0 +1,45 @@
+"""DPP108 determinism and DPP109 repeatable: no value depends on when, where or how often it is
+computed.
+
+On the fact's side a bound changes which rows reach ``rand()`` or ``monotonically_increasing_id()``;
+on the dimension's side the predicate computes everything a second time.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.eligibility.case import Case, Judgement, failed, passed, unknown
+from sqlrewrite.eligibility.repeatable import DETERMINISM, against, of_relation
+
+
+def judge_fact(case: Case) -> Judgement:
+    """Whether the blocks from the join down to the scan compute nothing that varies."""
+    engine = case.engine
+    known = engine.deterministic | engine.order_dependent | engine.total
+    for number in _blocks(case):
+        for name in sorted(case.plan.blocks[number].functions - {"?"}):
+            if name in engine.nondeterministic:
+                return failed(
+                    f"{name}() stands in the fact's block: a bound would change its values"
+                )
+            if name not in known:
+                return unknown(
+                    f"{name}() in the fact's block is not known to be deterministic: if it is, add "
+                    "it to the engine's list"
+                )
+    return passed("the fact's blocks are deterministic")
+
+
+def _blocks(case: Case) -> set[int]:
+    owners = {case.plan.owner[relation.relation] for relation in case.pair.path.relations}
+    return owners | {case.pair.tie.block.number}
+
+
+def judge_dimension(case: Case) -> Judgement:
+    """Whether the dimension gives the same rows when it is read again."""
+    for code, reason in (
+        *of_relation(case, case.pair.dimension),
+        *against(case, case.dimension_blocks),
+    ):
+        if code == DETERMINISM:
+            return failed(f"{case.dimension_name} is read twice: {reason}")
+    return passed(f"{case.dimension_name} gives the same rows each time it is read")

@@ -1,0 +1,162 @@
+"""What may be read a second time: the blocks of a dimension, or of a subquery in a condition.
+
+The dimension is read twice, by the query and by the predicate, and both must give the same rows
+(SOUNDNESS.md, "The dimension side is read twice"). One walk finds all reasons against it; each rule
+picks those under its own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlrewrite.eligibility.case import Case
+from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, walk
+from sqlrewrite.plan.lineage import same
+from sqlrewrite.plan.nodes import (
+    Block,
+    CteReference,
+    Derived,
+    Opaque,
+    Plan,
+    Relation,
+    Scan,
+    SetOperation,
+)
+from sqlrewrite.rulebook import Engine
+
+STREAMING, DETERMINISM, ROW_LIMIT, NAMES, PARAMETERS = (
+    "DPP107",
+    "DPP109",
+    "DPP110",
+    "DPP113",
+    "DPP115",
+)
+
+Reason = tuple[str, str]
+"""A rule's code and a sentence."""
+
+_EXACT = frozenset({"tinyint", "smallint", "int", "bigint"})
+_EXACT_OPERATORS = frozenset({"+", "-", "*", "coalesce", "nvl", "ifnull", "distinct"})
+
+
+def against(case: Case, blocks: Iterable[int], *, copied: bool = True) -> Iterator[Reason]:
+    """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
+
+    ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
+    """
+    for number in blocks:
+        block = case.plan.blocks[number]
+        yield from _of_functions(case.engine, block.functions)
+        for unknown in block.unknowns:
+            yield DETERMINISM, unknown
+        yield from _of_sums(case.plan, block)
+        if block.limit is not None and not total_order(case.plan, block):
+            yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
+        for relation in relations_of(case.plan, block):
+            yield from of_relation(case, relation, copied=copied and not block.in_view)
+
+
+def relations_of(plan: Plan, block: Block) -> Iterator[Relation]:
+    """The relations that stand in a block's own FROM."""
+    for number, owner in plan.owner.items():
+        relation = plan.relations.get(number)
+        if owner == block.number and isinstance(relation, Relation):
+            yield relation
+
+
+def of_relation(case: Case, relation: Relation, *, copied: bool = True) -> Iterator[Reason]:
+    """The reasons why a relation may not be read again, under its name where it is ``copied``."""
+    visible, home = case.target_block.ctes, case.dimension_block.ctes
+    match relation:
+        case Opaque(streaming=True) | Scan(streaming=True):
+            yield STREAMING, f"{relation.alias} is a stream: it cannot be read twice"
+        case Opaque(reason=reason):
+            yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
+        case CteReference(name=name, cte=cte, query=query):
+            if copied and cte in home.values() and visible.get(name) != cte:
+                yield NAMES, f"the CTE {name} is not visible where the predicate would stand"
+            yield from against(case, query.blocks, copied=False)
+        case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
+            if copied and len(parts) == 1 and parts[0] in visible:
+                yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
+        case _:
+            pass
+    if not isinstance(relation, Opaque) and relation.sampled:
+        yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
+
+
+def of_expression(engine: Engine, expression: Expression) -> Iterator[Reason]:
+    """The reasons why a condition's own functions may not be computed again."""
+    for node in walk(expression):
+        if isinstance(node, Call):
+            yield from _of_functions(engine, (node.name,))
+
+
+def _of_functions(engine: Engine, names: Iterable[str]) -> Iterator[Reason]:
+    for name in sorted(names):
+        if name == "?":
+            yield PARAMETERS, "a positional parameter (?) cannot be repeated: it would renumber"
+        elif name in engine.order_dependent:
+            yield DETERMINISM, f"{name}() depends on the order of rows"
+        elif name in engine.nondeterministic:
+            yield DETERMINISM, f"{name}() gives another value each time"
+        elif name not in engine.deterministic | engine.total and _is_function(name):
+            yield DETERMINISM, f"{name}() is not known to be deterministic"
+
+
+def _is_function(name: str) -> bool:
+    """Whether a call is of a function, and not an operator under its sign."""
+    return name.isidentifier() or "." in name.strip(".")
+
+
+def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
+    if "sum" not in block.functions:
+        return
+    shown = [output.expression for output in block.outputs]
+    for expression in (*shown, *(condition.expression for condition in block.having)):
+        for node in walk(expression):
+            if isinstance(node, Call) and node.name == "sum" and not _exact(plan, node.args[0]):
+                yield (
+                    DETERMINISM,
+                    "a sum that may be of floating-point numbers depends on the order",
+                )
+
+
+def _exact(plan: Plan, expression: Expression) -> bool:
+    """Whether adding up such values gives the same in any order: integers and decimals."""
+    match expression:
+        case Literal(kind="number", text=text):
+            return text.replace(".", "").isdigit()
+        case Call(name=name, args=args) if name in _EXACT_OPERATORS:
+            return all(_exact(plan, arg) for arg in args)
+        case ColumnRef() | Cast():
+            kind = expression_type(plan, expression)
+            return kind is not None and (kind in _EXACT or kind.startswith("decimal"))
+        case _:
+            return False
+
+
+def total_order(plan: Plan, block: Block) -> bool:
+    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique."""
+    assert block.limit is not None
+    order = block.limit.order
+    if isinstance(block.limit.child, SetOperation):
+        return False
+    if block.aggregate == "global":
+        return True  # a single row
+    if block.aggregate == "group by" and block.keys:
+        return all(_among(key, order) for key in block.keys)
+    if block.distinct:
+        return all(_among(output.expression, order) for output in block.outputs)
+    source = block.source
+    if isinstance(source, Scan) and source.table.primary_key:
+        return all(
+            any(isinstance(key, ColumnRef) and key.name == column.lower() for key in order)
+            for column in source.table.primary_key
+        )
+    return False
+
+
+def _among(expression: Expression, keys: tuple[Expression, ...]) -> bool:
+    return any(same(expression, key) for key in keys)

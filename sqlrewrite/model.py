@@ -1,0 +1,153 @@
+"""The values that flow along the line: spans, edits, candidates, verdicts, and the result.
+
+Frozen and of the standard library alone, so that any stage may import them and any of them may
+cross a process boundary. Offsets count code points of the file's text; lines and columns from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+MARKER = "/* dpp-rewrite */"
+"""Stands right after each inserted predicate: what carries it is ours to refresh or take out."""
+
+
+class ConfigError(Exception):
+    """Settings or options that cannot be used; the message says which and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of text, ``end`` exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An insertion of ``text`` at ``offset``. There is no other kind of edit."""
+
+    offset: int
+    text: str
+
+
+class Outcome(Enum):
+    """What a rule says of a candidate; only ``PASS`` from every rule makes a predicate."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+class Verdict(Enum):
+    """What became of a candidate."""
+
+    REWRITTEN = "rewritten"
+    ALREADY_PRUNED = "already-pruned"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One rule's outcome for one candidate, with its reason."""
+
+    code: str
+    name: str
+    outcome: Outcome
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableUse:
+    """One side of a candidate as a person names it: the table, its alias, the column, the place."""
+
+    table: str
+    alias: str
+    column: str
+    line: int
+    column_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class JoinUse:
+    """The join of a candidate: its type in the words of SQL, and its place."""
+
+    type: str
+    line: int
+    column_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact scan, one of its partition columns, and a relation whose join keys bound it."""
+
+    statement: int
+    fact: TableUse
+    dimension: TableUse
+    join: JoinUse
+    verdict: Verdict
+    rules: tuple[RuleResult, ...]
+    predicate: str | None = None
+
+    @property
+    def reason(self) -> RuleResult | None:
+        """The first rule that did not pass: the reason to show; None where all passed."""
+        return next((rule for rule in self.rules if rule.outcome is not Outcome.PASS), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A statement or file that was left alone, with its place and why."""
+
+    code: str
+    message: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One line of the explain diff: ``mark`` is ``+``, ``-`` or a space."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDiff:
+    """The logical plan of one changed statement, before and after, as one marked tree."""
+
+    statement: int
+    line: int
+    lines: tuple[PlanLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What ``rewrite`` made of one text.
+
+    ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
+    those that do not parse; ``statements`` counts all of them.
+    """
+
+    original: str
+    sql: str
+    statements: int
+    candidates: tuple[Candidate, ...]
+    errors: tuple[Problem, ...]
+    skipped: tuple[Problem, ...]
+    plans: tuple[PlanDiff, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text differs from what was given."""
+        return self.sql != self.original
+
+    def explain(self) -> str:
+        """The logical explain diff as plain text; empty where nothing was inserted."""
+        return "\n\n".join(
+            "\n".join(f"{line.mark} {line.text}".rstrip() for line in plan.lines)
+            for plan in self.plans
+        )

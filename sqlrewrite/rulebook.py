@@ -1,0 +1,128 @@
+"""Loads ``rules/``: the engines' settings and tables, and the page of each rule.
+
+The folder is data. In the wheel it lies inside the package, in a checkout beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sqlrewrite.model import ConfigError
+
+_PACKAGE = Path(__file__).resolve().parent
+_PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
+_KIND = re.compile(r"^Kind: (\w+)\.", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine's settings and tables, one field for each key of its file."""
+
+    name: str
+    enabled: bool
+    use_stats: bool
+    fallback_filter_ratio: float
+    reuse_broadcast_only: bool
+    broadcast_threshold: int
+    transforms: frozenset[str]
+    predicates: frozenset[str]
+    deterministic: frozenset[str]
+    order_dependent: frozenset[str]
+    nondeterministic: frozenset[str]
+    total: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A rule's page: ``kind`` is ``soundness`` or ``benefit``, ``text`` its Markdown."""
+
+    code: str
+    name: str
+    summary: str
+    kind: str
+    text: str
+
+
+def rules_folder() -> Path:
+    """Where ``rules/`` is: in the installed package, or beside it in a checkout."""
+    inside = _PACKAGE / "rules"
+    return inside if inside.is_dir() else _PACKAGE.parent / "rules"
+
+
+@lru_cache(maxsize=16)
+def engine(name: str) -> Engine:
+    """The engine of that name, or of that file. Raises ConfigError with what would do."""
+    path = rules_folder() / "engines" / f"{name}.toml"
+    if name.endswith(".toml"):
+        path = Path(name)
+    elif not path.is_file():
+        known = sorted(found.stem for found in path.parent.glob("*.toml"))
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}, or a .toml file"
+        raise ConfigError(f"no engine is called {name!r}: {hint}")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    return _engine(text, str(path))
+
+
+def _engine(text: str, source: str) -> Engine:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: {error}") from error
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        values.update(value if isinstance(value, dict) else {key: value})
+    return _checked(values, source)
+
+
+def _checked(values: dict[str, Any], source: str) -> Engine:
+    """The engine of a file's values: every field there, of its type, and none besides."""
+    types = {found.name: str(found.type) for found in fields(Engine)}
+    for key in values:
+        if key not in types:
+            near = get_close_matches(key, types, 1)
+            raise ConfigError(
+                f"{source}: unknown key {key!r}" + (f": did you mean {near[0]}?" if near else "")
+            )
+    for key, kind in types.items():
+        if key not in values:
+            raise ConfigError(
+                f"{source}: {key} is missing; rules/engines/spark.toml shows all keys"
+            )
+        value = values[key]
+        if kind.startswith("frozenset"):
+            if isinstance(value, str):
+                value = value.split()
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                raise ConfigError(f"{source}: {key}: expected a list of names")
+            values[key] = frozenset(value)
+        elif kind == "float" and isinstance(value, int) and not isinstance(value, bool):
+            values[key] = float(value)
+        elif type(value).__name__ != kind:
+            raise ConfigError(f"{source}: {key}: expected {kind}, found {value!r}")
+    return Engine(**values)
+
+
+@lru_cache(maxsize=1)
+def pages() -> tuple[Page, ...]:
+    """All rule pages, by code. Raises ConfigError for a page that is not of the form."""
+    return tuple(_page(path) for path in sorted(rules_folder().glob("DPP*.md")))
+
+
+def _page(path: Path) -> Page:
+    text = path.read_text(encoding="utf-8")
+    head, kind = _PAGE.match(text), _KIND.search(text)
+    if head is None or kind is None:
+        raise ConfigError(f"{path}: a rule page begins '# CODE name', a summary, then 'Kind: …'")
+    summary = " ".join(head["summary"].split())
+    return Page(head["code"], head["name"], summary, kind.group(1), text)
