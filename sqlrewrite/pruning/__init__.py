@@ -1,0 +1,1 @@
+"""From a plan to edits: which joins could prune a fact, with what predicate, and where it goes."""

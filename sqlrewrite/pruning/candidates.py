@@ -1,0 +1,258 @@
+"""Fact–dimension joins on partition columns: what the rules are then asked about.
+
+In: a plan. Out: a ``Pair`` for each fact scan, partition column of it, and relation whose column an
+equality ties to it, in a WHERE, an ON, a USING, an IN or through a correlation. Nothing is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlrewrite.plan.expressions import (
+    Call,
+    ColumnRef,
+    Expression,
+    Subquery,
+    columns,
+)
+from sqlrewrite.plan.joins import LEFT, RIGHT, required
+from sqlrewrite.plan.lineage import Path, trace, trace_query
+from sqlrewrite.plan.nodes import (
+    Block,
+    Condition,
+    Derived,
+    Generate,
+    Join,
+    JoinType,
+    Node,
+    Plan,
+    Query,
+    Relation,
+    Scan,
+    numbers,
+)
+
+_TIES = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A condition between two relations, and where it stands.
+
+    ``shape`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
+    ``scalar``, ``lateral`` for a subquery. ``join`` is the join in whose ON it stands; ``implied``
+    says that every row coming out of the block's FROM and WHERE satisfies it; ``query`` is the
+    subquery of an IN.
+    """
+
+    block: Block
+    condition: Condition
+    operator: str
+    shape: str
+    join: Join | None
+    implied: bool
+    query: Query | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
+
+    ``path`` leads from the column of the tie to the scan; ``target`` is the relation in the
+    author's text at which a predicate can be written (the scan, or the view it hides in) and
+    ``target_column`` its column. ``side`` is where the fact stands: ``left`` or ``right`` of the
+    join, ``outside`` or ``inside`` of the subquery. ``key`` is None for a key that is computed.
+    """
+
+    tie: Tie
+    side: str
+    path: Path
+    fact: ColumnRef
+    fact_plain: bool
+    target: Relation
+    target_column: str
+    dimension: Relation
+    key: ColumnRef
+    key_plain: bool
+
+    @property
+    def scan(self) -> Scan:
+        """The fact's scan."""
+        assert isinstance(self.path.end, Scan)
+        return self.path.end
+
+
+def find_pairs(plan: Plan) -> tuple[Pair, ...]:
+    """All pairs of a plan in the order of their ties, each fact scan and key once."""
+    found: dict[tuple[object, ...], Pair] = {}
+    for block in plan.blocks:
+        if block.in_view:
+            continue  # the view's own text is where that pair is written
+        for tie, one, other in _ties(plan, block):
+            for fact, key in ((one, other), (other, one)):
+                for pair in _pairs(plan, tie, fact, key):
+                    found.setdefault(_identity(pair), pair)
+    return tuple(found.values())
+
+
+def _identity(pair: Pair) -> tuple[object, ...]:
+    way = tuple(relation.relation for relation in pair.path.relations)
+    return (way, pair.path.column, pair.dimension.relation, pair.key.name)
+
+
+# --- ties -----------------------------------------------------------------------------------------
+
+
+def _ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Expression, Expression]]:
+    """The conditions of a block that tie two expressions, each with both of them."""
+    implied = {id(condition) for condition in required(block.source, block.where)}
+    for condition in block.where:
+        yield from _tie(plan, block, condition, None, True)
+    for join in joins(block.source):
+        for condition in join.conditions:
+            yield from _tie(plan, block, condition, join, id(condition) in implied)
+
+
+def _tie(
+    plan: Plan, block: Block, condition: Condition, join: Join | None, implied: bool
+) -> Iterator[tuple[Tie, Expression, Expression]]:
+    expression, negated = condition.expression, False
+    if isinstance(expression, Call) and expression.name == "not":
+        (expression,), negated = expression.args, True
+    match expression:
+        case Call(name=name, args=(one, *others)) if name in _TIES and others and not negated:
+            shape = JoinType.INNER if join is None or implied else join.type
+            if join is not None and join.type in (JoinType.SEMI, JoinType.ANTI):
+                shape = join.type
+            for other in others:
+                yield Tie(block, condition, name, shape.value, join, implied), one, other
+        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
+            shape_in = "not in" if negated else "in" if implied else "in (not required)"
+            for output in first_outputs(plan, query):
+                yield Tie(block, condition, "=", shape_in, join, implied, query), operand, output
+        case _:
+            return
+
+
+def joins(node: Node) -> Iterator[Join]:
+    """The joins of a join tree, outermost first."""
+    match node:
+        case Join(left=left, right=right):
+            yield node
+            yield from joins(left)
+            yield from joins(right)
+        case Generate(child=child):
+            yield from joins(child)
+        case _:
+            return
+
+
+def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
+    """The single column of an IN's subquery, in each branch of a set operation."""
+    for number in query.top:
+        outputs = plan.blocks[number].outputs
+        if len(outputs) == 1:
+            yield outputs[0].expression
+
+
+# --- pairs ----------------------------------------------------------------------------------------
+
+
+def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[Pair]:
+    keys = columns(key, inside=False)
+    if not keys:
+        return
+    for ref in columns(fact, inside=False):
+        if any(found.relation == ref.relation for found in keys):
+            continue
+        outside = plan.owner[ref.relation] == tie.block.number
+        if tie.query is None or outside:
+            ways = list(trace(plan, ref))
+        else:
+            # The value of an IN's subquery has that query's own operators above it.
+            ways = [
+                w
+                for w in trace_query(plan, tie.query, 0)
+                if w.relations[0] is plan.relations[ref.relation]
+            ]
+        dimension = plan.relations[keys[0].relation]
+        for path in ways:
+            if not _prunable(path) or isinstance(dimension, Generate):
+                continue
+            target, column = _target(path, ways)
+            side, shape = _side(plan, tie, ref, keys[0])
+            yield Pair(
+                tie=replace(tie, shape=shape),
+                side=side,
+                path=path,
+                fact=ref,
+                fact_plain=isinstance(fact, ColumnRef),
+                target=target,
+                target_column=column,
+                dimension=dimension,
+                key=keys[0],
+                key_plain=isinstance(key, ColumnRef),
+            )
+
+
+def _prunable(path: Path) -> bool:
+    """Whether a path ends in a column that its table is partitioned by, plainly or transformed."""
+    return isinstance(path.end, Scan) and any(
+        field.column.lower() == path.column for field in path.end.table.partitioned_by
+    )
+
+
+def _target(path: Path, ways: list[Path]) -> tuple[Relation, str]:
+    """Where a predicate for the scan can be written: at the scan, or at the first view above it."""
+    for depth, relation in enumerate(path.relations, 1):
+        if isinstance(relation, Derived) and relation.view:
+            above = path.relations[:depth]
+            return relation, next(way.column for way in ways if way.relations == above)
+    return path.end, path.column
+
+
+def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, str]:
+    """Where the fact stands in the tie, and the shape of the tie as seen from there."""
+    here, block = plan.owner, tie.block
+    at_fact, at_key = here[fact.relation], here[key.relation]
+    if tie.shape in ("in", "not in", "in (not required)"):
+        return ("outside" if at_fact == block.number else "inside"), tie.shape
+    if at_fact == at_key == block.number:
+        tree = tie.join if tie.join is not None else _meeting(block.source, fact, key)
+        left = not isinstance(tree, Join) or fact.relation in numbers(tree.left)
+        return (LEFT if left else RIGHT), tie.shape
+    if at_fact == block.number:
+        # The fact is in a subquery, or beside one in its own block's outer join.
+        if tie.join is not None and not tie.implied:
+            left = fact.relation in numbers(tie.join.left)
+            return (LEFT if left else RIGHT), tie.shape
+        return "inside", _role(block)
+    # A global aggregate returns a row even where nothing matches.
+    direct = at_fact == block.parent and tie.implied and block.aggregate in (None, "group by")
+    return "outside", _role(block) if direct else "scalar"
+
+
+def _role(block: Block) -> str:
+    """A subquery's shape as its rows decide over the block around it."""
+    if block.role in ("exists", "in"):
+        if block.negated:
+            return f"not {block.role}" if block.role == "exists" else "not in (correlated)"
+        return "exists" if block.required else "scalar"
+    return block.role if block.role in ("lateral", "scalar") else "scalar"
+
+
+def _meeting(node: Node, one: ColumnRef, other: ColumnRef) -> Node:
+    """The lowest join over two relations of a tree."""
+    while True:
+        if isinstance(node, Generate):
+            node = node.child
+            continue
+        if not isinstance(node, Join):
+            return node
+        for side in (node.left, node.right):
+            if {one.relation, other.relation} <= numbers(side):
+                node = side
+                break
+        else:
+            return node

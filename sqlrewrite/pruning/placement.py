@@ -1,0 +1,115 @@
+"""Into which clause a predicate goes, and the insertion that puts it there.
+
+A conjunct at the end of the WHERE or ON; a new WHERE where there is none; and where the condition
+has an OR at its top, in front of it, with the condition in parentheses: only an insertion of ours
+has that form, so it can be taken out again for certain (``managed``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlrewrite.eligibility.case import Case
+from sqlrewrite.eligibility.join_type import Place, place
+from sqlrewrite.model import MARKER, Edit
+from sqlrewrite.plan.nodes import Clause
+from sqlrewrite.pruning.predicates import Style
+from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
+
+_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*")
+_INDENT = re.compile(r"[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A clause to insert into; equal for all predicates that go to the same one."""
+
+    clause: ConditionClause
+
+
+def slot(case: Case, anchors: Anchors) -> Slot:
+    """The clause for a case's predicate. Raises AnchorError where it is not found."""
+    pair = case.pair
+    here = case.target_block.number == pair.tie.block.number
+    if here and place(pair) is Place.ON:
+        return Slot(anchors.clause(_on_of(case)))
+    span = pair.target.span
+    if span is None:
+        raise AnchorError("the fact has no place in the text")
+    return Slot(anchors.where(span.start))
+
+
+def _on_of(case: Case) -> Clause:
+    join = case.pair.tie.join
+    for condition in join.conditions if join is not None else ():
+        if condition.clause is not None:
+            return condition.clause
+    raise AnchorError("the join has no ON")
+
+
+def style(found: Slot, anchors: Anchors) -> Style:
+    """The author's case of keywords, as in the word that opens the block or the ON."""
+    return Style(lower=anchors.raw(found.clause.lead).islower())
+
+
+def edits(found: Slot, predicates: list[str], anchors: Anchors) -> list[Edit]:
+    """The insertions that add the predicates to a clause, in the order of their offsets."""
+    clause, words = found.clause, style(found, anchors)
+    marked = [f"{predicate} {MARKER}" for predicate in predicates]
+    conjunction = words.word("AND")
+    if clause.disjunction:
+        first, last = anchors.tokens[clause.condition.start], clause.condition.end - 1
+        front = f" {conjunction} ".join(marked) + f" {conjunction} ("
+        return [Edit(first.start, front), Edit(anchors.tokens[last].end + 1, ")")]
+    last = clause.condition.end - 1
+    offset = anchors.tokens[last].end + 1
+    comment = _LINE_COMMENT.match(anchors.text, offset)
+    separator = _separator(clause, anchors)
+    if comment and comment.group().strip():
+        offset = comment.end()
+        separator = separator if "\n" in separator else _newline(anchors.text, offset)
+    if clause.keyword is None:
+        where = f"{separator}{words.word('WHERE')} "
+        inner = separator + "  " if "\n" in separator else " "
+        return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
+    return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
+
+
+def _separator(clause: ConditionClause, anchors: Anchors) -> str:
+    """What goes before AND or WHERE: a space, or a new line indented like those around it."""
+    text, tokens = anchors.text, anchors.tokens
+    if clause.keyword is None:
+        # A new WHERE stands under its SELECT where the statement spreads over lines.
+        lead, last = tokens[clause.lead], tokens[clause.condition.end - 1]
+        if "\n" not in text[lead.start : last.end]:
+            return " "
+        return _newline(text, lead.start) + _indent(text, lead.start)
+    for index in reversed(anchors.connectives(clause.condition)):
+        start = tokens[index].start
+        if _opens_line(text, start):
+            return _newline(text, start) + _indent(text, start)
+    first, keyword = tokens[clause.condition.start].start, tokens[clause.keyword].start
+    if "\n" in text[keyword:first]:
+        return _newline(text, first) + _indent(text, first)
+    if _opens_line(text, keyword):
+        return _newline(text, keyword) + _indent(text, keyword) + "  "
+    return " "
+
+
+def _opens_line(text: str, offset: int) -> bool:
+    start = text.rfind("\n", 0, offset) + 1
+    return start > 0 and not text[start:offset].strip()
+
+
+def _indent(text: str, offset: int) -> str:
+    """The white space that the line of an offset begins with."""
+    match = _INDENT.match(text, text.rfind("\n", 0, offset) + 1)
+    return match.group() if match else ""
+
+
+def _newline(text: str, offset: int) -> str:
+    """The line end in use around an offset."""
+    at = text.rfind("\n", 0, offset)
+    at = at if at >= 0 else text.find("\n", offset)
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"

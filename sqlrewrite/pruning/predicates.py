@@ -1,0 +1,173 @@
+"""The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``.
+
+It is composed from slices of the author's own text; each column of the dimension is qualified with
+an alias that occurs nowhere in the statement, so that none can be taken for another (SOUNDNESS.md,
+"Names").
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlrewrite.eligibility.case import Case
+from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.expressions import ColumnRef, columns
+from sqlrewrite.plan.nodes import CteReference, Derived, Node, Scan, leaves
+from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+# Short words that are no good as an alias.
+_WORDS = frozenset(
+    """
+    all and any as asc at both by case cast cross desc div else end except false fetch for
+    from full group having if in inner is join kind left like limit map natural no not null
+    of on or order out outer over primary right row rows select semi set some start table
+    then time to true union use user using values view when where window with
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the author writes: the case of keywords."""
+
+    lower: bool
+
+    def word(self, keyword: str) -> str:
+        """A keyword in the author's case."""
+        return keyword.lower() if self.lower else keyword
+
+
+def in_predicate(
+    case: Case, anchors: Anchors, style: Style, identifiers: frozenset[str], *, hint: bool
+) -> str:
+    """The IN predicate for a case, on one line, without its marker.
+
+    ``identifiers`` are all the names of the statement, lower case. Raises AnchorError where a part
+    of it cannot be found in the text.
+    """
+    alias = fresh_alias(case, identifiers)
+    word = style.word
+    key = _spelled(case.pair.key, anchors)
+    broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+    query = (
+        f"{word('SELECT')} {broadcast}{alias}.{key} {word('FROM')} "
+        f"{_source(case, anchors)} {word('AS')} {alias}{_listed(case)}"
+    )
+    conditions = list(
+        dict.fromkeys(_restriction(item, alias, anchors, style) for item in case.kept)
+    )
+    if conditions:
+        query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
+    return f"{_fact(case, anchors)} {word('IN')} ({query})"
+
+
+def fresh_alias(case: Case, identifiers: frozenset[str]) -> str:
+    """A short alias for the dimension that is no other name in the statement: its initials."""
+    dimension = case.pair.dimension
+    name = dimension.table.name[-1] if isinstance(dimension, Scan) else dimension.alias
+    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+    stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
+    taken = identifiers | _WORDS | set(column_names(dimension) or ())
+    candidates = (stem, *(f"{stem}{number}" for number in range(2, len(taken) + 3)))
+    return next(alias for alias in candidates if alias not in taken)
+
+
+def _fact(case: Case, anchors: Anchors) -> str:
+    """The fact's column as it is to be named where the predicate stands."""
+    pair = case.pair
+    source = case.target_block.source
+    same = pair.fact.relation == pair.target.relation
+    if same and pair.fact.span is not None:
+        column = _spelled(pair.fact, anchors)
+        written = anchors.copy(anchors.covering(pair.fact.span))
+        # Written without its table, it is clear only where no other relation has the name.
+        if written != column or _alone(source, pair.target_column):
+            return written
+    else:
+        column = quoted(_declared(pair.target, pair.target_column))
+    alone = len(list(leaves(source))) == 1
+    return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def _alone(source: Node, name: str) -> bool:
+    having = 0
+    for leaf in leaves(source):
+        names = column_names(leaf)
+        having += names is None or name in names
+    return having == 1
+
+
+def _declared(relation: object, name: str) -> str:
+    """A column's name as its table declares it."""
+    if isinstance(relation, Scan):
+        column = relation.table.column(name)
+        return column.name if column is not None else name
+    return name
+
+
+def _source(case: Case, anchors: Anchors) -> str:
+    dimension = case.pair.dimension
+    match dimension:
+        case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
+            return anchors.copy(anchors.covering(span))
+        case Derived(anchor=anchor) if anchor is not None:
+            return anchors.copy(anchors.parenthesised(anchor))
+        case _:
+            raise AnchorError("the dimension has no text to repeat")
+
+
+def _listed(case: Case) -> str:
+    """The column list of the author's alias, which renames what the key query reads too."""
+    dimension = case.pair.dimension
+    listed = dimension.listed if isinstance(dimension, Derived | CteReference) else ()
+    return f"({', '.join(map(quoted, listed))})" if listed else ""
+
+
+def _restriction(item: Restriction, alias: str, anchors: Anchors, style: Style) -> str:
+    match item:
+        case Conjunct():
+            return _conjunct(item, alias, anchors)
+        case AnyOf(branches=branches):
+            texts = list(
+                dict.fromkeys(_branch(branch, alias, anchors, style) for branch in branches)
+            )
+            if len(texts) == 1:
+                return texts[0]
+            return "(" + f" {style.word('OR')} ".join(texts) + ")"
+
+
+def _branch(branch: tuple[Restriction, ...], alias: str, anchors: Anchors, style: Style) -> str:
+    parts = list(dict.fromkeys(_restriction(item, alias, anchors, style) for item in branch))
+    text = f" {style.word('AND')} ".join(parts)
+    return f"({text})" if len(parts) > 1 else text
+
+
+def _conjunct(item: Conjunct, alias: str, anchors: Anchors) -> str:
+    tokens = anchors.conjunct(item.condition)
+    replaced = {}
+    for ref in columns(item.expression):
+        if ref.span is None:
+            raise AnchorError("a column that the text does not name")
+        replaced[ref.span] = f"{alias}.{_spelled(ref, anchors)}"
+    text = anchors.copy(tokens, replaced)
+    return f"({text})" if anchors.disjunction(tokens) else text
+
+
+def _spelled(ref: ColumnRef, anchors: Anchors) -> str:
+    """A column's own name, as the author wrote it where that is still its name."""
+    if ref.span is not None:
+        written = anchors.raw(anchors.covering(ref.span).end - 1)
+        if written.strip("`").lower() == ref.name:
+            return written
+    return quoted(ref.name)
+
+
+def quoted(name: str) -> str:
+    """An identifier, in backquotes where it needs them."""
+    if _PLAIN.fullmatch(name) and name.lower() not in _WORDS:
+        return name
+    return "`" + name.replace("`", "``") + "`"
