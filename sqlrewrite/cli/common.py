@@ -1,0 +1,136 @@
+"""What the commands share: options, settings and catalog from them, streams, and ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from sqlrewrite.config import Settings
+from sqlrewrite.model import ConfigError
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.schema import Catalog, CatalogError
+
+CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Failure(click.ClickException):
+    """Something that could not be done: its message on stderr, and exit status 2."""
+
+    exit_code = 2
+
+
+class Command(click.Command):
+    """A command whose help lists its options under the headings of ``sections``."""
+
+    sections: Mapping[str, Sequence[str]] = {}
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; what the user got wrong ends in a sentence, not in a traceback."""
+        try:
+            with _clean_ends():
+                return super().invoke(ctx)
+        except (ConfigError, CatalogError) as error:
+            raise Failure(str(error)) from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes each section; options of no section come last."""
+        records = {
+            param.name: record
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx))
+        }
+        named = {name for names in self.sections.values() for name in names}
+        rest = {"Other options": [name for name in records if name not in named]}
+        for heading, names in {**self.sections, **rest}.items():
+            with formatter.section(heading):
+                formatter.write_dl([records[name] for name in names if name in records])
+
+
+def catalog_options(function: _Function) -> _Function:
+    """``--catalog``, ``--schema`` and ``--config``, wherever a catalog is needed."""
+    options: list[Callable[[_Function], _Function]] = [
+        click.option(
+            "--config", metavar="FILE", help="Settings from this file's [tool.dpp-rewrite]."
+        ),
+        click.option(
+            "--schema", metavar="NAME", help="Current schema, where short names are looked up."
+        ),
+        click.option(
+            "-c",
+            "--catalog",
+            metavar="PATH",
+            multiple=True,
+            help="What is known of the tables: a DDL .sql file, a directory of them, or a snapshot "
+            ".json. Repeatable; later ones win.",
+        ),
+    ]
+    for option in options:
+        function = option(function)
+    return function
+
+
+def colour_option(function: _Function) -> _Function:
+    """``--color/--no-color``."""
+    return click.option(
+        "--color/--no-color",
+        default=None,
+        help="Colour, or none; by default as the terminal, NO_COLOR and FORCE_COLOR say.",
+    )(function)
+
+
+def load_catalog(settings: Settings, given: Sequence[str], schema: str | None) -> Catalog:
+    """The catalog that the options name, else the settings', else an empty one."""
+    paths = tuple(given) or settings.catalog
+    schema = schema or settings.schema
+    if not paths:
+        return Catalog().use(schema) if schema else Catalog()
+    try:
+        return Catalog.load(*paths, schema=schema)
+    except CatalogError as error:
+        where = "" if given or settings.source is None else f" (catalog of {settings.source})"
+        raise CatalogError(f"{error}{where}") from error
+
+
+def printer(*, err: bool, color: bool | None) -> Printer:
+    """The printer for stdout or stderr, in colour where the option or else the world wants it."""
+    stream = sys.stderr if err else sys.stdout
+    return Printer(stream, colour=_wants_colour(stream.isatty()) if color is None else color)
+
+
+def _wants_colour(terminal: bool) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return terminal and os.environ.get("TERM") != "dumb"
+
+
+def write_stdout(data: bytes) -> None:
+    """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
+    stream, rest = sys.stdout.buffer, memoryview(data)
+    while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
+        rest = rest[stream.write(rest) :]
+    stream.flush()
+
+
+@contextmanager
+def _clean_ends() -> Iterator[None]:
+    """Ctrl-C, and a reader that went away (``| head``), end us as they end any other program."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # What is still buffered must not fail once more when Python flushes at its end.
+        null = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(null, stream.fileno())
+        sys.exit(141)

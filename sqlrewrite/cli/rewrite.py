@@ -1,0 +1,268 @@
+"""``dpp-rewrite rewrite``, the command that a bare path means."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from sqlrewrite.cli.common import (
+    Command,
+    catalog_options,
+    colour_option,
+    load_catalog,
+    printer,
+    write_stdout,
+)
+from sqlrewrite.config import Settings, load
+from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.model import Verdict
+from sqlrewrite.report import text
+from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.runner import FileResult, Request, Summary, missing, read_file, run, write
+
+MANY = 50
+"""From so many files on there is a progress bar."""
+
+
+class RewriteCommand(Command):
+    """``rewrite``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
+        "What is inserted": ("predicate", "hint"),
+        "What becomes of the files": ("write", "check", "diff"),
+        "What is reported": ("explain", "format", "quiet", "verbose", "color"),
+        "Exit status": ("strict", "exit_zero"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options as given; None where the settings decide."""
+
+    paths: tuple[str, ...]
+    catalog: tuple[str, ...]
+    schema: str | None
+    engine: str | None
+    config: str | None
+    stdin_filename: str | None
+    predicate: str | None
+    hint: bool | None
+    write: bool
+    check: bool
+    diff: bool
+    explain: str | None
+    format: str
+    quiet: bool
+    verbose: bool
+    color: bool | None
+    strict: bool
+    exit_zero: bool
+
+
+@click.command(
+    "rewrite",
+    cls=RewriteCommand,
+    short_help="Print or write SQL with its pruning predicates.",
+    epilog="""\b
+Examples:
+  dpp-rewrite -c ddl.sql query.sql > out.sql  only SQL goes to stdout
+  dpp-rewrite -c ddl.sql --diff queries/      show what would change
+  dpp-rewrite --check queries/                in CI; settings in a pyproject
+  cat q.sql | dpp-rewrite -c ddl.sql -        as a filter, from an editor
+
+\b
+Exit status:
+  0  done
+  1  --check: a file would change (--strict: or a statement does not parse)
+  2  something could not be done: wrong usage, a broken catalog, an unreadable
+     file; without --check also a statement that does not parse
+
+\b
+Settings from the nearest pyproject.toml; options win over them:
+  [tool.dpp-rewrite]
+  catalog = ["warehouse/ddl"]
+  schema = "retail\"""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@catalog_options
+@click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
+@click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
+@click.option(
+    "--predicate", type=click.Choice(["in"]), help="Form of the predicate.  [default: in]"
+)
+@click.option(
+    "--hint/--no-hint",
+    default=None,
+    help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
+)
+@click.option("-w", "--write", is_flag=True, help="Rewrite the files in place (`-`: print).")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
+@click.option(
+    "--diff", is_flag=True, help="Write nothing; print a unified diff in place of the SQL."
+)
+@click.option(
+    "--explain",
+    type=click.Choice(["logical", "none"]),
+    help="The explain diff: how the plan changes.  [default: logical; with --check: none]",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, on stderr; json for programs, on stdout in place of the SQL.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
+@click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
+@colour_option
+@click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> None:
+    """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
+
+    PATHS are files, directories (searched for *.sql, what git ignores left out), or - for stdin.
+    The SQL goes to stdout; what was found and why, and the explain diff, go to stderr. A file
+    without anything to insert is printed byte for byte.
+    """
+    asked = Asked(**given)
+    _refuse_contradictions(asked)
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
+    settings = load(_start(asked), asked.config)
+    request = Request(
+        catalog=load_catalog(settings, asked.catalog, asked.schema),
+        engine=asked.engine or settings.engine,
+        predicate=asked.predicate or settings.predicate,
+        hint=settings.hint if asked.hint is None else asked.hint,
+    )
+    summary = _run(asked, settings, request)
+    strict = asked.strict or settings.strict
+    ctx.exit(0 if asked.exit_zero else summary.status(check=asked.check, strict=strict))
+
+
+def _refuse_contradictions(asked: Asked) -> None:
+    if asked.write and (asked.check or asked.diff):
+        other = "--check" if asked.check else "--diff"
+        raise click.UsageError(f"--write cannot go with {other}, which writes nothing")
+    if asked.diff and asked.format == "json":
+        raise click.UsageError("--diff cannot go with --format json: both go to stdout")
+    if asked.quiet and asked.verbose:
+        raise click.UsageError("--quiet cannot go with --verbose")
+
+
+def _start(asked: Asked) -> str:
+    """Where the search for settings begins: the first path, or the name given to stdin."""
+    first = asked.paths[0]
+    return (asked.stdin_filename or ".") if first == STDIN else first
+
+
+def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
+    out = printer(err=False, color=asked.color)
+    err = printer(err=True, color=asked.color)
+    found = find(asked.paths, settings.exclude, settings.root)
+    kept: list[FileResult] = []
+    summary = Summary()
+    for path, result in _results(found, asked, request, (out, err)):
+        summary = summary.plus(result)
+        if asked.format == "json":
+            kept.append(result)
+            continue
+        _print_output(asked, path, result, out)
+        err.print(_said(asked, settings, result))
+    if asked.format == "json":
+        from sqlrewrite.report import json
+
+        write_stdout(json.report(kept, summary).encode("ascii"))
+    elif not asked.quiet:
+        if summary.changed and not asked.check:
+            err.print([()])
+        known = bool(request.catalog.relations)
+        err.print(text.last_lines(summary, known=known, would=asked.check or asked.diff))
+    return summary
+
+
+def _results(
+    found: Found, asked: Asked, request: Request, streams: tuple[Printer, Printer]
+) -> Iterator[tuple[str, FileResult]]:
+    """Each path with what became of it, one at a time, so that many files take no more memory."""
+    for path in found.missing:
+        yield path, missing(path, _why_missing(path))
+    with _progress(len(found.files), asked, *streams) as advance:
+        for path in found.files:
+            data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
+            name = asked.stdin_filename or "<stdin>" if path == STDIN else path
+            result = data if isinstance(data, FileResult) else run(name, data, request)
+            yield path, write(result) if asked.write and path != STDIN else result
+            advance()
+
+
+def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> None:
+    """What stdout gets of one file: the diff, or the SQL unless it goes to the file itself."""
+    if asked.diff:
+        diff = result.diff()
+        if out.stream.isatty() and out.colour:
+            out.print(text.coloured_diff(diff.decode("utf-8", "replace")))
+        else:
+            write_stdout(diff)
+    elif not asked.check and (not asked.write or path == STDIN):
+        data = result.output or b""
+        write_stdout(data)
+        if (
+            out.stream.isatty() and data and not asked.quiet
+        ):  # for the eye: the verdicts stand apart
+            write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
+
+
+def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
+    """The lines of one file for stderr."""
+    if asked.quiet:
+        return list(text.file_lines(result, text.ERRORS_ONLY))
+    explain = asked.explain or ("none" if asked.check else settings.explain)
+    hushed = asked.check and not asked.verbose  # a hook says what to do, not what was considered
+    detail = text.Detail(
+        verdicts=frozenset({Verdict.REWRITTEN}) if hushed else frozenset(Verdict),
+        rules=asked.verbose,
+        plans=explain == "logical",
+    )
+    lines = list(text.file_lines(result, detail))
+    if asked.check and result.changed:
+        lines.append(text.would_rewrite(result.path))
+    return lines
+
+
+def _why_missing(path: str) -> str:
+    from difflib import get_close_matches
+
+    from sqlrewrite.cli import COMMANDS
+
+    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
+    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
+    return f"no such file or directory{hint}"
+
+
+@contextmanager
+def _progress(count: int, asked: Asked, out: Printer, err: Printer) -> Iterator[Any]:
+    """A bar on stderr where someone sits and waits, and no SQL scrolls by; else nothing at all."""
+    scrolls = out.stream.isatty() and not (asked.write or asked.check)
+    if count < MANY or asked.quiet or scrolls or not err.stream.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("rewriting"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
+    with Progress(
+        *columns,
+        console=err.console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,61 @@
+"""What is known of the tables, as a table."""
+
+from __future__ import annotations
+
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.table import print_table
+from sqlrewrite.schema import Catalog, PartitionField, Relation, Table
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "source")
+
+
+def print_catalog(printer: Printer, catalog: Catalog) -> None:
+    """One line a relation, then how many there are and where short names are looked up."""
+    found = [catalog.relations[name] for name in sorted(catalog.relations)]
+    if found:
+        print_table(printer, _HEADINGS, [_row(relation, catalog) for relation in found])
+        printer.print([()])
+    tables = [relation for relation in found if isinstance(relation, Table)]
+    views = len(found) - len(tables)
+    partitioned = sum(bool(table.partitioned_by) for table in tables)
+    counts = f"{_count(len(tables), 'table')} ({partitioned} partitioned), {_count(views, 'view')}"
+    printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
+
+
+def _row(relation: Relation, catalog: Catalog) -> tuple[str, ...]:
+    name = _short(relation, catalog)
+    if not isinstance(relation, Table):
+        return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
+    kind = "stream" if relation.streaming else "table"
+    partitions = ", ".join(map(_partition, relation.partitioned_by))
+    rows = "" if relation.row_count is None else f"{relation.row_count:,}"
+    columns = str(len(relation.columns))
+    return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
+
+
+def _short(relation: Relation, catalog: Catalog) -> str:
+    """The name as a query in the current schema would write it."""
+    if relation.name[:-1] == catalog.namespace:
+        return relation.name[-1]
+    if relation.name[0] == catalog.namespace[0]:
+        return ".".join(relation.name[1:])
+    return ".".join(relation.name)
+
+
+def _partition(field: PartitionField) -> str:
+    return field.column if field.transform == "identity" else f"{field.transform}({field.column})"
+
+
+def size(count: int | None) -> str:
+    """Bytes for people: ``37.4 GiB``; nothing where they are not known."""
+    if count is None:
+        return ""
+    value, unit = float(count), 0
+    while value >= 1024 and unit < len(_UNITS) - 1:
+        value, unit = value / 1024, unit + 1
+    return f"{count} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

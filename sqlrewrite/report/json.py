@@ -1,0 +1,85 @@
+"""The JSON report of CONTRACT.md, version 1.
+
+ASCII throughout, so that any console carries it; bytes of a file that are not UTF-8 appear as the
+lone surrogates that Python's ``surrogateescape`` makes of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sqlrewrite.model import Candidate, Problem, TableUse
+from sqlrewrite.runner import FileResult, Summary
+
+VERSION = 1
+
+
+def report(results: Iterable[FileResult], summary: Summary) -> str:
+    """The whole report, with a newline at its end."""
+    whole = {
+        "version": VERSION,
+        "summary": {
+            "files": summary.files,
+            "changed": summary.changed,
+            "statements": summary.statements,
+            "candidates": summary.candidates,
+            "rewritten": summary.rewritten,
+            "errors": summary.errors,
+        },
+        "files": [_file(result) for result in results],
+    }
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def _file(result: FileResult) -> dict[str, Any]:
+    done = result.rewrite
+    return {
+        "path": result.path,
+        "changed": result.changed,
+        "rewritten": result.text,
+        "errors": [_problem(error) for error in result.errors],
+        "skipped": [_problem(problem) for problem in (done.skipped if done else ())],
+        "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {
+        "code": problem.code,
+        "message": problem.message,
+        "line": problem.line,
+        "column": problem.column,
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    join = candidate.join
+    return {
+        "statement": candidate.statement,
+        "fact": _use(candidate.fact),
+        "dimension": _use(candidate.dimension),
+        "join": {"type": join.type, "line": join.line, "column_number": join.column_number},
+        "verdict": candidate.verdict.value,
+        "rules": [
+            {
+                "code": rule.code,
+                "name": rule.name,
+                "outcome": rule.outcome.value,
+                "message": rule.message,
+            }
+            for rule in candidate.rules
+        ],
+        "predicate": candidate.predicate,
+    }
+
+
+def _use(use: TableUse) -> dict[str, Any]:
+    return {
+        "table": use.table,
+        "alias": use.alias,
+        "column": use.column,
+        "line": use.line,
+        "column_number": use.column_number,
+    }

@@ -1,0 +1,136 @@
+"""What people read of a rewrite: a line a verdict, the explain diff, the sum in the last line.
+
+In come ``FileResult`` and ``Summary``, out go styled lines. Nothing is decided here but the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlrewrite.model import Candidate, Outcome, PlanDiff, Problem, TableUse, Verdict
+from sqlrewrite.report.styled import Line
+from sqlrewrite.runner import FileResult, Summary
+
+_STYLES = {
+    Verdict.REWRITTEN: "bold green",
+    Verdict.ALREADY_PRUNED: "cyan",
+    Verdict.REJECTED: "bold yellow",
+}
+_OUTCOMES = {Outcome.PASS: "green", Outcome.FAIL: "red", Outcome.UNKNOWN: "yellow"}
+_MARKS = {"+": "green", "-": "red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much to say of each file."""
+
+    verdicts: frozenset[Verdict] = frozenset(Verdict)
+    skipped: bool = True
+    rules: bool = False
+    plans: bool = True
+
+
+_NO_CATALOG = (
+    "no catalog given: only tables that the input itself creates are known (see --catalog)"
+)
+
+ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
+"""What ``--quiet`` leaves."""
+
+
+def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
+    """All that is to be said of one file, from its top to its bottom, then the plans."""
+    said: list[tuple[int, int, list[Line]]] = [
+        (error.line, error.column, [_problem(result.path, error, "error", "bold red")])
+        for error in result.errors
+    ]
+    if result.rewrite and detail.skipped:
+        said += (
+            (it.line, it.column, [_problem(result.path, it, "skipped", "bold yellow")])
+            for it in result.rewrite.skipped
+        )
+    if result.rewrite:
+        said += (
+            (it.fact.line, it.fact.column_number, list(_candidate(result.path, it, detail)))
+            for it in result.rewrite.candidates
+            if it.verdict in detail.verdicts
+        )
+    for _, _, lines in sorted(said, key=lambda item: item[:2]):
+        yield from lines
+    if result.rewrite and detail.plans:
+        yield from _plans(result.path, result.rewrite.plans)
+
+
+def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
+    """Statements rewritten, unchanged, skipped; before it, what may explain that nothing was.
+
+    ``known``: whether a catalog was given. ``would``: whether nothing was to be written.
+    """
+    if not summary.files:
+        yield (("no .sql files found", "yellow"),)
+    elif summary.statements and not summary.candidates and not known:
+        yield ((_NO_CATALOG, "yellow"),)
+    verb = "would be rewritten" if would else "rewritten"
+    rewritten, skipped = summary.statements_rewritten, summary.skipped
+    yield (
+        (f"{rewritten} {verb}", "bold green" if rewritten else ""),
+        (f", {summary.statements_unchanged} unchanged, ", ""),
+        (f"{skipped} skipped", "bold yellow" if skipped else ""),
+    )
+
+
+def would_rewrite(path: str) -> Line:
+    """The line of a file that ``--check`` would have changed."""
+    return (("would rewrite ", "bold"), (path, "bold"))
+
+
+def coloured_diff(diff: str) -> Iterator[Line]:
+    """A unified diff as git colours it."""
+    for line in diff.split("\n")[:-1]:
+        style = "bold" if line.startswith(("---", "+++")) else _MARKS.get(line[:1], "")
+        yield ((line, "cyan" if line.startswith("@@") else style),)
+
+
+def _place(path: str, line: int, column: int, word: str, style: str) -> Line:
+    return ((f"{path}:{line}:{column}: ", "bold"), (word, style), (" ", ""))
+
+
+def _problem(path: str, problem: Problem, word: str, style: str) -> Line:
+    if problem.code in ("io-error", "internal-error"):  # the file as a whole: it has no place
+        return ((f"{path}: ", "bold"), (word, style), (f" {problem.message}", ""))
+    code = f"{problem.code} " if problem.code else ""
+    place = _place(path, problem.line, problem.column, word, style)
+    return (*place, (code, "bold"), (problem.message, ""))
+
+
+def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line]:
+    verdict, fact = candidate.verdict, candidate.fact
+    place = _place(path, fact.line, fact.column_number, verdict.value, _STYLES[verdict])
+    keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({candidate.join.type} join)"
+    reason = candidate.reason if verdict is Verdict.REJECTED else None
+    if reason is None:
+        yield (*place, (keys, ""))
+    else:
+        yield (*place, (f"{keys}: ", ""), (reason.code, "bold"), (f" {reason.message}", ""))
+    if not detail.rules:
+        return
+    for rule in candidate.rules:
+        outcome = (f"    {rule.outcome.value:<7} ", _OUTCOMES[rule.outcome])
+        yield (outcome, (f"{rule.code} {rule.name}", "bold"), (f": {rule.message}", ""))
+    if candidate.predicate is not None:
+        yield (("    predicate ", "dim"), (" ".join(candidate.predicate.split()), ""))
+
+
+def _use(use: TableUse) -> str:
+    """A column as the FROM clause and the query name it: ``store_sales ss.ss_sold_date_sk``."""
+    own = use.table.rpartition(".")[2].lower() == use.alias.lower()
+    return f"{use.table}.{use.column}" if own else f"{use.table} {use.alias}.{use.column}"
+
+
+def _plans(path: str, plans: Iterable[PlanDiff]) -> Iterator[Line]:
+    for plan in plans:
+        yield ()
+        yield ((f"plan of the statement at {path}:{plan.line}", "bold"),)
+        for line in plan.lines:
+            yield ((f"{line.mark} {line.text}".rstrip(), _MARKS.get(line.mark, "dim")),)

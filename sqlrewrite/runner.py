@@ -1,0 +1,174 @@
+"""One file from bytes to bytes, and the sum over many.
+
+In come a file's name and bytes, out goes a ``FileResult``, whatever happened: a file that cannot be
+read, and a mistake of ours, are results too, so that one file never stops the others.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from dataclasses import dataclass
+
+from sqlrewrite.model import ConfigError, Problem, Rewrite, Verdict
+from sqlrewrite.rewriter import rewrite
+from sqlrewrite.schema import Catalog, CatalogError
+from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How each file is to be rewritten."""
+
+    catalog: Catalog
+    engine: str = "spark"
+    predicate: str = "in"
+    hint: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing."""
+
+    path: str
+    data: bytes | None = None
+    source: Source | None = None
+    rewrite: Rewrite | None = None
+    failure: Problem | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file's text would be, or is, another."""
+        return self.rewrite is not None and self.rewrite.changed
+
+    @property
+    def output(self) -> bytes | None:
+        """The bytes to print: what was read, byte for byte, wherever nothing was inserted."""
+        if self.changed and self.source and self.rewrite:
+            return self.source.encode(self.rewrite.sql)
+        return self.data
+
+    @property
+    def text(self) -> str | None:
+        """The output as text, its byte-order mark included; None where the file was not read."""
+        if self.source is None or self.rewrite is None:
+            return None
+        return ("\ufeff" if self.source.bom else "") + self.rewrite.sql
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """All that went wrong: the file's own failure, then statements that do not parse."""
+        own = (self.failure,) if self.failure else ()
+        return own + (self.rewrite.errors if self.rewrite else ())
+
+    def diff(self) -> bytes:
+        """The unified diff, empty where nothing changes."""
+        if not (self.changed and self.source and self.rewrite):
+            return b""
+        text = unified_diff(self.source.text, self.rewrite.sql, self.path)
+        return text.encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Counts over files.
+
+    ``statements_*`` and ``skipped`` add up to all statements, a file that could not be read
+    counting as one.
+    """
+
+    files: int = 0
+    changed: int = 0
+    failures: int = 0
+    statements: int = 0
+    statements_rewritten: int = 0
+    statements_unchanged: int = 0
+    skipped: int = 0
+    candidates: int = 0
+    rewritten: int = 0
+    errors: int = 0
+
+    def plus(self, result: FileResult) -> Summary:
+        """This summary with one more file in it."""
+        done = result.rewrite
+        found = done.candidates if done else ()
+        rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
+        statements = done.statements if done else 0
+        left = len(done.errors) + len(done.skipped) if done else 0
+        return Summary(
+            files=self.files + 1,
+            changed=self.changed + result.changed,
+            failures=self.failures + (result.failure is not None),
+            statements=self.statements + statements,
+            statements_rewritten=self.statements_rewritten + len(set(rewritten)),
+            statements_unchanged=self.statements_unchanged
+            + max(0, statements - left - len(set(rewritten))),
+            skipped=self.skipped + left + (result.failure is not None),
+            candidates=self.candidates + len(found),
+            rewritten=self.rewritten + len(rewritten),
+            errors=self.errors + len(result.errors),
+        )
+
+    def status(self, *, check: bool, strict: bool) -> int:
+        """The exit status: 2 where something could not be done, 1 where ``--check`` found work."""
+        if self.failures or (self.errors and not check):
+            return 2
+        return int(check and bool(self.changed or (strict and self.errors)))
+
+
+def read_file(path: str) -> bytes | FileResult:
+    """The bytes of a file, or the result that says why there are none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        return missing(path, error.strerror or str(error))
+
+
+def missing(path: str, why: str) -> FileResult:
+    """The result for a file that could not be read."""
+    return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
+
+
+def run(path: str, data: bytes, request: Request) -> FileResult:
+    """The result for one file's bytes. Raises only for what is wrong with the request itself."""
+    try:
+        source = decode(data)
+    except SourceError as error:
+        return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
+    try:
+        done = rewrite(
+            source.text,
+            request.catalog,
+            engine=request.engine,
+            predicate=request.predicate,
+            hint=request.hint,
+        )
+    except (ConfigError, CatalogError):
+        raise
+    except Exception as error:
+        return FileResult(path, data, source, failure=internal_error(error))
+    return FileResult(path, data, source, done)
+
+
+def write(result: FileResult) -> FileResult:
+    """Writes a changed file in place; the result again, with the failure if that did not work."""
+    if not result.changed or result.output is None:
+        return result
+    try:
+        write_atomically(result.path, result.output)
+    except OSError as error:
+        why = f"cannot be written: {error.strerror or error}"
+        return FileResult(
+            result.path, result.data, result.source, failure=Problem("io-error", why, 1, 1)
+        )
+    return result
+
+
+def internal_error(error: BaseException) -> Problem:
+    """A mistake of ours, with the line it happened in: enough for a report, no traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    what = f"{type(error).__name__}: {error}".removesuffix(": ").splitlines()[0][:200]
+    message = f"internal error ({what}{where}); please report it, with the query if you may"
+    return Problem("internal-error", message, 1, 1)

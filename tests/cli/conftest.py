@@ -1,0 +1,109 @@
+"""A stand-in for the rewriter, so that the command line is tested for what it does itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite.cli import program
+from sqlrewrite.model import (
+    MARKER,
+    Candidate,
+    ConfigError,
+    JoinUse,
+    Outcome,
+    PlanDiff,
+    PlanLine,
+    Problem,
+    Rewrite,
+    RuleResult,
+    TableUse,
+    Verdict,
+)
+from sqlrewrite.schema import Catalog
+from sqlrewrite.source import Lines
+
+PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
+
+
+def stand_in(sql: str, catalog: Catalog, *, engine: str, predicate: str, hint: bool) -> Rewrite:
+    """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
+    if engine == "nope":
+        raise ConfigError("no engine 'nope'")
+    if "BOOM" in sql:
+        raise KeyError("boom")
+    done, candidates, plans = sql, [], []
+    at = sql.find("PRUNE WHERE ")
+    if at >= 0 and MARKER not in sql:
+        end = at + len("PRUNE WHERE ")
+        done = sql[:end] + PREDICATE + sql[end:]
+        candidates.append(candidate(sql, at, Verdict.REWRITTEN))
+        lines = (PlanLine(" ", "Join inner"), PlanLine("-", "├─ Scan sales s"))
+        plans.append(PlanDiff(0, 1, (*lines, PlanLine("+", "├─ Filter s.day IN (…)"))))
+    elif at >= 0:
+        candidates.append(candidate(sql, at, Verdict.ALREADY_PRUNED))
+    if "KEEP" in sql:
+        candidates.append(candidate(sql, sql.find("KEEP"), Verdict.REJECTED))
+    errors = _problems(sql, "BAD", "expected an expression")
+    skipped = _problems(sql, "{{", "template text")
+    count = sum(bool(statement.strip()) for statement in sql.split(";"))
+    return Rewrite(sql, done, count, tuple(candidates), errors, skipped, tuple(plans))
+
+
+def _problems(sql: str, word: str, message: str) -> tuple[Problem, ...]:
+    at = sql.find(word)
+    return () if at < 0 else (Problem("DPP000", message, *Lines(sql).place(at)),)
+
+
+def candidate(sql: str, at: int, verdict: Verdict) -> Candidate:
+    """A candidate at that offset."""
+    line, column = Lines(sql).place(at)
+    rejected = verdict is Verdict.REJECTED
+    join_type = RuleResult(
+        "DPP101",
+        "join-type",
+        Outcome.FAIL if rejected else Outcome.PASS,
+        "left join keeps every row of sales" if rejected else "inner join",
+    )
+    benefit = RuleResult("DPP120", "benefit", Outcome.PASS, "0.5 × 10 GiB > 2 MiB")
+    return Candidate(
+        statement=0,
+        fact=TableUse("retail.sales", "s", "day", line, column),
+        dimension=TableUse("calendar", "calendar", "day", line, column + 10),
+        join=JoinUse("left" if rejected else "inner", line, column + 5),
+        verdict=verdict,
+        rules=(join_type, benefit),
+        predicate=None if rejected else "s.day IN (…)",
+    )
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a run of the program left behind."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
+    """Runs the program in an empty folder, with the stand-in for the rewriter."""
+    monkeypatch.setattr("sqlrewrite.runner.rewrite", stand_in)
+    monkeypatch.chdir(tmp_path)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def call(*args: str, stdin: bytes | None = None) -> Ran:
+        result = CliRunner().invoke(program, list(args), input=stdin, prog_name="dpp-rewrite")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Ran(result.exit_code, result.stdout_bytes, result.stderr)
+
+    yield call
+    assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]

@@ -1,0 +1,131 @@
+"""The program as a whole: which command is meant, help, and real processes."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlrewrite.cli import main
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("rewrite", "rules"),
+        ("./rules",),
+        ("-q", "rules"),
+        ("--check", "--exit-zero", "rules"),
+        ("--", "rules"),
+    ],
+)
+def test_a_path_means_rewrite(run: Any, args: tuple[str, ...]) -> None:
+    Path("rules").write_bytes(b"SELECT 1 PRUNE WHERE 1")
+    ran = run(*args)
+    assert ran.status == 0
+    assert b"PRUNE" in ran.out or "would rewrite rules" in ran.err
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize(
+    "command", [(), ("rewrite",), ("rules",), ("catalog",), ("catalog", "show")]
+)
+def test_help(
+    run: Any, command: tuple[str, ...], flag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    ran = run(*command, flag)
+    assert ran.status == 0
+    assert ran.out.startswith(b"Usage: dpp-rewrite")
+    assert all(len(line) <= 80 for line in ran.out.decode().splitlines())
+
+
+def test_help_offers_only_what_exists(run: Any) -> None:
+    commands = run("-h").out + run("rewrite", "-h").out
+    for word in (b"lint ", b"verify", b"audit", b"missed", b"spark|", b"|set", b"sarif"):
+        assert word not in commands
+
+
+def test_a_misspelt_command(run: Any) -> None:
+    assert "did you mean the command `dpp-rewrite rules`?" in run("rulse").err
+
+
+def process(args: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """A run in a process of its own, of this checkout."""
+    paths = (os.environ.get("PYTHONPATH"), str(Path(__file__).parents[2]))
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    env.update(options.pop("env", {}))
+    return subprocess.run(args, capture_output=True, env=env, check=False, **options)
+
+
+PROGRAM = [sys.executable, "-P", "-m", "sqlrewrite"]
+
+
+def test_bytes_through_a_real_pipe() -> None:
+    data = b"\xef\xbb\xbfselect 1 -- \xe9\r\n;select 2"
+    done = process([*PROGRAM, "-"], input=data)
+    assert (done.returncode, done.stdout) == (0, data)
+    assert done.stderr.endswith(b"0 rewritten, 2 unchanged, 0 skipped\n")
+
+
+def test_version() -> None:
+    from sqlrewrite import __version__
+
+    assert process([*PROGRAM, "--version"]).stdout.decode() == f"dpp-rewrite {__version__}\n"
+
+
+def test_an_ascii_console_and_a_name_that_is_not_utf_8() -> None:
+    done = process([*PROGRAM, os.fsdecode(b"n\xf6.sql")], env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"n\\udcf6.sql: error cannot be read")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_goes_away(tmp_path: Path, unbuffered: str) -> None:
+    (tmp_path / "q.sql").write_bytes(b"select 1 -- " + b"x" * 1_000_000 + b"\n")
+    reader = shlex.join([sys.executable, "-c", "import os; os.read(0, 5)"])
+    command = f"{shlex.join(PROGRAM)} q.sql 2>err | {reader}; echo ${{PIPESTATUS[0]}}"
+    done = process(["bash", "-c", command], cwd=tmp_path, env={"PYTHONUNBUFFERED": unbuffered})
+    assert done.stdout == b"141\n"
+    assert (tmp_path / "err").read_bytes() == b""
+
+
+def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    def interrupted(*args: object, **given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sqlrewrite.runner.rewrite", interrupted)
+    ran = run("-", stdin=b"select 1")
+    assert (ran.status, ran.out, ran.err) == (130, b"", "interrupted\n")
+
+
+def test_a_mistake_of_ours_shows_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sqlrewrite.cli.rewrite._run", lambda *_: 1 // 0)
+    with pytest.raises(SystemExit) as end:
+        main(["-"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("Error: internal error (ZeroDivisionError: ")
+
+
+def test_light_start(tmp_path: Path) -> None:
+    """In a hook nothing is imported that the run does not need."""
+    (tmp_path / "q.sql").write_bytes(b"select 1")
+    code = """
+import sys
+from sqlrewrite.cli import main
+try:
+    main(["--check", "q.sql"])
+except SystemExit as end:
+    assert not end.code
+heavy = {"rich", "json", "subprocess", "pyspark", "sqlrewrite.report.json"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    done = process([sys.executable, "-P", "-c", code], cwd=tmp_path)
+    assert done.stdout == b"[]\n", done.stderr

@@ -1,0 +1,344 @@
+"""``dpp-rewrite [rewrite]``: streams, exit statuses, and what becomes of the files."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlrewrite.model import Problem, Rewrite
+from sqlrewrite.schema import Catalog
+
+PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
+DONE = (
+    b"SELECT 1 PRUNE WHERE s.day IN (SELECT c1.day FROM calendar AS c1) /* dpp-rewrite */ AND 1\n"
+)
+BAD = b"SELECT BAD\n"
+REWRITTEN = "retail.sales s.day ← calendar.day (inner join)"
+PLAN = """
+plan of the statement at q.sql:1
+  Join inner
+- ├─ Scan sales s
++ ├─ Filter s.day IN (…)
+"""
+
+
+def test_print(run: Any, tmp_path: Path) -> None:
+    Path("q.sql").write_bytes(PRUNE)
+    ran = run("q.sql")
+    assert (ran.status, ran.out) == (0, DONE)
+    assert ran.err == (
+        f"q.sql:1:10: rewritten {REWRITTEN}\n{PLAN}\n1 rewritten, 0 unchanged, 0 skipped\n"
+    )
+    assert Path("q.sql").read_bytes() == PRUNE
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"select 1", id="no final newline"),
+        pytest.param(b"select 1;\r\nselect 2\r\n", id="crlf"),
+        pytest.param(b"\xef\xbb\xbfselect 1\n", id="bom"),
+        pytest.param(b"select 1 -- caf\xe9\n", id="latin-1 in a comment"),
+        pytest.param(b"select 1\x00\x0c\x1a\r\r\n", id="control characters"),
+        pytest.param(b"\xff\xfes\x00", id="utf-16"),
+        pytest.param(b"BOOM", id="a mistake of ours"),
+        pytest.param(b"SELECT {{ x }}; BAD", id="nothing understood"),
+    ],
+)
+def test_nothing_to_insert_is_byte_for_byte(run: Any, data: bytes) -> None:
+    Path("q.sql").write_bytes(data)
+    assert run("q.sql").out == data
+    assert run("-", stdin=data).out == data
+    assert run("-q", "-w", "q.sql").out == b""
+    assert Path("q.sql").read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(b"\xef\xbb\xbf" + PRUNE, b"\xef\xbb\xbf" + DONE, id="bom"),
+        pytest.param(PRUNE.replace(b"\n", b"\r\n"), DONE.replace(b"\n", b"\r\n"), id="crlf"),
+        pytest.param(b"--\xe9\xff\n" + PRUNE, b"--\xe9\xff\n" + DONE, id="not utf-8"),
+    ],
+)
+def test_insertions_only(run: Any, before: bytes, after: bytes) -> None:
+    Path("q.sql").write_bytes(before)
+    assert run("-q", "q.sql").out == after
+    assert run("-q", "--write", "q.sql").status == 0
+    assert Path("q.sql").read_bytes() == after
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "status"),
+    [
+        ((), PRUNE, 0),
+        ((), DONE, 0),
+        ((), BAD, 2),
+        ((), b"select {{ x }}", 0),
+        ((), b"\xff\xfe", 2),
+        ((), b"BOOM", 2),
+        (("--exit-zero",), BAD, 0),
+        (("--diff",), PRUNE, 0),
+        (("--diff",), BAD, 2),
+        (("--write",), PRUNE, 0),
+        (("--write",), BAD, 2),
+        (("--check",), PRUNE, 1),
+        (("--check",), DONE, 0),
+        (("--check",), BAD, 0),
+        (("--check", "--diff"), PRUNE, 1),
+        (("--check", "--strict"), BAD, 1),
+        (("--check", "--strict"), DONE, 0),
+        (("--check", "--exit-zero"), PRUNE, 0),
+        (("--check",), b"\xff\xfe", 2),
+        (("--check",), b"BOOM", 2),
+        (("--check", "--format", "json"), PRUNE, 1),
+        (("--format", "json"), BAD, 2),
+        (("--write", "--check"), PRUNE, 2),
+        (("--write", "--diff"), PRUNE, 2),
+        (("--diff", "--format", "json"), PRUNE, 2),
+        (("-q", "-v"), PRUNE, 2),
+        (("--engine", "nope"), PRUNE, 2),
+        (("--config", "none.toml"), PRUNE, 2),
+        (("--catalog", "none.sql"), PRUNE, 2),
+        (("--predicate", "set"), PRUNE, 2),
+        (("--explain", "spark"), PRUNE, 2),
+    ],
+)
+def test_exit_status(run: Any, options: tuple[str, ...], data: bytes, status: int) -> None:
+    Path("q.sql").write_bytes(data)
+    assert run(*options, "q.sql").status == status
+
+
+def test_check(run: Any) -> None:
+    Path("q.sql").write_bytes(PRUNE + b"; KEEP")
+    ran = run("--check", "q.sql")
+    assert (ran.status, ran.out) == (1, b"")
+    assert ran.err == (
+        f"q.sql:1:10: rewritten {REWRITTEN}\n"
+        "would rewrite q.sql\n1 would be rewritten, 1 unchanged, 0 skipped\n"
+    )
+    assert "rejected" in run("--check", "-v", "q.sql").err
+    assert PLAN in run("--check", "--explain", "logical", "q.sql").err
+
+
+def test_quiet_leaves_errors(run: Any) -> None:
+    Path("q.sql").write_bytes(PRUNE + b"; BAD; {{ x }}")
+    ran = run("-q", "q.sql")
+    assert ran.err == "q.sql:2:3: error DPP000 expected an expression\n"
+    assert run("-q", "--check", "q.sql").status == 1
+
+
+def test_verbose_says_every_rule(run: Any) -> None:
+    Path("q.sql").write_bytes(b"SELECT KEEP\n")
+    ran = run("-v", "q.sql")
+    assert ran.err == (
+        "q.sql:1:8: rejected retail.sales s.day ← calendar.day (left join): "
+        "DPP101 left join keeps every row of sales\n"
+        "    fail    DPP101 join-type: left join keeps every row of sales\n"
+        "    pass    DPP120 benefit: 0.5 × 10 GiB > 2 MiB\n"
+        "0 rewritten, 1 unchanged, 0 skipped\n"
+    )
+
+
+def test_diff(run: Any) -> None:
+    Path("q.sql").write_bytes(PRUNE.replace(b"\n", b"\r\n") + b"-- \xe9")
+    ran = run("--diff", "q.sql")
+    assert ran.out == (
+        b"--- q.sql\n+++ q.sql\n@@ -1,2 +1,2 @@\n-"
+        + PRUNE.replace(b"\n", b"\r\n")
+        + b"+"
+        + DONE.replace(b"\n", b"\r\n")
+        + b" -- \xe9\n\\ No newline at end of file\n"
+    )
+    assert ran.err.endswith("1 would be rewritten, 0 unchanged, 0 skipped\n")
+
+
+def test_write(run: Any) -> None:
+    Path("q.sql").write_bytes(PRUNE)
+    os.chmod("q.sql", 0o640)
+    os.symlink("q.sql", "link.sql")
+    ran = run("-w", "link.sql")
+    assert (ran.status, ran.out) == (0, b"")
+    assert Path("q.sql").read_bytes() == DONE
+    assert stat.S_IMODE(os.stat("q.sql").st_mode) == 0o640
+    assert os.path.islink("link.sql")
+    before = os.stat("q.sql")
+    assert "already-pruned" in run("-w", "q.sql").err
+    assert os.stat("q.sql") == before  # not even touched
+
+
+def test_write_failure_is_reported_and_others_go_on(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlrewrite import runner
+
+    def fail_on_a(path: str, data: bytes) -> None:
+        if path == "a.sql":
+            raise PermissionError(13, "Permission denied")
+        Path(path).write_bytes(data)
+
+    monkeypatch.setattr(runner, "write_atomically", fail_on_a)
+    for name in ("a.sql", "b.sql"):
+        Path(name).write_bytes(PRUNE)
+    ran = run("-q", "-w", "a.sql", "b.sql")
+    assert ran.status == 2
+    assert ran.err == "a.sql: error cannot be written: Permission denied\n"
+    assert Path("b.sql").read_bytes() == DONE
+
+
+def test_stdin(run: Any) -> None:
+    ran = run("-w", "-", stdin=PRUNE)
+    assert ran.out == DONE  # like black: standard input is written to standard output
+    assert ran.err.startswith("<stdin>:1:10: rewritten")
+    named = run("--check", "--stdin-filename", "models/q.sql", "-", stdin=PRUNE)
+    assert "would rewrite models/q.sql\n" in named.err
+
+
+def test_several_files_are_concatenated_and_none_stops_the_others(run: Any) -> None:
+    Path("d").mkdir()
+    for name, data in (("d/b.sql", PRUNE), ("d/a.sql", b"select 1"), ("x.sql", b"BOOM")):
+        Path(name).write_bytes(data)
+    ran = run("--explain", "none", "none.sql", "x.sql", "d", "./d/b.sql")
+    assert ran.status == 2
+    assert ran.out == b"BOOM" + b"select 1" + DONE
+    lines = ran.err.splitlines()
+    assert lines[0] == "none.sql: error cannot be read: no such file or directory"
+    assert lines[1].startswith("x.sql: error internal error (KeyError: 'boom' at conftest.py:")
+    assert lines[-1] == "1 rewritten, 1 unchanged, 2 skipped"
+
+
+def test_json(run: Any) -> None:
+    Path("q.sql").write_bytes(b"\xef\xbb\xbf" + PRUNE + b"; KEEP; BAD \xe9 {{")
+    ran = run("--format", "json", "q.sql", "none.sql")
+    assert ran.err == ""
+    report = json.loads(ran.out)
+    assert report["version"] == 1
+    assert report["summary"] == {
+        "files": 2,
+        "changed": 1,
+        "statements": 3,
+        "candidates": 2,
+        "rewritten": 1,
+        "errors": 2,
+    }
+    missing, file = report["files"]
+    assert missing == {
+        "path": "none.sql",
+        "changed": False,
+        "rewritten": None,
+        "errors": [
+            {
+                "code": "io-error",
+                "message": "cannot be read: no such file or directory",
+                "line": 1,
+                "column": 1,
+            }
+        ],
+        "skipped": [],
+        "candidates": [],
+    }
+    assert (file["path"], file["changed"]) == ("q.sql", True)
+    assert file["rewritten"].encode("utf-8", "surrogateescape") == run("-q", "q.sql").out
+    assert [error["line"] for error in file["errors"]] == [2]
+    assert [problem["message"] for problem in file["skipped"]] == ["template text"]
+    rewritten, rejected = file["candidates"]
+    assert rewritten["predicate"] == "s.day IN (…)"
+    assert rejected == {
+        "statement": 0,
+        "fact": {
+            "table": "retail.sales",
+            "alias": "s",
+            "column": "day",
+            "line": 2,
+            "column_number": 3,
+        },
+        "dimension": {
+            "table": "calendar",
+            "alias": "calendar",
+            "column": "day",
+            "line": 2,
+            "column_number": 13,
+        },
+        "join": {"type": "left", "line": 2, "column_number": 8},
+        "verdict": "rejected",
+        "rules": [
+            {
+                "code": "DPP101",
+                "name": "join-type",
+                "outcome": "fail",
+                "message": "left join keeps every row of sales",
+            },
+            {
+                "code": "DPP120",
+                "name": "benefit",
+                "outcome": "pass",
+                "message": "0.5 × 10 GiB > 2 MiB",
+            },
+        ],
+        "predicate": None,
+    }
+
+
+def test_colour(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("q.sql").write_bytes(PRUNE)
+    assert "\x1b[" not in run("q.sql").err
+    assert "\x1b[1;32mrewritten" in run("--color", "q.sql").err
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in run("q.sql").err
+    assert "\x1b[" not in run("--no-color", "q.sql").err
+    assert b"\x1b[" not in run("--diff", "q.sql").out  # a patch stays a patch
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run("q.sql").err
+
+
+def test_colour_leaves_brackets_and_long_lines_alone(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    Path("[bold] :warning:.sql").write_bytes(b"SELECT KEEP\n")
+    err = run("--color", "[bold] :warning:.sql").err
+    assert err.count("\n") == 2
+    assert "[bold] :warning:.sql:1:8:" in err
+
+
+def test_says_why_nothing_was_found(run: Any) -> None:
+    Path("q.sql").write_bytes(b"select 1")
+    assert "no catalog given" in run("q.sql").err
+    Path("empty").mkdir()
+    assert run("empty").err == "no .sql files found\n0 rewritten, 0 unchanged, 0 skipped\n"
+
+
+def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def note(sql: str, catalog: Catalog, **given: Any) -> Rewrite:
+        asked.append(given)
+        return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
+
+    monkeypatch.setattr("sqlrewrite.runner.rewrite", note)
+    Path("pyproject.toml").write_text(
+        '[tool.dpp-rewrite]\nhint = false\nexplain = "none"\nstrict = true\nengine = "flink"\n'
+    )
+    Path("d").mkdir()
+    Path("d/q.sql").write_bytes(PRUNE + b";BAD")
+    assert "plan" not in run("d").err
+    assert run("--check", "d/q.sql").status == 1
+    run("--hint", "--engine", "trino", "d/q.sql")
+    assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False}
+    assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True}
+
+
+def test_a_bad_key_in_the_settings(run: Any) -> None:
+    Path("pyproject.toml").write_text("[tool.dpp-rewrite]\ncatalogs = []\n")
+    Path("q.sql").write_bytes(PRUNE)
+    ran = run("q.sql")
+    assert (ran.status, ran.out) == (2, b"")
+    assert ran.err == (
+        "Error: pyproject.toml: [tool.dpp-rewrite] has no key 'catalogs'; did you mean 'catalog'?\n"
+    )

@@ -1,0 +1,118 @@
+"""``rules`` and ``catalog show``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from sqlrewrite.rulebook import Page
+from sqlrewrite.schema import Catalog, Column, Name, PartitionField, Relation, Table, View
+
+PAGES = (
+    Page(
+        "DPP101", "join-type", "The join lets the fact's rows go.", "soundness", "# Join\n\n*a*\n"
+    ),
+    Page("DPP120", "benefit", "It must pay.", "benefit", "# Benefit\n"),
+)
+
+
+@pytest.fixture(autouse=True)
+def rulebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlrewrite.rulebook.pages", lambda: PAGES)
+
+
+def test_rules(run: Any) -> None:
+    assert run("rules").out.decode() == (
+        "code     name        kind        summary\n"
+        "DPP101   join-type   soundness   The join lets the fact's rows go.\n"
+        "DPP120   benefit     benefit     It must pay.\n"
+    )
+
+
+@pytest.mark.parametrize("code", ["DPP101", "dpp101", "join-type"])
+def test_a_rule(run: Any, code: str) -> None:
+    assert run("rules", code).out == b"# Join\n\n*a*\n"
+    assert b"*a*" not in run("rules", "--color", code).out  # set, not quoted
+
+
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [("DPP102", "; did you mean DPP101?"), ("benefits", "; did you mean benefit?")],
+)
+def test_an_unknown_rule(run: Any, code: str, near: str) -> None:
+    ran = run("rules", code)
+    assert (ran.status, ran.out) == (2, b"")
+    assert f"there is no rule {code!r}{near}" in ran.err
+
+
+def relations() -> Mapping[Name, Relation]:
+    found: tuple[Relation, ...] = (
+        Table(
+            ("spark_catalog", "default", "sales"),
+            (Column("day", "date"), Column("amount")),
+            (PartitionField("day"),),
+            size_in_bytes=40_150_000_000,
+            row_count=123_456_789,
+            source="ddl.sql:3",
+        ),
+        Table(
+            ("lake", "raw", "clicks"),
+            (Column("ts"),),
+            (PartitionField("ts", "days"), PartitionField("user", "bucket[16]")),
+            streaming=True,
+            size_in_bytes=512,
+        ),
+        View(("spark_catalog", "mart", "daily"), "select 1", ("day",), source="ddl.sql:9"),
+    )
+    return MappingProxyType({relation.name: relation for relation in found})
+
+
+def test_catalog_show(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Catalog, "load", lambda *_, schema: Catalog(relations()))
+    assert run("catalog", "show", "-c", "x").out.decode() == (
+        "name              kind     columns   partitioned by"
+        "                      rows       size   source\n"
+        "lake.raw.clicks   stream         1   days(ts), bucket[16](user)"
+        "                    512 B\n"
+        "sales             table          2   day"
+        "                          123,456,789   37.4 GiB   ddl.sql:3\n"
+        "mart.daily        view           1"
+        "                                                         ddl.sql:9\n"
+        "\n2 tables (2 partitioned), 1 view; current schema spark_catalog.default\n"
+    )
+
+
+def test_catalog_show_in_a_narrow_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Catalog, "load", lambda *_, schema: Catalog(relations()))
+    monkeypatch.setenv("COLUMNS", "60")
+    out = run("catalog", "show", "-c", "x", "--color").out.decode()
+    assert "…" not in out  # folded, never cut off
+
+
+def test_catalog_show_without_a_catalog(run: Any) -> None:
+    ran = run("catalog", "show")
+    assert (ran.status, ran.out) == (2, b"")
+    assert "no catalog: give --catalog" in ran.err
+
+
+def test_catalog_show_json_is_a_catalog_again(run: Any) -> None:
+    Path("ddl.sql").write_text(
+        "create table sales (amount int, day date) using parquet partitioned by (day);"
+    )
+    ran = run("catalog", "show", "-c", "ddl.sql", "--format", "json")
+    assert ran.status == 0
+    Path("snapshot.json").write_bytes(ran.out)
+    again = run("catalog", "show", "-c", "snapshot.json", "--format", "json")
+    assert again.out == ran.out
+
+
+def test_a_broken_catalog_of_the_settings_is_named(run: Any) -> None:
+    Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["none.sql"]\n')
+    ran = run("catalog", "show")
+    assert ran.status == 2
+    assert ran.err.startswith("Error: none.sql: ")
+    assert ran.err.endswith(" (catalog of pyproject.toml)\n")

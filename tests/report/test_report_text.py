@@ -1,0 +1,145 @@
+"""The words of the text report, and how it is coloured."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from sqlrewrite.model import (
+    Candidate,
+    JoinUse,
+    Outcome,
+    Problem,
+    Rewrite,
+    RuleResult,
+    TableUse,
+    Verdict,
+)
+from sqlrewrite.report.catalog import size
+from sqlrewrite.report.styled import Printer, plain
+from sqlrewrite.report.text import Detail, coloured_diff, file_lines, last_lines
+from sqlrewrite.runner import FileResult, Summary
+from sqlrewrite.source import Source
+
+
+def result(*candidates: Candidate, errors: tuple[Problem, ...] = ()) -> FileResult:
+    done = Rewrite("x", "x", 1, candidates, errors, (), ())
+    return FileResult("q.sql", b"x", Source("x"), done)
+
+
+def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D") -> Candidate:
+    return Candidate(
+        0,
+        TableUse("lake.db.Sales", "sales", "day", line, 5),
+        TableUse("date_dim", alias, "d_date", line + 1, 6),
+        JoinUse("left semi", line + 1, 1),
+        verdict,
+        tuple(RuleResult(f"DPP10{n}", "r", it, f"reason {n}") for n, it in enumerate(outcomes)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (
+            candidate(3, Verdict.REWRITTEN, Outcome.PASS),
+            "q.sql:3:5: rewritten lake.db.Sales.day ← date_dim D.d_date (left semi join)",
+        ),
+        (
+            candidate(3, Verdict.ALREADY_PRUNED, Outcome.PASS, alias="DATE_DIM"),
+            "q.sql:3:5: already-pruned lake.db.Sales.day ← date_dim.d_date (left semi join)",
+        ),
+        (
+            candidate(3, Verdict.REJECTED, Outcome.PASS, Outcome.FAIL, Outcome.FAIL),
+            "q.sql:3:5: rejected lake.db.Sales.day ← date_dim D.d_date (left semi join): "
+            "DPP101 reason 1",
+        ),
+        (
+            candidate(3, Verdict.REJECTED, Outcome.PASS, Outcome.UNKNOWN),
+            "q.sql:3:5: rejected lake.db.Sales.day ← date_dim D.d_date (left semi join): "
+            "DPP101 reason 1",
+        ),
+    ],
+)
+def test_a_line_a_candidate(given: Candidate, line: str) -> None:
+    assert [plain(it) for it in file_lines(result(given), Detail())] == [line]
+
+
+def test_in_the_order_of_the_file() -> None:
+    given = result(
+        candidate(9, Verdict.REWRITTEN),
+        candidate(2, Verdict.REJECTED),
+        errors=(Problem("DPP000", "no", 4, 1),),
+    )
+    places = [plain(line).split(" ")[0] for line in file_lines(given, Detail())]
+    assert places == ["q.sql:2:5:", "q.sql:4:1:", "q.sql:9:5:"]
+
+
+@pytest.mark.parametrize(
+    ("summary", "would", "line"),
+    [
+        (Summary(files=1), False, "0 rewritten, 0 unchanged, 0 skipped"),
+        (
+            Summary(
+                files=2,
+                candidates=1,
+                statements_rewritten=3,
+                statements_unchanged=41,
+                skipped=1,
+            ),
+            False,
+            "3 rewritten, 41 unchanged, 1 skipped",
+        ),
+        (
+            Summary(files=2, statements_rewritten=3),
+            True,
+            "3 would be rewritten, 0 unchanged, 0 skipped",
+        ),
+    ],
+)
+def test_last_line(summary: Summary, would: bool, line: str) -> None:
+    assert [plain(it) for it in last_lines(summary, known=True, would=would)] == [line]
+
+
+def test_the_sum_counts_each_statement_once() -> None:
+    problem = Problem("DPP000", "no", 1, 1)
+    found = tuple(candidate(1, Verdict.REWRITTEN) for _ in range(3))
+    done = Rewrite("a", "b", 5, found, (problem,), (problem,), ())
+    summary = Summary().plus(FileResult("q", b"a", Source("a"), done))
+    summary = summary.plus(FileResult("r", failure=problem))
+    assert (summary.files, summary.changed, summary.candidates, summary.rewritten) == (2, 1, 3, 3)
+    counts = (summary.statements_rewritten, summary.statements_unchanged, summary.skipped)
+    assert counts == (1, 2, 3)
+    assert summary.errors == 2
+
+
+def test_an_encoding_without_arrows() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="latin-1")
+    Printer(stream, colour=False).print([(("a ← é", ""),)])
+    assert raw.getvalue() == b"a \\u2190 \xe9\n"
+
+
+def test_coloured_diff() -> None:
+    stream = io.StringIO()
+    diff = "--- q\n+++ q\n@@ -1 +1 @@\n-a\n+[b]c\r\n d\n"
+    Printer(stream, colour=True).print(coloured_diff(diff))
+    assert "\x1b[31m-a\x1b[0m\n" in stream.getvalue()
+    assert "\x1b[32m+[b]c" in stream.getvalue()
+    assert "\x1b[36m@@ -1 +1 @@\x1b[0m\n d" not in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (None, ""),
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (40_150_000_000, "37.4 GiB"),
+        (1 << 62, "4096.0 PiB"),
+    ],
+)
+def test_size(count: int | None, text: str) -> None:
+    assert size(count) == text

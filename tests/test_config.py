@@ -1,0 +1,104 @@
+"""``[tool.dpp-rewrite]``: where it is found, what it may say, and what is said of mistakes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite.config import Settings, load
+from sqlrewrite.model import ConfigError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_keys(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        """
+        [tool.dpp-rewrite]
+        catalog = ["ddl", "stats.json", "/abs.sql"]
+        schema = "lake.retail"
+        engine = "trino"
+        predicate = "in"
+        when = "eligible"
+        hint = false
+        explain = "none"
+        strict = true
+        select = ["DPP"]
+        ignore = ["DPP003"]
+        exclude = ["archive", "etl/*.sql"]
+        """
+    )
+    assert load(".") == Settings(
+        catalog=("ddl", "stats.json", "/abs.sql"),
+        schema="lake.retail",
+        engine="trino",
+        hint=False,
+        explain="none",
+        strict=True,
+        select=("DPP",),
+        ignore=("DPP003",),
+        exclude=("archive", "etl/*.sql"),
+        root=".",
+        source="pyproject.toml",
+    )
+
+
+def test_nearest_that_mentions_us(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a" / "b" / "c").mkdir(parents=True)
+    (folder / "a" / "pyproject.toml").write_text(
+        '[tool.dpp-rewrite]\ncatalog = "ddl.sql"\nengine = "own.toml"\n'
+    )
+    (folder / "a" / "b" / "pyproject.toml").write_text("[tool.ruff]\nthis is not TOML")
+    settings = load("a/b/c/none.sql")
+    assert settings.catalog == ("a/ddl.sql",)
+    assert settings.engine == "a/own.toml"
+    assert (settings.root, settings.source) == ("a", "a/pyproject.toml")
+    monkeypatch.chdir(folder / "a" / "b" / "c")
+    assert load(".").catalog == ("../../ddl.sql",)
+
+
+def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "tomllib", raising=False)
+    (folder / "pyproject.toml").write_text('[project]\ndependencies = ["dpp-rewrite"]\n')
+    assert load(".") == Settings()
+    assert "tomllib" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hnit = true", "[tool.dpp-rewrite] has no key 'hnit'; did you mean 'hint'?"),
+        ("catalogs = []", "has no key 'catalogs'; did you mean 'catalog'?"),
+        ("zzz = 1", "has no key 'zzz' (known: catalog, schema, engine, "),
+        ('hint = "yes"', "[tool.dpp-rewrite] hint must be true or false, not 'yes'"),
+        ("schema = 1", "schema must be a string, not 1"),
+        ("catalog = [1]", "catalog must be a string or a list of strings, not [1]"),
+        ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
+        ('predicate = "set"', "predicate must be 'in', not 'set'"),
+        ('explain = "spark"', "explain must be 'logical' or 'none', not 'spark'"),
+        ("hint = ", "pyproject.toml: not valid TOML: "),
+    ],
+)
+def test_mistakes(folder: Path, text: str, message: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.dpp-rewrite]\n{text}\n")
+    with pytest.raises(ConfigError) as error:
+        load(".")
+    assert str(error.value).startswith("pyproject.toml: ")
+    assert message in str(error.value)
+
+
+def test_a_file_by_name(folder: Path) -> None:
+    (folder / "conf").mkdir()
+    (folder / "conf" / "own.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["x.sql"]\n')
+    assert load(".", "conf/own.toml").catalog == ("conf/x.sql",)
+    with pytest.raises(ConfigError, match=r"none\.toml: No such file or directory"):
+        load(".", "none.toml")
+    (folder / "empty.toml").write_text("[tool.black]\n")
+    with pytest.raises(ConfigError, match=r"empty\.toml: has no \[tool\.dpp-rewrite\] table"):
+        load(".", "empty.toml")

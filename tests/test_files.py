@@ -1,0 +1,87 @@
+"""Which files the paths of a command line mean."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite.files import Found, find
+
+TREE = ("b.sql", "a.sql", "note.txt", "d/c.SQL", "d/e/f.sql", ".hidden/x.sql", "target/t.sql")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in TREE:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("select 1")
+    return tmp_path
+
+
+def git(*args: str) -> None:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    subprocess.run(["git", "-c", "init.defaultBranch=main", *args], check=True, env=clean)
+
+
+def test_walk(tree: Path) -> None:
+    assert find(["."]) == Found(("a.sql", "b.sql", "d/c.SQL", "d/e/f.sql", "target/t.sql"), ())
+
+
+def test_explicit_paths_are_taken_once(tree: Path) -> None:
+    found = find(["note.txt", "-", ".hidden/x.sql", "d", "./d/c.SQL", "-", "none", "d/e"])
+    assert found == Found(("note.txt", "-", ".hidden/x.sql", "d/c.SQL", "d/e/f.sql"), ("none",))
+
+
+def test_git_ignores(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("init", "-q")
+    Path(".gitignore").write_text("target/\na.sql\n!b.sql\n")
+    Path("d/.gitignore").write_text("e\n")
+    git("add", "b.sql")
+    os.mkdir("deleted")
+    Path("deleted/x.sql").write_text("")
+    git("add", "deleted")
+    os.unlink("deleted/x.sql")
+    assert find(["."]).files == (".hidden/x.sql", "b.sql", "d/c.SQL")
+    assert find(["d"]).files == ("d/c.SQL",)
+    assert find(["a.sql"]).files == ("a.sql",)  # named: taken
+    assert find(["target"]).files == ("target/t.sql",)  # named, and all of it is ignored
+    monkeypatch.setenv("GIT_DIR", "elsewhere")  # as in a hook
+    assert find(["d"]).files == ("d/c.SQL",)
+
+
+def test_a_repository_within(tree: Path) -> None:
+    git("init", "-q")
+    git("init", "-q", "d/e")
+    assert "d/e/f.sql" in find(["."]).files
+
+
+def test_names_that_git_would_quote(tree: Path) -> None:
+    git("init", "-q")
+    name = os.fsdecode(b'd/\xc3\xa4 "\xff\n.sql')
+    Path(name).write_text("")
+    assert name in find(["d"]).files
+
+
+def test_without_git(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("init", "-q")
+    monkeypatch.setenv("PATH", "")
+    assert "target/t.sql" in find(["."]).files
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        (["e"], ("a.sql", "b.sql", "d/c.SQL", "target/t.sql")),
+        (["d/e", "target/"], ("a.sql", "b.sql", "d/c.SQL")),
+        (["*.sql"], ("d/c.SQL",)),
+        (["d/*"], ("a.sql", "b.sql", "target/t.sql")),
+    ],
+)
+def test_exclude(tree: Path, patterns: list[str], left: tuple[str, ...]) -> None:
+    assert find(["."], patterns).files == left
+    assert find(["d/e/f.sql"], patterns).files == ("d/e/f.sql",)
