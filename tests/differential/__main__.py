@@ -1,0 +1,146 @@
+"""``python -m tests.differential --n 100000 [--seed S] [--jobs J]``: the long run, and one case.
+
+``--seed S --index I`` runs one case again, shows its rows and its queries, and shrinks it if it is
+wrong. Exit status 1 if anything was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from .check import (
+    BATCH,
+    Database,
+    Report,
+    Rewriter,
+    Wrong,
+    case_of,
+    data_of,
+    identity,
+    library,
+    parts,
+    verdict,
+)
+from .relations import Options
+from .schema import Data, ddl, inserts
+from .shrink import shrink
+
+SHOWN = 10
+"""Wrong cases that are shrunk and printed in full; the others only with their index."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs what the arguments ask for and returns the exit status."""
+    args = _parser().parse_args(arguments)
+    rewrite: Rewriter = identity if args.identity else library
+    options = Options(ties=args.ties)
+    print(f"seed {args.seed}", flush=True)
+    if args.index is not None:
+        return _one(args.seed, args.index, rewrite, options)
+    started = time.monotonic()
+    report = _many(args, rewrite, options)
+    print(summary(report, time.monotonic() - started))
+    for wrong in report.wrong[:SHOWN]:
+        print(explained(args.seed, wrong, rewrite))
+    for wrong in report.wrong[SHOWN:]:
+        print(f"wrong too: --seed {args.seed} --index {wrong.index}")
+    return 1 if report.wrong else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
+    parser.add_argument("--n", type=int, default=2000, help="how many queries (default 2000)")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(2**32))
+    parser.add_argument("--index", type=int, help="run this one case again and show it")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--ties", action="store_true", help="LIMITs below whose order has ties")
+    parser.add_argument("--identity", action="store_true", help="rewrite nothing: test the test")
+    return parser
+
+
+def _many(args: argparse.Namespace, rewrite: Rewriter, options: Options) -> Report:
+    report = Report()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+    with bar:
+        task = bar.add_task("queries", total=args.n)
+        for part in parts(args.seed, args.n, rewrite, options=options, jobs=args.jobs):
+            report.add(part)
+            bar.update(task, advance=part.queries, description=f"{len(report.wrong)} wrong")
+    report.wrong.sort(key=lambda wrong: wrong.index)
+    return report
+
+
+def summary(report: Report, seconds: float) -> str:
+    """The counts, one a line."""
+    n = max(report.queries, 1)
+    return "\n".join(
+        (
+            f"queries    {report.queries} in {seconds:.0f} s, {n / seconds:.0f} a second",
+            f"rewritten  {report.rewritten} ({report.share:.1%})",
+            f"refused    {report.refused} by DuckDB, written anew",
+            f"unread     {report.unread} by the rewriter",
+            f"unjudged   {report.unjudged}: rewritten into what DuckDB cannot run",
+            f"non-empty  {report.non_empty} ({report.non_empty / n:.1%}),"
+            f" {report.non_empty_rewritten} of them rewritten",
+            f"wrong      {len(report.wrong)}",
+        )
+    )
+
+
+def explained(seed: int, wrong: Wrong, rewrite: Rewriter) -> str:
+    """A wrong case in full: as it was found, and as small as it gets."""
+    database = Database()
+    data = data_of(seed, wrong.index)
+
+    def still_wrong(sql: str, rows: Data) -> bool:
+        if "rand" in sql.lower() and sql != wrong.original:
+            return False  # shrunk, it need not have one answer any more
+        return verdict(database, sql, rows, rewrite) is not None
+
+    small, rows = wrong.original, data
+    if still_wrong(small, rows):
+        small, rows = shrink(small, data, still_wrong)
+    found = verdict(database, small, rows, rewrite)
+    rewritten, problem = found or (wrong.rewritten, wrong.problem)
+    return "\n".join(
+        (
+            f"\n{'=' * 30} --seed {seed} --index {wrong.index}",
+            f"-- original, as generated\n{wrong.original}",
+            f"-- rewritten\n{wrong.rewritten}",
+            f"-- difference\n{wrong.problem}",
+            f"{'-' * 30} shrunk\n{inserts(rows)}",
+            f"-- original\n{small}",
+            f"-- rewritten\n{rewritten}",
+            f"-- difference\n{problem}",
+        )
+    )
+
+
+def _one(seed: int, index: int, rewrite: Rewriter, options: Options) -> int:
+    database, data = Database(), data_of(seed, index)
+    database.fill(data)
+    case = case_of(seed, index, database, options)
+    found = verdict(database, case.sql, data, rewrite)
+    if found:
+        print(explained(seed, Wrong(index, case.sql, *found), rewrite))
+        return 1
+    print(f"{ddl()}\n{inserts(data)}\n")
+    print(f"-- original\n{case.sql}\n-- rewritten\n{rewrite(case.sql).sql}")
+    print(f"-- the same {case.rows.total()} rows (batch of {BATCH}: {index // BATCH})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

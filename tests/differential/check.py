@@ -1,0 +1,305 @@
+"""Runs the original and the rewritten query on DuckDB and compares them as bags of rows.
+
+In: a seed, a number, and a rewriter. Out: a ``Report``: how many were rewritten, how many refused,
+and every case whose rows differ. A case is a function of its seed and its index, of nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+
+from .duckdbtext import respelled
+from .queries import random_query
+from .relations import DEFAULT, Options
+from .schema import SQL_TYPES, TABLES, Data, ddl, inserts, random_data
+
+BATCH = 50
+"""Queries that share one set of random rows."""
+
+BEYOND_DUCKDB = (duckdb.NotImplementedException, duckdb.InternalException)
+"""What DuckDB raises for a query that is right and that it cannot run."""
+
+ATTEMPTS = 20
+
+
+class Rewritten(Protocol):
+    """What a rewriter gives back: ``sqlrewrite.Rewrite``, or anything of that shape."""
+
+    @property
+    def sql(self) -> str: ...
+
+    @property
+    def errors(self) -> Sequence[object]: ...
+
+
+Bag = Counter[tuple[Any, ...]]
+Rewriter = Callable[[str], Rewritten]
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The result of the rewriter that rewrites nothing."""
+
+    sql: str
+    errors: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A case that the rewriter got wrong, and how."""
+
+    index: int
+    original: str
+    rewritten: str
+    problem: str
+
+
+@dataclass(slots=True)
+class Report:
+    """The counts of a run.
+
+    ``unread`` are queries that the rewriter could not parse, ``unjudged`` those whose rewritten
+    form is beyond DuckDB (it has no subquery in the ON of some outer joins), not known to be wrong.
+    """
+
+    queries: int = 0
+    rewritten: int = 0
+    refused: int = 0
+    non_empty: int = 0
+    non_empty_rewritten: int = 0
+    unread: int = 0
+    unjudged: int = 0
+    wrong: list[Wrong] = field(default_factory=list)
+
+    def add(self, other: Report) -> None:
+        """Counts the other report in."""
+        self.queries += other.queries
+        self.rewritten += other.rewritten
+        self.refused += other.refused
+        self.non_empty += other.non_empty
+        self.non_empty_rewritten += other.non_empty_rewritten
+        self.unread += other.unread
+        self.unjudged += other.unjudged
+        self.wrong += other.wrong
+
+    @property
+    def share(self) -> float:
+        """The part of the queries that was rewritten."""
+        return self.rewritten / self.queries if self.queries else 0.0
+
+
+# --- rewriters ----------------------------------------------------------------------------------
+
+
+def identity(sql: str) -> Rewritten:
+    """Rewrites nothing: what the generator and DuckDB do by themselves."""
+    return Unchanged(sql)
+
+
+def library(sql: str) -> Rewritten:
+    """The library as users call it, on the catalog of the test's own DDL."""
+    from sqlrewrite import rewrite
+
+    result: Rewritten = rewrite(sql, warehouse())
+    return result
+
+
+@lru_cache(maxsize=1)
+def warehouse() -> Any:
+    """The catalog of the random warehouse, loaded from its DDL as a file."""
+    from sqlrewrite import Catalog
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "ddl.sql")
+        path.write_text(ddl(), encoding="utf-8")
+        return Catalog.load(str(path))
+
+
+# --- DuckDB -------------------------------------------------------------------------------------
+
+
+class Database:
+    """One DuckDB with the tables under Spark's names, refilled for every batch."""
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect()
+        self._connection.execute("SET threads = 1")
+        self._connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+        self._connection.execute("ATTACH ':memory:' AS spark_catalog")
+        self._connection.execute('CREATE SCHEMA spark_catalog."default"')
+        self._connection.execute('USE spark_catalog."default"')
+        for table in TABLES:
+            columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
+            self._connection.execute(f"CREATE TABLE {table.name} ({columns})")
+
+    def fill(self, data: Data) -> None:
+        """Replaces all rows."""
+        for table in TABLES:
+            self._connection.execute(f"TRUNCATE {table.name}")
+        self._connection.execute(inserts(data))
+
+    def bag(self, spark_sql: str) -> Bag:
+        """The rows of a Spark query, with how often each occurs."""
+        return Counter(self._connection.execute(respelled(spark_sql)).fetchall())
+
+
+# --- one case -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One accepted query with its rows as the original gives them."""
+
+    index: int
+    sql: str
+    rows: Bag
+    refused: int
+
+
+def data_of(seed: int, index: int) -> Data:
+    """The rows that the case with this index runs on."""
+    return random_data(random.Random(f"{seed}/data/{index // BATCH}"))
+
+
+def case_of(seed: int, index: int, database: Database, options: Options = DEFAULT) -> Case:
+    """The case with this index, on a database that is filled already."""
+    rng = random.Random(f"{seed}/query/{index}")
+    for refused in range(ATTEMPTS):
+        sql = random_query(rng, options)
+        try:
+            return Case(index, sql, database.bag(sql), refused)
+        except duckdb.Error:
+            continue
+    raise RuntimeError(f"seed {seed}, index {index}: DuckDB refused {ATTEMPTS} queries in a row")
+
+
+def difference(database: Database, before: Bag, rewritten: str) -> str | None:
+    """What the rewritten query gives and the original did not; None where both are the same."""
+    try:
+        after = database.bag(rewritten)
+    except BEYOND_DUCKDB:
+        raise
+    except duckdb.Error as error:
+        return f"the rewritten query fails: {error}"
+    if before == after:
+        return None
+    lost, won = before - after, after - before
+    return "\n".join(
+        [f"lost {n} x {row}" for row, n in list(lost.items())[:10]]
+        + [f"new  {n} x {row}" for row, n in list(won.items())[:10]]
+    )
+
+
+def check(case: Case, database: Database, rewrite: Rewriter, report: Report) -> None:
+    """Rewrites one case, compares, and counts."""
+    report.queries += 1
+    report.refused += case.refused
+    report.non_empty += bool(case.rows)
+    try:
+        result = rewrite(case.sql)
+    except Exception as error:  # the library never raises for a query: whatever it is, it is a bug
+        report.wrong.append(Wrong(case.index, case.sql, "", f"rewrite raised {error!r}"))
+        return
+    report.unread += bool(result.errors)
+    if result.sql == case.sql:
+        return
+    report.rewritten += 1
+    report.non_empty_rewritten += bool(case.rows)
+    try:
+        problem = difference(database, case.rows, result.sql)
+    except BEYOND_DUCKDB:
+        report.unjudged += 1
+        return
+    if problem:
+        report.wrong.append(Wrong(case.index, case.sql, result.sql, problem))
+
+
+def verdict(database: Database, sql: str, data: Data, rewrite: Rewriter) -> tuple[str, str] | None:
+    """The rewritten query and what is wrong with it on these rows; None where nothing is."""
+    database.fill(data)
+    try:
+        before = database.bag(sql)
+    except duckdb.Error:
+        return None
+    try:
+        rewritten = rewrite(sql).sql
+    except Exception as error:
+        return "", f"rewrite raised {error!r}"
+    try:
+        problem = None if rewritten == sql else difference(database, before, rewritten)
+    except BEYOND_DUCKDB:
+        return None
+    return (rewritten, problem) if problem else None
+
+
+# --- many cases ---------------------------------------------------------------------------------
+
+
+def run(
+    seed: int,
+    n: int,
+    rewrite: Rewriter = library,
+    *,
+    options: Options = DEFAULT,
+    first: int = 0,
+    jobs: int = 1,
+) -> Report:
+    """Cases ``first`` to ``first + n``: any rewriter, in this process or (picklable) in several."""
+    report = Report()
+    for part in parts(seed, n, rewrite, options=options, first=first, jobs=jobs):
+        report.add(part)
+    report.wrong.sort(key=lambda wrong: wrong.index)
+    return report
+
+
+def parts(
+    seed: int,
+    n: int,
+    rewrite: Rewriter,
+    *,
+    options: Options = DEFAULT,
+    first: int = 0,
+    jobs: int = 1,
+) -> Iterator[Report]:
+    """The reports of the batches, as they are done."""
+    bounds = sorted({first, *range(first - first % BATCH + BATCH, first + n, BATCH), first + n})
+    batches = [range(a, b) for a, b in pairwise(bounds)]
+    if jobs == 1:
+        database = Database()
+        for batch in batches:
+            yield _run_batch(seed, batch, rewrite, options, database)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        futures = [pool.submit(_in_worker, seed, batch, rewrite, options) for batch in batches]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+def _in_worker(seed: int, batch: range, rewrite: Rewriter, options: Options) -> Report:
+    return _run_batch(seed, batch, rewrite, options, _worker_database())
+
+
+@lru_cache(maxsize=1)
+def _worker_database() -> Database:
+    return Database()
+
+
+def _run_batch(
+    seed: int, batch: range, rewrite: Rewriter, options: Options, database: Database
+) -> Report:
+    report = Report()
+    database.fill(data_of(seed, batch.start))
+    for index in batch:
+        check(case_of(seed, index, database, options), database, rewrite, report)
+    return report

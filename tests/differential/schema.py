@@ -1,0 +1,175 @@
+"""The warehouse the random queries run on: its shape is fixed, its rows are random.
+
+In: a ``random.Random``. Out: the Spark DDL for the catalog and, for each table, rows of few
+distinct values with NULLs and duplicates, so that joins hit, filters select, and a lost row shows.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+Value = int | str | bool | date | Decimal | None
+Row = tuple[Value, ...]
+Data = Mapping[str, Sequence[Row]]
+
+DOMAIN = 4
+"""Distinct values of each type at most; literals of the queries come from the same few."""
+
+STRINGS = ("a", "b", "c", "ü")
+SQL_TYPES = {
+    "int": "INT",
+    "long": "BIGINT",
+    "date": "DATE",
+    "str": "STRING",
+    "dec": "DECIMAL(7,2)",
+    "bool": "BOOLEAN",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the generator sees it: ``type`` is a key of SQL_TYPES."""
+
+    name: str
+    type: str
+    required: bool = False
+
+    @property
+    def family(self) -> str:
+        """Types of one family compare with each other: INT and BIGINT are one."""
+        return "int" if self.type == "long" else self.type
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A base table; ``keys`` are its partition columns, ``primary`` its declared primary key."""
+
+    name: str
+    columns: tuple[Column, ...]
+    keys: tuple[str, ...] = ()
+    primary: str | None = None
+
+    def ddl(self) -> str:
+        """The table in Spark's DDL, as a warehouse's repository would have it."""
+        lines = [
+            f"{c.name} {SQL_TYPES[c.type]}{' NOT NULL' if c.required else ''}" for c in self.columns
+        ]
+        if self.primary:
+            lines.append(f"CONSTRAINT {self.name}_pk PRIMARY KEY ({self.primary})")
+        parted = f"\nPARTITIONED BY ({', '.join(self.keys)})" if self.keys else ""
+        return (
+            f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + f"\n) USING parquet{parted}"
+        )
+
+
+def _table(name: str, columns: str, keys: str = "", primary: str | None = None) -> Table:
+    parsed = []
+    for item in columns.split():
+        column, kind = item.split(":")
+        parsed.append(Column(column, kind.rstrip("!"), kind.endswith("!")))
+    return Table(name, tuple(parsed), tuple(keys.split()), primary)
+
+
+# Names overlap on purpose: a rewriter that matches by name alone, or forgets to qualify, is caught.
+FACTS = (
+    _table("sales", "id:int qty:int grp:int tag:str day:date", "day"),
+    _table("returns", "id:int qty:int amt:dec dk:int", "dk"),
+    _table("clicks", "id:int hits:int grp:int city:str", "city"),
+    _table("stock", "id:int qty:int tag:str day:date dk:int", "day dk"),
+    _table("orders", "id:int amt:dec tag:str lk:long", "lk"),
+)
+DIMENSIONS = (
+    _table("dates", "day:date dk:int yr:int moy:int name:str holiday:bool"),
+    _table("stores", "sk:int city:str grp:int size:int"),
+    _table("items", "ik:int! name:str! cls:int brand:str", primary="ik"),
+    _table("promos", "dk:int rate:int day:date kind:str", "kind"),
+    _table("regions", "rk:int city:str zone:int label:str"),
+)
+TABLES = (*FACTS, *DIMENSIONS)
+
+
+def ddl() -> str:
+    """The whole warehouse, for ``Catalog.load``."""
+    return ";\n\n".join(table.ddl() for table in TABLES) + ";\n"
+
+
+def random_data(rng: random.Random) -> Data:
+    """Fresh rows for every table; how dense NULLs and duplicates are is drawn once for each."""
+    data: dict[str, list[Row]] = {}
+    for table in TABLES:
+        count = rng.randint(30, 60) if table in FACTS else rng.randint(5, 12)
+        if (table.name == "regions" and rng.random() < 0.25) or rng.random() < 0.02:
+            count = 0
+        data[table.name] = _rows(rng, table, count)
+    return data
+
+
+def _rows(rng: random.Random, table: Table, count: int) -> list[Row]:
+    nulls = rng.choice((0.0, 0.05, 0.1, 0.3))
+    # A dimension's values come from a part of the domain: then some fact rows have no partner.
+    size = rng.choice((2, 3, 3, 4, 4, 4))
+    start = rng.randint(1, DOMAIN - size + 1)
+    unique = rng.sample(range(1, 13), 12)
+    rows: list[Row] = []
+    for index in range(count):
+        row: list[Value] = []
+        for column in table.columns:
+            if column.name == table.primary:
+                row.append(unique[index])
+            elif not column.required and rng.random() < nulls:
+                row.append(None)
+            else:
+                row.append(_VALUES[column.family](rng.randint(start, start + size - 1)))
+        rows.append(tuple(row))
+    if rows and table.primary is None and rng.random() < 0.5:
+        rows[-1] = rows[0]
+    return rows
+
+
+def day(n: int) -> date:
+    """The n-th date of the domain."""
+    return date(2024, 1, n)
+
+
+_VALUES: Mapping[str, Callable[[int], Value]] = {
+    "int": lambda n: n,
+    "date": day,
+    "str": lambda n: STRINGS[n - 1],
+    "dec": lambda n: Decimal(n) + Decimal("0.50"),
+    "bool": lambda n: n % 2 == 0,
+}
+
+
+def literal(value: Value) -> str:
+    """A value as a literal that Spark and DuckDB read alike."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case date():
+            return f"DATE '{value.isoformat()}'"
+        case str():
+            return f"'{value}'"
+        case _:
+            return str(value)
+
+
+def random_literal(rng: random.Random, family: str) -> str:
+    """A literal of that family out of the domain of the data."""
+    return literal(_VALUES[family](rng.randint(1, DOMAIN)))
+
+
+def inserts(data: Data) -> str:
+    """The rows as INSERT statements, for a person to paste and for DuckDB to load."""
+    return "\n".join(
+        f"INSERT INTO {name} VALUES "
+        + ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+        + ";"
+        for name, rows in data.items()
+        if rows
+    )
