@@ -37,7 +37,7 @@ from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.bind import bind
+from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.managed import Stripped, strip
 from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, statements
@@ -124,18 +124,19 @@ def _statement(
     if statement.failure is not None or statement.tree is None:
         return statement.failure
     try:
-        plan = bind(statement.tree, text, catalog)
+        bound = bind(statement.tree, text, catalog)
     except RecursionError:
         return Failure(statement.start, "nested too deeply to be read", parsed=True)
-    if plan is None:
+    if bound is None:
         return None
+    plan = bound.plan
     pairs = find_pairs(plan)
     if not pairs:
         return _Result(statement, plan, (), ())
     anchors = Anchors(text, statement.tokens)
     names = frozenset(token.text.lower() for token in statement.tokens)
     judged = tuple(_judge(plan, pair, pairs, anchors, names, options) for pair in pairs)
-    return _edit(statement, plan, judged, anchors)
+    return _edit(statement, bound, judged, anchors)
 
 
 def _judge(
@@ -170,7 +171,7 @@ def _judge(
 
 
 def _edit(
-    statement: Statement, plan: Plan, judged: tuple[_Judged, ...], anchors: Anchors
+    statement: Statement, bound: Bound, judged: tuple[_Judged, ...], anchors: Anchors
 ) -> _Result:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
     slots: dict[placement.Slot, list[str]] = {}
@@ -183,7 +184,7 @@ def _edit(
     bugs: list[tuple[int, str]] = []
     for slot, predicates in slots.items():
         made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound)
         if wrong is None:
             edits += made
             continue
@@ -194,7 +195,7 @@ def _edit(
             else item
             for item in judged
         )
-    return _Result(statement, plan, judged, tuple(edits), tuple(bugs))
+    return _Result(statement, bound.plan, judged, tuple(edits), tuple(bugs))
 
 
 # --- the report -----------------------------------------------------------------------------------

@@ -49,8 +49,8 @@ def query_names(query: Query, renamed: tuple[str, ...]) -> tuple[str, ...] | Non
 def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
     """The columns of a relation in order, lower case; None where they are not all known."""
     match leaf:
-        case Scan(table=table):
-            return tuple(column.name.lower() for column in table.columns) or None
+        case Scan(columns=names):
+            return names or None
         case Derived(query=query, columns=columns) | CteReference(query=query, columns=columns):
             return query_names(query, columns)
         case Generate(columns=columns) | Opaque(columns=columns):

@@ -7,10 +7,21 @@ and a side is *restricted by ON* where only rows that satisfy ON matter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.plan.expressions import relations
-from sqlrewrite.plan.nodes import Condition, Generate, Join, JoinType, Node, numbers
+from sqlrewrite.plan.nodes import (
+    Condition,
+    CteReference,
+    Derived,
+    Generate,
+    Join,
+    JoinType,
+    Node,
+    Opaque,
+    Scan,
+    numbers,
+)
 from sqlrewrite.plan.nulls import rejects_null
 
 LEFT, RIGHT = "left", "right"
@@ -75,19 +86,23 @@ def below(join: Join, side: str, above: tuple[Condition, ...]) -> tuple[Conditio
     return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
 
 
-def reaching(node: Node, relation: int, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """The conditions, of WHERE (``above``) and of the ONs, that hold wherever a row of a relation
-    of the tree matters, and speak of it, alone or with others."""
-    while isinstance(node, Join | Generate):
-        if isinstance(node, Generate):
-            if node.relation == relation:
-                return ()
-            node = node.child
-            continue
-        side = LEFT if relation in numbers(node.left) else RIGHT
-        above = below(node, side, above)
-        node = node.left if side == LEFT else node.right
-    return tuple(c for c in above if relation in relations(c.expression))
+def reaching(
+    node: Node, above: tuple[Condition, ...]
+) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    """For each relation of a join tree the conditions, of WHERE (``above``) and of the ONs, that
+    hold wherever a row of it matters, and speak of it, alone or with others."""
+    match node:
+        case Generate(child=child, relation=relation):
+            yield relation, ()
+            yield from reaching(child, above)
+        case Join(left=left, right=right):
+            yield from reaching(left, below(node, LEFT, above))
+            yield from reaching(right, below(node, RIGHT, above))
+        case Scan() | Derived() | CteReference() | Opaque():
+            number = node.relation
+            yield number, tuple(c for c in above if number in c.relations)
+        case _:
+            return
 
 
 def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:

@@ -26,7 +26,6 @@ from sqlrewrite.plan.nodes import (
     Scan,
     SetOperation,
     Window,
-    numbers,
 )
 
 
@@ -49,17 +48,37 @@ class Path:
         return self.relations[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A column of a relation as a column of one directly below it; see ``Path``."""
+
+    relation: Relation
+    column: str
+    barriers: tuple[str, ...]
+    computed: bool
+
+
 def trace(plan: Plan, ref: ColumnRef) -> Iterator[Path]:
     """The ways from a column down, each prefix included: through a derived table whose column is
     another's, through both sides of a set operation. The first is the column itself."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, Relation):
-        yield from _from(plan, relation, Path((relation,), ref.name))
+        yield from _from(plan, Path((relation,), ref.name, _sampled(relation)))
 
 
 def trace_query(plan: Plan, query: Query, position: int) -> Iterator[Path]:
     """The ways from a column of a query's result down, as ``trace`` gives them."""
-    yield from _through(plan, query.node, position, Path((), ""))
+    for step in _through(plan, query.node, position, ()):
+        yield from _from(plan, _further(Path((), ""), step))
+
+
+def steps(plan: Plan, relation: Relation, column: str) -> tuple[Step, ...]:
+    """The columns directly below a column of a derived table or CTE reference."""
+    key = ("steps", relation.relation, column)
+    found: tuple[Step, ...] | None = plan.memo.get(key)
+    if found is None:
+        found = plan.memo[key] = tuple(_steps(plan, relation, column))
+    return found
 
 
 def same(one: Expression, other: Expression) -> bool:
@@ -67,75 +86,82 @@ def same(one: Expression, other: Expression) -> bool:
     return (
         isinstance(one, ColumnRef)
         and isinstance(other, ColumnRef)
-        and (one.relation, one.name) == (other.relation, other.name)
+        and one.relation == other.relation
+        and one.name == other.name
     )
 
 
-def _from(plan: Plan, relation: Relation, path: Path) -> Iterator[Path]:
+def _from(plan: Plan, path: Path) -> Iterator[Path]:
+    yield path
+    for step in steps(plan, path.end, path.column):
+        yield from _from(plan, _further(path, step))
+
+
+def _further(path: Path, step: Step) -> Path:
+    return Path(
+        (*path.relations, step.relation),
+        step.column,
+        path.barriers + step.barriers + _sampled(step.relation),
+        path.computed or step.computed,
+    )
+
+
+def _sampled(relation: Relation) -> tuple[str, ...]:
+    return ("TABLESAMPLE",) if getattr(relation, "sampled", False) else ()
+
+
+def _steps(plan: Plan, relation: Relation, column: str) -> Iterator[Step]:
     match relation:
-        case Scan(sampled=sampled):
-            yield _barred(path, "TABLESAMPLE") if sampled else path
         case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
-            yield path
-            if relation.sampled:
-                path = _barred(path, "TABLESAMPLE")
             names = query_names(query, renamed)
-            if names is not None and names.count(path.column) == 1:
-                yield from _through(plan, query.node, names.index(path.column), path)
+            if names is not None and names.count(column) == 1:
+                yield from _through(plan, query.node, names.index(column), ())
         case _:
-            yield path
+            return
 
 
-def _through(plan: Plan, node: Node, position: int, path: Path) -> Iterator[Path]:
+def _through(
+    plan: Plan, node: Node, position: int, barriers: tuple[str, ...]
+) -> Iterator[Step]:
     """Down from a query's top by position, to its SELECT lists."""
     match node:
         case SetOperation(left=left, right=right):
-            yield from _through(plan, left, position, path)
-            yield from _through(plan, right, position, path)
+            yield from _through(plan, left, position, barriers)
+            yield from _through(plan, right, position, barriers)
         case Limit(child=child):
-            yield from _through(plan, child, position, _barred(path, "LIMIT or OFFSET"))
+            yield from _through(plan, child, position, (*barriers, "LIMIT or OFFSET"))
         case Aggregate(child=child, kind="distinct"):
-            yield from _through(plan, child, position, path)
-        case Project(child=child, outputs=outputs):
+            yield from _through(plan, child, position, barriers)
+        case Project(child=child, outputs=outputs, block=block):
             expression = outputs[position].expression
-            if isinstance(expression, ColumnRef):
-                yield from _below(plan, child, expression, path)
-            else:
-                inside = Path(path.relations, path.column, path.barriers, computed=True)
-                for ref in columns(expression):
-                    yield from _below(plan, child, ref, inside)
+            computed = not isinstance(expression, ColumnRef)
+            for ref in columns(expression):
+                below = plan.relations[ref.relation]
+                if plan.owner[ref.relation] == block and isinstance(below, Relation):
+                    found = barriers + tuple(_barriers(child, ref))
+                    yield Step(below, ref.name, found, computed)
         case _:
             return
 
 
-def _below(plan: Plan, node: Node, ref: ColumnRef, path: Path) -> Iterator[Path]:
-    """Down from a SELECT list by reference, through the operators under it."""
-    match node:
-        case Filter(child=child):
-            yield from _below(plan, child, ref, path)
-        case Window(child=child, partitions=partitions):
-            if not all(_among(ref, keys) for keys in partitions):
-                path = _barred(path, f"a window function without {ref.name} in PARTITION BY")
-            yield from _below(plan, child, ref, path)
-        case Aggregate(child=child, keys=keys, kind=kind):
-            if kind != "group by":
-                what = "a global aggregate" if kind == "global" else "grouping sets"
-                path = _barred(path, what)
-            elif not _among(ref, keys):
-                path = _barred(path, f"a GROUP BY without {ref.name}")
-            yield from _below(plan, child, ref, path)
-        case _ if ref.relation in numbers(node):
-            relation = plan.relations[ref.relation]
-            if isinstance(relation, Relation):
-                further = Path((*path.relations, relation), ref.name, path.barriers, path.computed)
-                yield from _from(plan, relation, further)
-        case _:
-            return
+def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
+    """What is in the way of a predicate from a SELECT list down to its FROM."""
+    while True:
+        match node:
+            case Filter(child=child):
+                pass
+            case Window(child=child, partitions=partitions):
+                if not all(_among(ref, keys) for keys in partitions):
+                    yield f"a window function without {ref.name} in PARTITION BY"
+            case Aggregate(child=child, keys=keys, kind="group by"):
+                if not _among(ref, keys):
+                    yield f"a GROUP BY without {ref.name}"
+            case Aggregate(child=child, kind=kind):
+                yield "a global aggregate" if kind == "global" else "grouping sets"
+            case _:
+                return
+        node = child
 
 
 def _among(ref: ColumnRef, keys: Iterable[Expression]) -> bool:
     return any(same(ref, key) for key in keys)
-
-
-def _barred(path: Path, barrier: str) -> Path:
-    return Path(path.relations, path.column, (*path.barriers, barrier), path.computed)

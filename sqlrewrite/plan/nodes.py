@@ -7,8 +7,9 @@ statement, so a column reference means the same thing wherever it is carried. Fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from sqlrewrite.model import Span
 from sqlrewrite.plan.expressions import ColumnRef, Expression
@@ -37,12 +38,13 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One conjunct; ``ordinal`` is its place among the conjuncts of its clause.
+    """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause.
 
     ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy.
     """
 
     expression: Expression
+    relations: frozenset[int]
     clause: Clause | None = None
     ordinal: int = 0
     of: int = 1
@@ -61,10 +63,12 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A base table read; ``span`` is its name with any time travel, ``parts`` the name."""
+    """A base table read; ``span`` is its name with any time travel, ``parts`` the name, ``columns``
+    the names of its columns in lower case."""
 
     relation: int
     table: Table
+    columns: tuple[str, ...]
     alias: str
     parts: Name
     span: Span | None
@@ -272,13 +276,17 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A bound statement; ``owner`` gives the block in whose FROM a relation stands."""
+    """A bound statement; ``owner`` gives the block in whose FROM a relation stands.
+
+    A plan never changes, so what was once worked out about it is kept in ``memo``, by question.
+    """
 
     query: Query
     blocks: tuple[Block, ...]
     ctes: tuple[Cte, ...]
     relations: Mapping[int, Relation | Generate]
     owner: Mapping[int, int]
+    memo: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:

@@ -23,9 +23,12 @@ _INDENT = re.compile(r"[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A clause to insert into; equal for all predicates that go to the same one."""
+    """A clause to insert into, an ON or else the WHERE of a block; equal for all predicates that go
+    to the same one."""
 
     clause: ConditionClause
+    block: int
+    on: Clause | None = None
 
 
 def slot(case: Case, anchors: Anchors) -> Slot:
@@ -33,11 +36,12 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     pair = case.pair
     here = case.target_block.number == pair.tie.block.number
     if here and place(pair) is Place.ON:
-        return Slot(anchors.clause(_on_of(case)))
+        on = _on_of(case)
+        return Slot(anchors.clause(on), case.target_block.number, on)
     span = pair.target.span
     if span is None:
         raise AnchorError("the fact has no place in the text")
-    return Slot(anchors.where(span.start))
+    return Slot(anchors.where(span.start), case.target_block.number)
 
 
 def _on_of(case: Case) -> Clause:

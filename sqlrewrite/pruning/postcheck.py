@@ -7,31 +7,38 @@ it. What fails it is discarded, and reported as a bug of ours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlrewrite.model import Edit
 from sqlrewrite.pruning.placement import Slot
 from sqlrewrite.source import apply
 from sqlrewrite.sql.anchors import Anchors
+from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import strip
+from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.sql.verify import condition_gained, where_gained
 
 
-def check(found: Slot, predicates: list[str], edits: list[Edit], anchors: Anchors) -> str | None:
+def check(
+    found: Slot, predicates: Sequence[str], edits: Sequence[Edit], anchors: Anchors, bound: Bound
+) -> str | None:
     """What is wrong with the edits of one clause, or None."""
-    clause, tokens, text = found.clause, anchors.tokens, anchors.text
-    if clause.keyword is None:
-        start, end = tokens[0].start, max(tokens[-1].end + 1, edits[-1].offset)
-        condition = start
-    else:
-        # From the keyword on: what strip needs to see of the clause.
-        start = tokens[clause.keyword].start
-        condition = tokens[clause.condition.start].start
-        end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
-    before = text[start:end]
+    clause, tokens = found.clause, anchors.tokens
+    # From the keyword on, or from FROM where the WHERE is new: what strip needs to see.
+    first = clause.opening if clause.keyword is None else clause.keyword
+    start = tokens[first].start
+    end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
+    before = anchors.text[start:end]
     after = apply(before, [Edit(edit.offset - start, edit.text) for edit in edits])
-    if strip(after).text != before:
+    try:
+        lexed = tokenize(after)
+    except TokenError:
+        return "the result cannot be lexed"
+    if strip(after, lexed).text != before:
         return "a second run would not find the text as it was"
-    lead = condition - start
-    gained = where_gained if clause.keyword is None else condition_gained
-    if not gained(before[lead:], after[lead:], predicates):
-        return "the result does not read as the query and the predicate"
-    return None
+    if clause.keyword is None:
+        gained = where_gained(bound.selects[found.block], after, predicates)
+    else:
+        tree = bound.condition(found.block, found.on)
+        gained = tree is not None and condition_gained(tree, lexed[1:], after, predicates)
+    return None if gained else "the result does not read as the query and the predicate"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import (
@@ -16,12 +17,11 @@ from sqlrewrite.plan.expressions import (
     ColumnRef,
     Expression,
     columns,
-    relations,
     substitute,
 )
 from sqlrewrite.plan.joins import reaching
-from sqlrewrite.plan.lineage import trace
-from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Plan
+from sqlrewrite.plan.lineage import steps
+from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Generate, Plan
 from sqlrewrite.pruning.candidates import Pair
 
 
@@ -55,62 +55,74 @@ def restrictions(plan: Plan, pair: Pair) -> tuple[Restriction, ...]:
     return found + tuple(
         Conjunct(condition, condition.expression)
         for condition in pair.tie.join.conditions
-        if id(condition) not in known and relations(condition.expression) == {dimension}
+        if id(condition) not in known and condition.relations == {dimension}
     )
 
 
-def restricting(
-    plan: Plan, relation: int, seen: frozenset[int] = frozenset()
-) -> tuple[Restriction, ...]:
+def restricting(plan: Plan, relation: int) -> tuple[Restriction, ...]:
     """The conditions on a relation: those of its own block that reach it, those that an equality
-    carries over from another relation there, and those of the blocks around it that come down to it
-    through their columns. ``seen`` are relations whose conditions led here."""
+    carries over from another relation there, and those of the blocks around it that come down to
+    it through their columns."""
+    key = ("restricting", relation)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        found = (*_direct(plan, relation), *_carried(plan, relation))
+        plan.memo[key] = found
+    return found
+
+
+def _direct(plan: Plan, relation: int) -> tuple[Restriction, ...]:
+    """The conditions on a relation without those carried over an equality."""
+    key = ("direct", relation)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        own = (c for c in _reaching(plan, relation) if len(c.relations) == 1)
+        inside = tuple(Conjunct(c, c.expression) for c in own)
+        found = plan.memo[key] = (*inside, *_from_outside(plan, relation))
+    return found
+
+
+def _reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
     block = plan.blocks[plan.owner[relation]]
-    reached = reaching(block.source, relation, block.where)
-    own = tuple(Conjunct(c, c.expression) for c in reached if _only(c, relation))
-    carried = _carried(plan, relation, reached, seen | {relation})
-    return own + tuple(carried) + tuple(_from_outside(plan, relation, seen | {relation}))
+    key = ("reaching", block.number)
+    found: dict[int, tuple[Condition, ...]] | None = plan.memo.get(key)
+    if found is None:
+        found = plan.memo[key] = dict(reaching(block.source, block.where))
+    return found[relation]
 
 
-def _only(condition: Condition, relation: int) -> bool:
-    return relations(condition.expression) == {relation}
-
-
-def _carried(
-    plan: Plan, relation: int, reached: tuple[Condition, ...], seen: frozenset[int]
-) -> Iterator[Restriction]:
+def _carried(plan: Plan, relation: int) -> Iterator[Restriction]:
     """What another relation's conditions on a column say of ours that must equal it: only rows that
     find a partner there matter (predicate move-around). Types must agree: under another type the
-    same condition might compare otherwise."""
-    for condition in reached:
+    same condition might compare otherwise. One equality far, so that the work stays linear."""
+    for condition in _reaching(plan, relation):
         match condition.expression:
             case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)
             case _:
                 continue
-        if ours.relation != relation or theirs.relation in seen or theirs.relation == relation:
+        if theirs.relation == relation or plan.owner[theirs.relation] != plan.owner[relation]:
             continue
-        kind = column_type(plan, ours)
-        if kind is None or kind != column_type(plan, theirs):
-            continue
-        if plan.owner[theirs.relation] != plan.owner[relation]:
-            continue
-        for item in restricting(plan, theirs.relation, seen):
-            if isinstance(item, Conjunct) and all(
-                ref.name == theirs.name for ref in columns(item.expression)
-            ):
-                yield Conjunct(
-                    item.condition, _renamed(item.expression, relation, {theirs.name: ours.name})
-                )
+        about = [item for item in _direct(plan, theirs.relation) if _speaks_of(item, theirs.name)]
+        kind = column_type(plan, ours) if about else None
+        if kind is not None and kind == column_type(plan, theirs):
+            for item in about:
+                names: dict[str, str | None] = {theirs.name: ours.name}
+                yield Conjunct(item.condition, _renamed(item.expression, relation, names))
 
 
-def _from_outside(plan: Plan, relation: int, seen: frozenset[int]) -> Iterator[Restriction]:
+def _speaks_of(item: Restriction, column: str) -> TypeGuard[Conjunct]:
+    """Whether a restriction is a single condition on one column."""
+    return isinstance(item, Conjunct) and all(r.name == column for r in columns(item.expression))
+
+
+def _from_outside(plan: Plan, relation: int) -> Iterator[Restriction]:
     number = plan.owner[relation]
     if plan.blocks[number].role not in ("derived", "cte"):
         return  # the rows of any other block are results, or values: nothing restricts them
     branches: list[tuple[Restriction, ...]] = []
-    for reader in _readers(plan, number):
-        asked = restricting(plan, reader, seen)
+    for reader in _readers(plan).get(number, ()):
+        asked = restricting(plan, reader)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
     if len(branches) == 1:
         yield from branches[0]
@@ -118,13 +130,16 @@ def _from_outside(plan: Plan, relation: int, seen: frozenset[int]) -> Iterator[R
         yield AnyOf(tuple(dict.fromkeys(branches)))
 
 
-def _readers(plan: Plan, block: int) -> list[int]:
-    """The relations that read a block's rows directly."""
-    return [
-        number
-        for number, relation in plan.relations.items()
-        if isinstance(relation, Derived | CteReference) and block in relation.query.top
-    ]
+def _readers(plan: Plan) -> dict[int, list[int]]:
+    """The relations that read each block's rows directly, by the block's number."""
+    found: dict[int, list[int]] | None = plan.memo.get("readers")
+    if found is None:
+        found = plan.memo["readers"] = {}
+        for number, relation in plan.relations.items():
+            if isinstance(relation, Derived | CteReference):
+                for block in relation.query.top:
+                    found.setdefault(block, []).append(number)
+    return found
 
 
 def _mapped(
@@ -156,12 +171,12 @@ def _renamed(expression: Expression, relation: int, names: dict[str, str | None]
 def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
     """The column of a relation directly below that a reader's column is, if a condition on the one
     may become a condition on the other."""
+    reader = plan.relations[ref.relation]
+    if isinstance(reader, Generate) or getattr(reader, "sampled", False):
+        return None
     found = {
-        path.column
-        for path in trace(plan, ref)
-        if len(path.relations) == 2
-        and path.end.relation == relation
-        and not path.barriers
-        and not path.computed
+        step.column
+        for step in steps(plan, reader, ref.name)
+        if step.relation.relation == relation and not step.barriers and not step.computed
     }
     return found.pop() if len(found) == 1 else None

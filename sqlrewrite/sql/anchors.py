@@ -83,13 +83,15 @@ class ConditionClause:
     """A WHERE or ON: its keyword (None where a WHERE is yet to be written), and its condition.
 
     Without a keyword ``condition`` is empty and lies behind the FROM clause. ``disjunction`` tells
-    of an OR at its top, ``lead`` is the token that opens the block (SELECT) or join (ON).
+    of an OR at its top, ``lead`` is the token that opens the block (SELECT) or join (ON), and
+    ``opening`` the FROM, or the ON again.
     """
 
     keyword: int | None
     condition: Range
     disjunction: bool
     lead: int
+    opening: int
 
 
 class Anchors:
@@ -122,16 +124,17 @@ class Anchors:
             raise AnchorError("a SELECT without FROM")
         stop = self._find(start, _AFTER_WHERE | {TokenType.WHERE}, frozenset())
         if self.kind(stop) is not TokenType.WHERE:
-            return ConditionClause(None, Range(stop, stop), False, select)
+            return ConditionClause(None, Range(stop, stop), False, select, start)
         end = self._find(stop, _AFTER_WHERE, frozenset())
         condition = Range(stop + 1, end)
-        return ConditionClause(stop, condition, self.disjunction(condition), select)
+        return ConditionClause(stop, condition, self.disjunction(condition), select, start)
 
     def on(self, inside: int) -> ConditionClause:
         """The ON that the token at an offset belongs to."""
         keyword = self._outward(self.index(inside), TokenType.ON)
         condition = Range(keyword + 1, self._find(keyword, _AFTER_ON, frozenset()))
-        return ConditionClause(keyword, condition, self.disjunction(condition), keyword)
+        disjunction = self.disjunction(condition)
+        return ConditionClause(keyword, condition, disjunction, keyword, keyword)
 
     def clause(self, clause: Clause) -> ConditionClause:
         """The clause in the text for one of the plan."""

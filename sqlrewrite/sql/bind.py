@@ -17,6 +17,7 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     Unknown,
     columns,
+    relations,
 )
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.nodes import (
@@ -45,7 +46,24 @@ _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 _NO_CTES: Mapping[str, int] = {}
 
 
-def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Plan | None:
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A statement's plan, and the trees that an edit of its clauses is checked against: the SELECT
+    of each block, the condition of each ON."""
+
+    plan: Plan
+    selects: Mapping[int, exp.Select]
+    ons: Mapping[Clause, exp.Expr]
+
+    def condition(self, block: int, on: Clause | None) -> exp.Expr | None:
+        """The condition of an ON, or else of a block's WHERE."""
+        if on is not None:
+            return self.ons.get(on)
+        where = self.selects[block].args.get("where")
+        return where.this if where is not None else None
+
+
+def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Bound | None:
     """The plan of a statement, or None where it holds no query."""
     query, with_ = _query_of(tree)
     if query is None:
@@ -53,13 +71,14 @@ def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Plan | None:
     binder = Binder(catalog, text)
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), "query")
-    return Plan(
+    plan = Plan(
         bound,
         tuple(sorted(binder.blocks, key=lambda block: block.number)),
         tuple(binder.ctes),
-        dict(binder.relations),
-        dict(binder.owner),
+        binder.relations,
+        binder.owner,
     )
+    return Bound(plan, binder.selects, binder.ons)
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -90,6 +109,8 @@ class Binder(RelationBinder):
         super().__init__(catalog, text)
         self.blocks: list[Block] = []
         self.ctes: list[Cte] = []
+        self.selects: dict[int, exp.Select] = {}
+        self.ons: dict[Clause, exp.Expr] = {}
         self._next_block = 0
         self._role = _Role("query")
 
@@ -176,6 +197,7 @@ class Binder(RelationBinder):
     def _select(self, node: exp.Select, outer: Scope, role: _Role) -> tuple[Node, tuple[int, ...]]:
         number = self._next_block
         self._next_block += 1
+        self.selects[number] = node
         enclosing, self._role = self._role, _Role("query", number)
         facts = Facts()
         scope = Scope(outer.ctes, outer.parent)
@@ -252,8 +274,10 @@ class Binder(RelationBinder):
         trees = conjunct_trees(clause.this if bare else clause)
         expressions = [translate(tree, required=kind == "where") for tree in trees]
         place = None if self.in_view else self._clause(kind, expressions)
+        if place is not None and kind == "on":
+            self.ons[place] = clause
         return tuple(
-            Condition(expression, place, ordinal, len(trees))
+            Condition(expression, relations(expression), place, ordinal, len(trees))
             for ordinal, expression in enumerate(expressions)
         )
 

@@ -47,12 +47,15 @@ class Stripped:
         return found
 
 
-def strip(text: str) -> Stripped:
-    """The text without the predicates that carry our marker in just the form we write."""
+def strip(text: str, tokens: Sequence[Token] | None = None) -> Stripped:
+    """The text without the predicates that carry our marker in just the form we write.
+
+    ``tokens`` are those of the text, if they are at hand.
+    """
     if MARKER not in text:
         return Stripped(text, text)
     try:
-        anchors = Anchors(text, tokenize(text))
+        anchors = Anchors(text, tokenize(text) if tokens is None else tokens)
     except (SqlglotError, ValueError, IndexError):
         return Stripped(text, text)
     spans = sorted(_spans(anchors), key=lambda span: span.start)

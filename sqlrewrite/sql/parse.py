@@ -115,9 +115,9 @@ def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
     return trees[0]
 
 
-def parse_condition(text: str) -> exp.Expr:
-    """The tree of one condition. Raises sqlglot's errors."""
-    trees = _DIALECT.parser().parse_into(exp.Condition, tokenize(text), text)
+def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
+    """The tree of one condition, given its tokens. Raises sqlglot's errors."""
+    trees = _DIALECT.parser().parse_into(exp.Condition, list(tokens), text)
     if len(trees) != 1 or trees[0] is None:
         raise ParseError("not one condition")
     return trees[0]

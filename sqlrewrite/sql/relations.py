@@ -10,7 +10,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from sqlrewrite.model import Span
-from sqlrewrite.plan.expressions import Call, Expression, Literal, Unknown
+from sqlrewrite.plan.expressions import Call, Expression, Literal, Unknown, relations
 from sqlrewrite.plan.nodes import (
     Condition,
     Cte,
@@ -56,6 +56,7 @@ class RelationBinder:
         self.ctes: list[Cte] = []
         self._numbered = 0
         self._views: tuple[Name, ...] = ()
+        self._columns: dict[Name, tuple[str, ...]] = {}
 
     @abstractmethod
     def query(self, node: exp.Expr, scope: Scope, role: str) -> Query: ...
@@ -125,7 +126,7 @@ class RelationBinder:
             using = self._using(left, right, join)
             merged = tuple(_equality(left, right, name) for name in using or ())
             if using is None:
-                merged = (Condition(Unknown("a NATURAL join over columns that are not known")),)
+                merged = (_condition(Unknown("a NATURAL join over columns that are not known")),)
                 facts.unknowns.append("a NATURAL join over columns that are not known")
             return replace(both, conditions=merged, using=using or (), natural=method == "NATURAL")
         conditions = self.conditions(join.args.get("on"), "on", translate)
@@ -268,7 +269,7 @@ class RelationBinder:
         if isinstance(found, Table):
             if columns:
                 return Opaque(number, alias, "a table with renamed columns", span, columns)
-            return Scan(number, found, alias, parts, span, found.streaming, sampled)
+            return self._scan(number, found, alias, parts, span, sampled=sampled)
         if isinstance(found, View):
             return self._view(number, found, alias, parts, span, columns, sampled)
         return Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
@@ -278,8 +279,26 @@ class RelationBinder:
     ) -> Relation:
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
-            return Scan(number, found, alias or parts[-1], parts, span, streaming=True)
+            return self._scan(number, found, alias or parts[-1], parts, span, streaming=True)
         return Opaque(number, alias, "a stream", span, columns, streaming=True)
+
+    def _scan(
+        self,
+        number: int,
+        table: Table,
+        alias: str,
+        parts: Name,
+        span: Span | None,
+        *,
+        streaming: bool = False,
+        sampled: bool = False,
+    ) -> Scan:
+        columns = self._columns.get(table.name)
+        if columns is None:
+            columns = tuple(column.name.lower() for column in table.columns)
+            self._columns[table.name] = columns
+        streaming = streaming or table.streaming
+        return Scan(number, table, columns, alias, parts, span, streaming, sampled)
 
     def _view(
         self,
@@ -352,8 +371,12 @@ def _view_tree(query: str) -> Statement:
 def _equality(left: Node, right: Node, name: str) -> Condition:
     ours, theirs = find(left, name), find(right, name)
     if len(ours) != 1 or len(theirs) != 1:
-        return Condition(Unknown(f"column {name} of USING is not known"))
-    return Condition(Call("=", (ours[0], theirs[0])))
+        return _condition(Unknown(f"column {name} of USING is not known"))
+    return _condition(Call("=", (ours[0], theirs[0])))
+
+
+def _condition(expression: Expression) -> Condition:
+    return Condition(expression, relations(expression))
 
 
 def _is_true(expression: Expression) -> bool:

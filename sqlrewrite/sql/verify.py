@@ -1,39 +1,57 @@
 """Parses an edited clause again: the old tree plus exactly the added conjuncts, and nothing else.
 
 A WHERE or ON is delimited by tokens, so parsing its condition alone sees what parsing the statement
-would. A new WHERE has no condition yet: there the whole statement is parsed and compared.
+would. For a new WHERE the FROM clause before it is parsed along.
 """
 
 from __future__ import annotations
 
-from sqlglot import exp
+from collections.abc import Sequence
+
+from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.bind import conjunct_trees
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
 
+_FROM = ("from_", "joins", "laterals")
 
-def condition_gained(before: str, after: str, predicates: list[str]) -> bool:
-    """Whether the condition ``after`` is ``before`` and the predicates, as conjuncts at the top."""
+
+def condition_gained(
+    before: exp.Expr, after: Sequence[Token], text: str, predicates: Sequence[str]
+) -> bool:
+    """Whether the condition that ``after`` are the tokens of (of ``text``) is ``before`` and as many
+    IN predicates more, as conjuncts at its top: all behind the old ones, or all in front."""
     try:
-        old = conjunct_trees(parse_condition(before))
-        new = conjunct_trees(parse_condition(after))
-        added = [parse_condition(predicate) for predicate in predicates]
+        new = conjunct_trees(parse_condition(after, text))
     except (SqlglotError, RecursionError, ValueError):
         return False
-    return new in (old + added, added + old)
+    return _gained(conjunct_trees(before), new, len(predicates))
 
 
-def where_gained(before: str, after: str, predicates: list[str]) -> bool:
-    """Whether the statement ``after`` is ``before`` with one new WHERE of just the predicates."""
+def where_gained(before: exp.Select, after: str, predicates: Sequence[str]) -> bool:
+    """Whether ``after``, a FROM clause and a WHERE, is the FROM of a SELECT and a new WHERE of just
+    the predicates."""
     try:
-        old = parse_tokens(tokenize(before), before)
-        new = parse_tokens(tokenize(after), after)
-        added = [parse_condition(predicate) for predicate in predicates]
+        select = f"SELECT 1 {after}"
+        new = parse_tokens(tokenize(select), select)
     except (SqlglotError, RecursionError, ValueError):
         return False
-    for where in new.find_all(exp.Where):
-        if conjunct_trees(where.this) == added:
-            where.pop()
-            return new == old
-    return False
+    where = new.args.get("where")
+    return (
+        where is not None
+        and _gained([], conjunct_trees(where.this), len(predicates))
+        and all(new.args.get(key) == before.args.get(key) for key in _FROM)
+    )
+
+
+def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
+    if len(new) != len(old) + count:
+        return False
+    if new[: len(old)] == old:
+        added = new[len(old) :]
+    elif new[count:] == old:
+        added = new[:count]
+    else:
+        return False
+    return all(isinstance(tree, exp.In) and tree.args.get("query") for tree in added)
