@@ -49,6 +49,7 @@ RESTRICTED_BY_ON: dict[JoinType, tuple[str, ...]] = {
 }
 
 # What an outer join becomes where a condition above rejects the NULLs of (left, right).
+_OUTER = (JoinType.LEFT, JoinType.RIGHT, JoinType.FULL)
 _REJECTING: dict[tuple[JoinType, bool, bool], JoinType] = {
     (JoinType.LEFT, False, True): JoinType.INNER,
     (JoinType.LEFT, True, True): JoinType.INNER,
@@ -66,18 +67,21 @@ def simplify(node: Node, above: tuple[Condition, ...]) -> Node:
         return replace(node, child=simplify(node.child, above))
     if not isinstance(node, Join):
         return node
-    left, right = numbers(node.left), numbers(node.right)
-    rejects_left, rejects_right = (
-        any(rejects_null(condition.expression, side) for condition in above)
-        for side in (left, right)
-    )
-    kind = _REJECTING.get((node.type, rejects_left, rejects_right), node.type)
-    node = replace(node, type=kind)
-    return replace(
-        node,
-        left=simplify(node.left, below(node, LEFT, above)),
-        right=simplify(node.right, below(node, RIGHT, above)),
-    )
+    kind = node.type
+    if kind in _OUTER:
+        left, right = numbers(node.left), numbers(node.right)
+        rejects_left, rejects_right = (
+            any(rejects_null(condition.expression, side) for condition in above)
+            for side in (left, right)
+        )
+        kind = _REJECTING.get((kind, rejects_left, rejects_right), kind)
+    if kind is not node.type:
+        node = replace(node, type=kind)
+    one = simplify(node.left, below(node, LEFT, above))
+    other = simplify(node.right, below(node, RIGHT, above))
+    if one is node.left and other is node.right:
+        return node
+    return replace(node, left=one, right=other)
 
 
 def below(join: Join, side: str, above: tuple[Condition, ...]) -> tuple[Condition, ...]:

@@ -23,7 +23,6 @@ from sqlrewrite.plan.nodes import (
     Project,
     Query,
     Relation,
-    Scan,
     SetOperation,
     Window,
 )
@@ -120,9 +119,7 @@ def _steps(plan: Plan, relation: Relation, column: str) -> Iterator[Step]:
             return
 
 
-def _through(
-    plan: Plan, node: Node, position: int, barriers: tuple[str, ...]
-) -> Iterator[Step]:
+def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -> Iterator[Step]:
     """Down from a query's top by position, to its SELECT lists."""
     match node:
         case SetOperation(left=left, right=right):

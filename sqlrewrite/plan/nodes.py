@@ -141,7 +141,6 @@ class Join:
     conditions: tuple[Condition, ...]
     declared: JoinType
     using: tuple[str, ...] = ()
-    comma: bool = False
     natural: bool = False
 
 

@@ -24,8 +24,14 @@ def check(
 ) -> str | None:
     """What is wrong with the edits of one clause, or None."""
     clause, tokens = found.clause, anchors.tokens
-    # From the keyword on, or from FROM where the WHERE is new: what strip needs to see.
-    first = clause.opening if clause.keyword is None else clause.keyword
+    # What both checks need to see: the FROM before a new WHERE, the whole of a condition that gets
+    # parentheses, else its last conjunct, which the predicates follow.
+    if clause.keyword is None:
+        first = clause.opening
+    elif clause.disjunction:
+        first = clause.keyword
+    else:
+        first = max([clause.keyword, *anchors.connectives(clause.condition)])
     start = tokens[first].start
     end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
     before = anchors.text[start:end]

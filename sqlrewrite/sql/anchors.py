@@ -17,6 +17,7 @@ from sqlrewrite.model import Span
 from sqlrewrite.plan.nodes import Clause, Condition
 
 _OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
+_OR = (TokenType.OR, TokenType.XOR)
 
 # What ends a FROM or WHERE clause at its own depth.
 _AFTER_WHERE = frozenset(
@@ -101,6 +102,8 @@ class Anchors:
         self.text = text
         self.tokens = tokens
         self._starts = [token.start for token in tokens]
+        self._types = [token.token_type for token in tokens]
+        self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
 
     def index(self, offset: int) -> int:
         """The token at an offset. Raises AnchorError where there is none."""
@@ -111,7 +114,7 @@ class Anchors:
 
     def kind(self, index: int) -> TokenType | None:
         """The type of a token, None beyond the last."""
-        return self.tokens[index].token_type if 0 <= index < len(self.tokens) else None
+        return self._types[index] if 0 <= index < len(self._types) else None
 
     # --- clauses -------------------------------------------------------------------------------
 
@@ -138,16 +141,22 @@ class Anchors:
 
     def clause(self, clause: Clause) -> ConditionClause:
         """The clause in the text for one of the plan."""
-        found = self.on(clause.anchor) if clause.kind == "on" else self.where(clause.anchor)
-        if found.keyword is None or found.condition.start >= found.condition.end:
-            raise AnchorError(f"no {clause.kind.upper()} at {clause.anchor}")
-        return found
+        return self._clause(clause)[0]
+
+    def _clause(self, clause: Clause) -> tuple[ConditionClause, list[Range]]:
+        known = self._clauses.get(clause)
+        if known is None:
+            found = self.on(clause.anchor) if clause.kind == "on" else self.where(clause.anchor)
+            if found.keyword is None or found.condition.start >= found.condition.end:
+                raise AnchorError(f"no {clause.kind.upper()} at {clause.anchor}")
+            known = self._clauses[clause] = (found, self.conjuncts(found.condition))
+        return known
 
     def conjunct(self, condition: Condition) -> Range:
         """A conjunct of the plan as tokens, without parentheses around it."""
         if condition.clause is None:
             raise AnchorError("a condition without text")
-        found = self.conjuncts(self.clause(condition.clause).condition)
+        found = self._clause(condition.clause)[1]
         if len(found) != condition.of:
             raise AnchorError("the conjuncts of the text are not those of the tree")
         return found[condition.ordinal]
@@ -155,17 +164,17 @@ class Anchors:
     def conjuncts(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition in order, parentheses looked through."""
         condition = self._unwrapped(condition)
-        if self.disjunction(condition):
+        top = self._top(condition)
+        if any(self._types[index] in _OR for index in top):
             return [condition]
-        pieces: list[Range] = []
+        found: list[Range] = []
         start = condition.start
-        for index in self.connectives(condition):
-            pieces.append(Range(start, index))
+        for index in (*self._ands(top), condition.end):
+            piece = Range(start, index)
+            wrapped = self._unwrapped(piece) != piece
+            found += self.conjuncts(piece) if wrapped else [piece]
             start = index + 1
-        if not pieces:
-            return [condition]
-        pieces.append(Range(start, condition.end))
-        return [part for piece in pieces for part in self.conjuncts(piece)]
+        return found
 
     def parenthesised(self, alias: int) -> Range:
         """The parentheses before the alias at an offset: a derived table, both included."""
@@ -223,7 +232,7 @@ class Anchors:
         ends."""
         index, depth = start + 1, 0
         while index < len(self.tokens):
-            kind = self.tokens[index].token_type
+            kind = self._types[index]
             if kind is _OPEN:
                 depth += 1
             elif kind is _CLOSE:
@@ -277,16 +286,17 @@ class Anchors:
 
     def disjunction(self, condition: Range) -> bool:
         """Whether a condition has an OR at its top."""
-        return any(
-            self.kind(index) in (TokenType.OR, TokenType.XOR) for index in self._top(condition)
-        )
+        return any(self._types[index] in _OR for index in self._top(condition))
 
     def connectives(self, condition: Range) -> list[int]:
         """The ANDs at the top of a condition, without those of BETWEEN."""
+        return self._ands(self._top(condition))
+
+    def _ands(self, top: list[int]) -> list[int]:
         found: list[int] = []
         between = 0
-        for index in self._top(condition):
-            kind = self.kind(index)
+        for index in top:
+            kind = self._types[index]
             if kind is TokenType.BETWEEN:
                 between += 1
             elif kind is TokenType.AND and between:
@@ -300,7 +310,7 @@ class Anchors:
         found: list[int] = []
         depth = 0
         for index in range(condition.start, condition.end):
-            kind = self.tokens[index].token_type
+            kind = self._types[index]
             if kind in (_CLOSE, TokenType.END, TokenType.R_BRACKET):
                 depth -= 1
             elif kind in (_OPEN, TokenType.CASE, TokenType.L_BRACKET):

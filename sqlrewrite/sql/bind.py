@@ -15,7 +15,6 @@ from sqlglot import exp
 from sqlrewrite.plan.expressions import (
     Expression,
     Subquery,
-    Unknown,
     columns,
     relations,
 )
@@ -38,7 +37,7 @@ from sqlrewrite.plan.nodes import (
     Window,
 )
 from sqlrewrite.schema import Catalog
-from sqlrewrite.sql.relations import RelationBinder, Translate
+from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope, star
 from sqlrewrite.sql.translate import Facts, Translator
 
@@ -199,27 +198,22 @@ class Binder(RelationBinder):
         self._next_block += 1
         self.selects[number] = node
         enclosing, self._role = self._role, _Role("query", number)
-        facts = Facts()
         scope = Scope(outer.ctes, outer.parent)
-        source = self.from_clause(node, scope, facts)
-        windows = {w.name.lower(): w for w in node.args.get("windows") or []}
-        translator = self.translator()
-        scope.source = source
-
-        def translate(tree: exp.Expr, **flags: bool) -> Expression:
-            return translator.translate(tree, scope, facts, windows=windows, **flags)
-
-        where = self.conditions(node.args.get("where"), "where", translate)
+        translator = Translator(self.text, self.in_view, self.subquery, scope, Facts())
+        facts = translator.facts
+        source = scope.source = self.from_clause(node, translator)
+        translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
+        where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        outputs, complete = self._outputs(node, scope, translate)
-        having = self.conditions(node.args.get("having"), "having", translate)
-        qualify = self.conditions(node.args.get("qualify"), "qualify", translate)
+        outputs, complete = self._outputs(node, translator)
+        having = self.conditions(node.args.get("having"), "having", translator)
+        qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         top: Node = Filter(source, where) if where else source
-        aggregate = self._aggregate(node, top, outputs, translate, facts)
+        aggregate = self._aggregate(node, top, outputs, translator)
         top = aggregate or top
         if having:
             top = Filter(top, having, "having")
-        order = self._order(node, outputs, translate)
+        order = self._order(node, outputs, translator)
         if facts.partitions:
             top = Window(top, tuple(facts.partitions))
         if qualify:
@@ -231,7 +225,7 @@ class Binder(RelationBinder):
         for key in ("limit", "offset"):
             clause = node.args.get(key)
             if clause is not None:
-                translate(clause.expression)
+                translator.translate(clause.expression)
                 top = limit = Limit(top, order)
         self._own(source, number)
         self.blocks.append(
@@ -265,14 +259,15 @@ class Binder(RelationBinder):
         self.pending.clear()
 
     def conditions(
-        self, clause: exp.Expr | None, kind: str, translate: Translate
+        self, clause: exp.Expr | None, kind: str, translator: Translator
     ) -> tuple[Condition, ...]:
         """The conjuncts of a clause, numbered as ``anchors`` will find them in its tokens."""
         if clause is None:
             return ()
         bare = isinstance(clause, exp.Where | exp.Having | exp.Qualify)
         trees = conjunct_trees(clause.this if bare else clause)
-        expressions = [translate(tree, required=kind == "where") for tree in trees]
+        translate = translator.conjunct if kind == "where" else translator.translate
+        expressions = [translate(tree) for tree in trees]
         place = None if self.in_view else self._clause(kind, expressions)
         if place is not None and kind == "on":
             self.ons[place] = clause
@@ -288,23 +283,24 @@ class Binder(RelationBinder):
                     return Clause(kind, ref.span.start)
         return None
 
-    def _outputs(
-        self, node: exp.Select, scope: Scope, translate: Translate
-    ) -> tuple[tuple[Output, ...], bool]:
+    def _outputs(self, node: exp.Select, translator: Translator) -> tuple[tuple[Output, ...], bool]:
         outputs: list[Output] = []
         complete = True
         for item in node.expressions:
             if isinstance(item, exp.Star) or (
                 isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
             ):
-                expanded = self._star(item, scope)
+                expanded = self._star(item, translator.scope)
                 complete = complete and expanded is not None
-                outputs.extend(Output(name, ref) for name, ref in expanded or ())
-            else:
-                name = (
-                    item.alias_or_name.lower() if isinstance(item, exp.Alias | exp.Column) else ""
-                )
-                outputs.append(Output(name, translate(item)))
+                outputs += [Output(name, ref) for name, ref in expanded or ()]
+                continue
+            named = isinstance(item, exp.Alias | exp.Column)
+            name = item.alias_or_name.lower() if named else ""
+            expression = translator.translate(item)
+            outputs.append(Output(name, expression))
+            # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
+            if isinstance(item, exp.Alias):
+                translator.aliases[name] = expression
         return tuple(outputs), complete
 
     def _star(self, item: exp.Expr, scope: Scope) -> list[tuple[str, Expression]] | None:
@@ -324,36 +320,37 @@ class Binder(RelationBinder):
         node: exp.Select,
         child: Node,
         outputs: tuple[Output, ...],
-        translate: Translate,
-        facts: Facts,
+        translator: Translator,
     ) -> Aggregate | None:
         group = node.args.get("group")
         if group is None:
-            return Aggregate(child, (), "global") if facts.aggregates else None
+            return Aggregate(child, (), "global") if translator.facts.aggregates else None
         if group.args.get("all"):
             return Aggregate(child, tuple(output.expression for output in outputs))
         grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
         if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
             for item in group.expressions:
                 for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
-                    translate(part)
+                    translator.translate(part)
             return Aggregate(child, (), "grouping sets")
-        keys = tuple(_by_name(item, outputs, translate) for item in group.expressions)
+        keys = tuple(
+            _by_position(item, outputs) or translator.translate(item) for item in group.expressions
+        )
         return Aggregate(child, keys)
 
     def _order(
-        self, node: exp.Select, outputs: tuple[Output, ...], translate: Translate
+        self, node: exp.Select, outputs: tuple[Output, ...], translator: Translator
     ) -> tuple[Expression, ...]:
+        """The keys of ORDER BY; there an alias comes before a column of FROM."""
         keys: list[Expression] = []
         for clause in ("order", "sort", "cluster", "distribute"):
             found = node.args.get(clause)
-            if found is not None:
-                items = [
-                    item.this if isinstance(item, exp.Ordered) else item
-                    for item in found.expressions
-                ]
-                bound = [_by_name(item, outputs, translate, alias_first=True) for item in items]
-                keys.extend(bound if clause == "order" else ())
+            for item in found.expressions if found is not None else ():
+                tree = item.this if isinstance(item, exp.Ordered) else item
+                alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
+                key = _by_position(tree, outputs) or translator.aliases.get(alias)
+                key = key or translator.translate(tree)
+                keys += [key] if clause == "order" else []
         return tuple(keys)
 
     # --- subqueries ----------------------------------------------------------------------------
@@ -366,17 +363,13 @@ class Binder(RelationBinder):
         operand: Expression | None,
         required: bool,
         negated: bool,
-    ) -> Subquery | Unknown:
+    ) -> Subquery:
         """A subquery in an expression; its outer references are those that leave it."""
         inner = Scope(scope.ctes, scope)
         held, self.pending = self.pending, []
         query = self._query(node, inner, _Role(kind, self._role.parent, required, negated))
         self.pending = held
         return Subquery(kind, query, operand, tuple(inner.outer))
-
-    def translator(self) -> Translator:
-        """A translator for the text at hand."""
-        return Translator(self.text, self.in_view, self.subquery)
 
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
@@ -394,26 +387,13 @@ def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def _by_name(
-    item: exp.Expr,
-    outputs: tuple[Output, ...],
-    translate: Translate,
-    *,
-    alias_first: bool = False,
-) -> Expression:
-    """A GROUP BY or ORDER BY item: a position or an alias stands for the column it names."""
+def _by_position(item: exp.Expr, outputs: tuple[Output, ...]) -> Expression | None:
+    """The column that a position in GROUP BY or ORDER BY stands for."""
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
         position = int(item.name) - 1
-        if position < len(outputs):
+        if 0 <= position < len(outputs):
             return outputs[position].expression
-    alias = item.name.lower() if isinstance(item, exp.Column) and not item.table else ""
-    named = [output.expression for output in outputs if output.name == alias and alias]
-    if alias_first and len(named) == 1:
-        return named[0]
-    found = translate(item)
-    if isinstance(found, Unknown) and len(named) == 1:
-        return named[0]
-    return found
+    return None
 
 
 def _bare(node: exp.Expr) -> bool:

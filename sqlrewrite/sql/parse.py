@@ -20,6 +20,9 @@ _DIALECT = Spark()
 
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
 
+# What the tokens are looked through for, and a quick way to tell that it is nowhere.
+_SUSPECT = re.compile(r"@|\|>|/\*\+|\bTABLE\b|\(\s*(?:FROM\b|--|/\*)", re.IGNORECASE)
+
 # The same lexical rules as Spark's for what may hide a semicolon; used only where sqlglot's
 # tokenizer gives up on the whole text, to save the statements before the broken one.
 _LEXEME = re.compile(
@@ -210,6 +213,8 @@ def _misread(text: str, tokens: Sequence[Token]) -> Failure | None:
         return Failure(first.start, "a query that begins with FROM is not supported", True)
     if first.token_type is TokenType.BEGIN:
         return Failure(first.start, "a SQL script block is not supported", True)
+    if not _SUSPECT.search(text, first.start, last.end + 1):
+        return None
     before = None
     for token in tokens:
         message = _misread_token(before, token)

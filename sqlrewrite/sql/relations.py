@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -28,9 +27,7 @@ from sqlrewrite.plan.nodes import (
 from sqlrewrite.schema import Catalog, Name, Table, View
 from sqlrewrite.sql.parse import Statement, statements
 from sqlrewrite.sql.scope import Scope, find, star, visible
-from sqlrewrite.sql.translate import Facts, Translator
-
-Translate = Callable[..., Expression]
+from sqlrewrite.sql.translate import Translator
 
 _SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
 _KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
@@ -63,76 +60,65 @@ class RelationBinder:
 
     @abstractmethod
     def conditions(
-        self, clause: exp.Expr | None, kind: str, translate: Translate
+        self, clause: exp.Expr | None, kind: str, translator: Translator
     ) -> tuple[Condition, ...]: ...
-
-    @abstractmethod
-    def translator(self) -> Translator: ...
 
     # --- the FROM clause -----------------------------------------------------------------------
 
-    def from_clause(self, node: exp.Select, scope: Scope, facts: Facts) -> Node:
+    def from_clause(self, node: exp.Select, translator: Translator) -> Node:
         """The join tree of a SELECT; one without FROM reads a single row of nothing."""
         from_ = node.args.get("from_")
         if from_ is None:
             return Opaque(self._number(), "", "no FROM", columns=())
-        tree = self._tree(from_.this, node.args.get("joins") or [], scope, facts)
-        return self._laterals(node.args.get("laterals") or [], tree, scope, facts)
+        tree = self._tree(from_.this, node.args.get("joins") or [], translator)
+        return self._laterals(node.args.get("laterals") or [], tree, translator)
 
-    def _tree(self, first: exp.Expr, joins: list[exp.Expr], scope: Scope, facts: Facts) -> Node:
-        tree = self._relation(first, scope, facts)
+    def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> Node:
+        tree = self._relation(first, translator)
         after_comma = False
         for join in joins:
-            comma = join.args.get("kind") == "CROSS" and not self._says_cross(join)
-            scope.source = tree
-            right = self._relation(join.this, scope, facts)
-            tree = self._join(tree, right, join, scope, facts, comma)
-            if (
-                after_comma
-                and isinstance(tree, Join)
-                and tree.declared
-                in (
-                    JoinType.RIGHT,
-                    JoinType.FULL,
-                )
-            ):
-                # spark.sql.ansi.relationPrecedence decides what such a join takes in.
-                tree = replace(tree, type=JoinType.FULL, declared=JoinType.FULL)
-            after_comma = after_comma or comma
+            translator.scope.source = tree
+            right = self._relation(join.this, translator)
+            preserving = join.args.get("side") in ("RIGHT", "FULL")
+            tree = self._join(tree, right, join, translator, either=after_comma and preserving)
+            after_comma = after_comma or join.args.get("kind") == "CROSS"
         return tree
 
-    def _says_cross(self, join: exp.Expr) -> bool:
-        start = _first_offset(join.this)
-        return start is None or "cross" in self.text[max(0, start - 40) : start].lower()
-
     def _join(
-        self, left: Node, right: Node, join: exp.Expr, scope: Scope, facts: Facts, comma: bool
+        self,
+        left: Node,
+        right: Node,
+        join: exp.Expr,
+        translator: Translator,
+        *,
+        either: bool = False,
     ) -> Node:
+        """A join; ``either`` for a RIGHT or FULL one behind a comma (or a CROSS JOIN, which reads
+        the same): spark.sql.ansi.relationPrecedence decides what it takes in, so it is judged like
+        the join that allows nothing."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
         declared = _KINDS.get(kind, _SIDES.get(side))
         if declared is None or method not in _METHODS:
             declared = JoinType.FULL  # judged like the join that allows nothing
-            facts.unknowns.append(f"{method or side or kind} join is not understood")
-        both = Join(declared, left, right, (), declared, comma=comma)
-        scope.source = replace(both, type=JoinType.INNER, declared=JoinType.INNER)
-        translator = self.translator()
-
-        def translate(tree: exp.Expr, **flags: bool) -> Expression:
-            return translator.translate(tree, scope, facts)
-
+            translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
+        if either:
+            declared = JoinType.FULL
+        scope = translator.scope
+        scope.source = Join(JoinType.INNER, left, right, (), JoinType.INNER)
         if join.args.get("using") or method == "NATURAL":
             using = self._using(left, right, join)
             merged = tuple(_equality(left, right, name) for name in using or ())
             if using is None:
                 merged = (_condition(Unknown("a NATURAL join over columns that are not known")),)
-                facts.unknowns.append("a NATURAL join over columns that are not known")
-            return replace(both, conditions=merged, using=using or (), natural=method == "NATURAL")
-        conditions = self.conditions(join.args.get("on"), "on", translate)
+                translator.facts.unknowns.append("a NATURAL join over columns that are not known")
+            natural = method == "NATURAL"
+            return Join(declared, left, right, merged, declared, using or (), natural)
+        conditions = self.conditions(join.args.get("on"), "on", translator)
         if len(conditions) == 1 and _is_true(conditions[0].expression):
             conditions = ()
-        return replace(both, conditions=conditions)
+        return Join(declared, left, right, conditions, declared)
 
     def _using(self, left: Node, right: Node, join: exp.Expr) -> tuple[str, ...] | None:
         written = join.args.get("using")
@@ -144,10 +130,10 @@ class RelationBinder:
         other = {name for name, _ in theirs}
         return tuple(name for name, _ in ours if name in other)
 
-    def _laterals(self, laterals: list[exp.Expr], tree: Node, scope: Scope, facts: Facts) -> Node:
+    def _laterals(self, laterals: list[exp.Expr], tree: Node, translator: Translator) -> Node:
         for lateral in laterals:
-            scope.source = tree
-            expression = self.translator().translate(lateral.this, scope, facts)
+            translator.scope.source = tree
+            expression = translator.translate(lateral.this)
             alias = lateral.args.get("alias")
             names = tuple(c.name.lower() for c in alias.columns) if alias is not None else ()
             number = self._number()
@@ -158,45 +144,45 @@ class RelationBinder:
 
     # --- relations -----------------------------------------------------------------------------
 
-    def _relation(self, node: exp.Expr, scope: Scope, facts: Facts) -> Node:
+    def _relation(self, node: exp.Expr, translator: Translator) -> Node:
         match node:
             case exp.Table():
                 joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
-                bound: Node = self._keep(self._table(node, scope, facts))
+                bound: Node = self._keep(self._table(node, translator))
                 if joins or laterals:
-                    bound = self._joined(bound, joins, scope, facts)
-                    bound = self._laterals(laterals, bound, scope, facts)
+                    bound = self._joined(bound, joins, translator)
+                    bound = self._laterals(laterals, bound, translator)
                 return bound
             case exp.Subquery():
-                return self._parenthesised(node, scope, facts)
+                return self._parenthesised(node, translator)
             case exp.Lateral():
-                return self._keep(self._lateral(node, scope))
+                return self._keep(self._lateral(node, translator.scope))
             case _:
                 reason = f"{type(node).__name__.lower()} is not a known relation"
                 return self._keep(
                     Opaque(self._number(), _alias(node), reason, columns=_alias_columns(node))
                 )
 
-    def _joined(self, first: Node, joins: list[exp.Expr], scope: Scope, facts: Facts) -> Node:
-        outer = scope.source
+    def _joined(self, first: Node, joins: list[exp.Expr], translator: Translator) -> Node:
+        outer = translator.scope.source
         tree = first
         for join in joins:
-            scope.source = tree
-            right = self._relation(join.this, scope, facts)
-            comma = join.args.get("kind") == "CROSS" and not self._says_cross(join)
-            tree = self._join(tree, right, join, scope, facts, comma)
-        scope.source = outer
+            translator.scope.source = tree
+            right = self._relation(join.this, translator)
+            tree = self._join(tree, right, join, translator)
+        translator.scope.source = outer
         return tree
 
-    def _parenthesised(self, node: exp.Subquery, scope: Scope, facts: Facts) -> Node:
+    def _parenthesised(self, node: exp.Subquery, translator: Translator) -> Node:
         extra = any(node.args.get(key) for key in ("pivots", "match"))
         if isinstance(node.this, exp.Table | exp.Subquery) and not _is_query(node.this):
             if extra or node.args.get("alias") or node.args.get("sample"):
                 return self._keep(Opaque(self._number(), _alias(node), "an alias around a join"))
-            inner = self._relation(node.this, scope, facts)
-            return self._joined(inner, node.args.get("joins") or [], scope, facts)
+            inner = self._relation(node.this, translator)
+            return self._joined(inner, node.args.get("joins") or [], translator)
         number = self._number()
         # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
+        scope = translator.scope
         outside = Scope(scope.ctes, scope.parent)
         query = self._inner(node.this, outside, "derived")
         scope.outer.extend(outside.outer)
@@ -215,7 +201,7 @@ class RelationBinder:
         if extra:
             bound = Opaque(number, _alias(node), "PIVOT, UNPIVOT or MATCH_RECOGNIZE")
         kept = self._keep(bound)
-        return self._joined(kept, node.args.get("joins") or [], scope, facts)
+        return self._joined(kept, node.args.get("joins") or [], translator)
 
     def _lateral(self, node: exp.Lateral, scope: Scope) -> Relation:
         number = self._number()
@@ -236,7 +222,7 @@ class RelationBinder:
         self.pending = held
         return query
 
-    def _table(self, node: exp.Table, scope: Scope, facts: Facts) -> Relation:
+    def _table(self, node: exp.Table, translator: Translator) -> Relation:
         number, alias = self._number(), _alias(node)
         columns = _alias_columns(node)
         span = None if self.in_view else self._name_span(node)
@@ -245,14 +231,16 @@ class RelationBinder:
         if stream is not None:
             return self._stream(number, stream, alias, span, columns)
         if strange or not isinstance(node.this, exp.Identifier):
-            facts.unknowns.append("a table function") if not strange else None
+            if not strange:
+                translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
             return Opaque(number, alias, reason, span, columns)
         parts = tuple(part.name.lower() for part in node.parts)
         sampled = node.args.get("sample") is not None
         name = parts[-1]
-        if len(parts) == 1 and name in scope.ctes:
-            cte = self.ctes[scope.ctes[name]]
+        visible_ctes = translator.scope.ctes
+        if len(parts) == 1 and name in visible_ctes:
+            cte = self.ctes[visible_ctes[name]]
             listed = columns or ()
             return CteReference(
                 number,
@@ -418,10 +406,3 @@ def _alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
     alias = node.args.get("alias")
     names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
     return names or None
-
-
-def _first_offset(node: exp.Expr) -> int | None:
-    offsets = [
-        found.meta["start"] for found in node.find_all(exp.Identifier) if "start" in found.meta
-    ]
-    return min(offsets, default=None)

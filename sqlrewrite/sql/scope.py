@@ -39,6 +39,30 @@ class Scope:
     parent: Scope | None = None
     source: Node | None = None
     outer: list[ColumnRef] = field(default_factory=list)
+    _listed: tuple[Node, list[_Listed] | None] | None = None
+
+    def listed(self) -> list[_Listed] | None:
+        """The visible relations with their columns, where none of these is merged by USING."""
+        if self.source is None:
+            return []
+        if self._listed is None or self._listed[0] is not self.source:
+            found = None if _merges(self.source) else visible(self.source)
+            names = None if found is None else [(x.relation, column_names(x) or ()) for x in found]
+            self._listed = (self.source, names)
+        return self._listed[1]
+
+
+_Listed = tuple[int, tuple[str, ...]]
+
+
+def _merges(node: Node) -> bool:
+    match node:
+        case Join(using=using, left=left, right=right):
+            return bool(using) or _merges(left) or _merges(right)
+        case Generate(child=child):
+            return _merges(child)
+        case _:
+            return False
 
 
 def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression:
@@ -49,7 +73,7 @@ def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expressi
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
-        found = _in_source(current.source, parts, span)
+        found = _in_source(current, parts, span)
         if found is not None:
             if isinstance(found, ColumnRef):
                 for inner in crossed:
@@ -62,15 +86,16 @@ def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expressi
     return Unknown(f"column {'.'.join(parts)} is not known")
 
 
-def _in_source(node: Node | None, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+def _in_source(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+    node = scope.source
     if node is None:
         return None
     if len(parts) == 1:
-        return _one(find(node, parts[0], span), parts)
+        return _one(named(scope, parts[0], span), parts)
     *qualifier, name = parts
     matches = [leaf for leaf in visible(node) if _named(leaf, tuple(qualifier))]
     if not matches:
-        return _field_access(node, parts, span)
+        return _field_access(scope, node, parts, span)
     if len(matches) > 1:
         return Unknown(f"{'.'.join(parts)} is ambiguous")
     names = column_names(matches[0])
@@ -79,18 +104,33 @@ def _in_source(node: Node | None, parts: tuple[str, ...], span: Span | None) -> 
     return ColumnRef(matches[0].relation, name, span)
 
 
+def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
+    """The columns of that name in a scope's own FROM, each merged pair once."""
+    listed = scope.listed()
+    if listed is None:
+        return find(scope.source, name, span) if scope.source is not None else []
+    return [
+        ColumnRef(relation, name, span, False)
+        for relation, names in listed
+        if name in names
+        for _ in range(names.count(name))
+    ]
+
+
 def _one(found: list[Expression], parts: tuple[str, ...]) -> Expression | None:
     if not found:
         return None
     return found[0] if len(found) == 1 else Unknown(f"column {'.'.join(parts)} is ambiguous")
 
 
-def _field_access(node: Node, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+def _field_access(
+    scope: Scope, node: Node, parts: tuple[str, ...], span: Span | None
+) -> Expression | None:
     """``column.field`` of a struct: the column is known, its field is not plain."""
     for depth in (1, 2):
         head = parts[:depth]
         if depth < len(parts) and (depth == 1 or len(parts) > 2):
-            found = _in_source(node, head, span) if depth == 1 else _qualified(node, head, span)
+            found = _in_source(scope, head, span) if depth == 1 else _qualified(node, head, span)
             if isinstance(found, ColumnRef):
                 return Unknown("a field of a struct", (found,))
     return None

@@ -21,7 +21,7 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     Unknown,
 )
-from sqlrewrite.sql.scope import Scope, resolve
+from sqlrewrite.sql.scope import Scope, named, resolve
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -70,6 +70,9 @@ _WRAPPERS = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
 _TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
 
 
+_NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
+
+
 @dataclass(slots=True)
 class Facts:
     """What the expressions of one block contain beside their values."""
@@ -80,196 +83,217 @@ class Facts:
     aggregates: bool = False
 
 
+BindSubquery = Callable[[exp.Expr, Scope, str, Expression | None, bool, bool], Subquery]
+
+
 @dataclass(slots=True)
 class Translator:
-    """Translates the expressions of one text; ``in_view`` where that is not the author's own."""
+    """Translates the expressions of one block of a text, and collects its ``facts``.
+
+    ``in_view`` where the text is not the author's own; ``windows`` are the block's named windows,
+    ``aliases`` its outputs, once they are known, for the clauses that may name them.
+    """
 
     text: str
     in_view: bool
-    bind_subquery: Callable[
-        [exp.Expr, Scope, str, Expression | None, bool, bool], Subquery | Unknown
-    ]
+    bind_subquery: BindSubquery
+    scope: Scope
+    facts: Facts
+    windows: dict[str, exp.Expr] = field(default_factory=dict)
+    aliases: dict[str, Expression] = field(default_factory=dict)
 
-    def translate(
-        self,
-        node: exp.Expr,
-        scope: Scope,
-        facts: Facts,
-        *,
-        windows: dict[str, exp.Expr] | None = None,
-        required: bool = False,
-        negated: bool = False,
-    ) -> Expression:
-        """The plan's expression for a tree; ``required`` for a top-level conjunct of WHERE, whose
-        own EXISTS or IN then decides over the row (``negated`` under one NOT)."""
+    def translate(self, node: exp.Expr) -> Expression:
+        """The plan's expression for a tree."""
+        return _HANDLERS.get(type(node), Translator._call)(self, node)
 
-        def down(child: exp.Expr) -> Expression:
-            return self.translate(child, scope, facts, windows=windows)
+    def conjunct(self, node: exp.Expr) -> Expression:
+        """A top-level conjunct of WHERE: an EXISTS or IN that it is, under one NOT or none, decides
+        over the row."""
+        return self._deciding(node, True, False)
 
+    def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> Expression:
+        while isinstance(node, exp.Paren):
+            node = node.this
         match node:
-            case exp.Column():
-                return self._column(node, scope, facts)
-            case exp.Literal():
-                return Literal("string" if node.is_string else "number", node.name)
-            case exp.Paren():
-                return self.translate(
-                    node.this, scope, facts, windows=windows, required=required, negated=negated
-                )
-            case exp.And() | exp.Or():
-                operands = _operands(node, type(node))
-                return Call(
-                    "and" if isinstance(node, exp.And) else "or",
-                    tuple(down(operand) for operand in operands),
-                )
             case exp.Not():
-                inner = self.translate(
-                    node.this,
-                    scope,
-                    facts,
-                    windows=windows,
-                    required=required and not negated,
-                    negated=True,
-                )
-                return Call("not", (inner,))
-            case exp.Exists() if isinstance(node.this, (exp.Query, exp.Subquery)):
-                return self._subquery(node.this, scope, "exists", None, required, negated, facts)
+                return Call("not", (self._deciding(node.this, required and not negated, True),))
+            case exp.Exists() if isinstance(node.this, exp.Query):
+                return self._subquery(node.this, "exists", None, required, negated)
             case exp.In() if node.args.get("query") is not None:
-                operand = down(node.this)
-                return self._subquery(
-                    node.args["query"], scope, "in", operand, required, negated, facts
-                )
-            case exp.In():
-                if node.args.get("unnest") or node.args.get("field"):
-                    return self._unknown(node, down, facts)
-                return Call("in", (down(node.this), *(down(item) for item in node.expressions)))
-            case exp.Query():
-                return self._subquery(node, scope, "scalar", None, False, False, facts)
-            case exp.Is():
-                if isinstance(node.expression, exp.Null):
-                    return Call("isnull", (down(node.this),))
-                return Call("is", (down(node.this), down(node.expression)))
-            case exp.Null():
-                return Literal("null")
-            case exp.Boolean():
-                return Literal("boolean", str(bool(node.this)).lower())
-            case exp.Star():
-                return Literal("star")
-            case exp.Placeholder():
-                if node.this is None:
-                    facts.functions.add("?")
-                return Parameter(positional=node.this is None)
-            case exp.Cast():
-                return self._cast(node, down)
-            case exp.Neg():
-                inner = down(node.this)
-                return inner if isinstance(inner, Literal) else Call("-", (inner,))
-            case exp.Interval() if isinstance(node.this, exp.Literal):
-                return Literal("typed", node.name)
-            case exp.Window():
-                return self._window(node, down, facts, windows)
-            case exp.Alias():
-                return down(node.this)
-            case exp.Lambda() | exp.Kwarg() | exp.PropertyEQ():
-                return self._unknown(node, down, facts)
+                operand = self.translate(node.this)
+                return self._subquery(node.args["query"], "in", operand, required, negated)
             case _:
-                return self._call(node, down, facts)
+                return self.translate(node)
 
-    def _column(self, node: exp.Column, scope: Scope, facts: Facts) -> Expression:
-        identifiers = [part for part in node.parts if isinstance(part, exp.Identifier)]
-        if len(identifiers) != len(node.parts):
+    def _undecided(self, node: exp.Expr) -> Expression:
+        return self._deciding(node, False, False)
+
+    def _column(self, node: exp.Expr) -> Expression:
+        args = node.args
+        if isinstance(args["this"], exp.Star):
             return Unknown("a star of columns")
-        parts = tuple(part.name.lower() for part in identifiers)
-        found = resolve(scope, parts, self._span(identifiers))
+        identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
+        parts = tuple([part.name.lower() for part in identifiers])
+        if len(parts) == 1 and parts[0] in self.aliases and not self._in_from(parts[0]):
+            return self.aliases[parts[0]]
+        found = resolve(self.scope, parts, self._span(identifiers))
         if isinstance(found, Unknown) and not found.args:
-            facts.unknowns.append(found.reason)
+            self.facts.unknowns.append(found.reason)
         return found
 
-    def _span(self, identifiers: list[exp.Identifier]) -> Span | None:
+    def _in_from(self, name: str) -> bool:
+        return bool(named(self.scope, name, None))
+
+    def _span(self, identifiers: list[exp.Expr]) -> Span | None:
         start, end = identifiers[0].meta.get("start"), identifiers[-1].meta.get("end")
         if self.in_view or start is None or end is None:
             return None
         return Span(start, end + 1)
 
-    def _cast(self, node: exp.Expr, down: Callable[[exp.Expr], Expression]) -> Expression:
-        operand = down(node.this)
+    def _literal(self, node: exp.Expr) -> Expression:
+        return Literal("string" if node.args["is_string"] else "number", node.args["this"])
+
+    def _constant(self, node: exp.Expr) -> Expression:
+        if isinstance(node, exp.Boolean):
+            return Literal("boolean", str(bool(node.this)).lower())
+        return Literal("null" if isinstance(node, exp.Null) else "star")
+
+    def _inner(self, node: exp.Expr) -> Expression:
+        return self.translate(node.this)
+
+    def _connective(self, node: exp.Expr) -> Expression:
+        name = "and" if isinstance(node, exp.And) else "or"
+        return Call(name, tuple([self.translate(item) for item in _operands(node, type(node))]))
+
+    def _in(self, node: exp.Expr) -> Expression:
+        if node.args.get("query") is not None:
+            return self._undecided(node)
+        if node.args.get("unnest") or node.args.get("field"):
+            return self._unknown(node)
+        return Call("in", tuple([self.translate(item) for item in (node.this, *node.expressions)]))
+
+    def _exists(self, node: exp.Expr) -> Expression:
+        # EXISTS(array, x -> …) is a function.
+        return self._undecided(node) if isinstance(node.this, exp.Query) else self._unknown(node)
+
+    def _scalar(self, node: exp.Expr) -> Expression:
+        return self._subquery(node, "scalar", None, False, False)
+
+    def _is(self, node: exp.Expr) -> Expression:
+        if isinstance(node.expression, exp.Null):
+            return Call("isnull", (self.translate(node.this),))
+        return Call("is", (self.translate(node.this), self.translate(node.expression)))
+
+    def _placeholder(self, node: exp.Expr) -> Expression:
+        if node.this is None:
+            self.facts.functions.add("?")
+        return Parameter(positional=node.this is None)
+
+    def _cast(self, node: exp.Expr) -> Expression:
+        operand = self.translate(node.this)
         if isinstance(operand, Literal) and operand.kind in ("string", "number", "null"):
             return Literal("typed", operand.text)
         return Cast(operand, type_name(node.args["to"]))
 
-    def _window(
-        self,
-        node: exp.Expr,
-        down: Callable[[exp.Expr], Expression],
-        facts: Facts,
-        windows: dict[str, exp.Expr] | None,
-    ) -> Expression:
+    def _negative(self, node: exp.Expr) -> Expression:
+        inner = self.translate(node.this)
+        return inner if isinstance(inner, Literal) else Call("-", (inner,))
+
+    def _interval(self, node: exp.Expr) -> Expression:
+        if isinstance(node.this, exp.Literal):
+            return Literal("typed", node.name)
+        return self._unknown(node)
+
+    def _like(self, node: exp.Expr) -> Expression:
+        operands = (self.translate(node.this), self.translate(node.expression))
+        found = Call(_OPERATORS[type(node)], operands)
+        return Call("not", (found,)) if node.args.get("negate") else found
+
+    def _window(self, node: exp.Expr) -> Expression:
         # Aggregates under OVER are no aggregation of the block.
-        before = facts.aggregates
-        inner = down(node.this)
-        facts.aggregates = before
+        before = self.facts.aggregates
+        inner = self.translate(node.this)
+        self.facts.aggregates = before
         named = node.args.get("alias")
-        base = (windows or {}).get(named.name.lower()) if isinstance(named, exp.Expr) else node
+        base = self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else node
         keys = base.args.get("partition_by") or [] if base is not None else []
-        partition = tuple(down(key) for key in keys)
-        facts.partitions.append(partition)
+        partition = tuple([self.translate(key) for key in keys])
+        self.facts.partitions.append(partition)
         order = node.args.get("order")
-        rest = tuple(down(item) for item in order.expressions) if order is not None else ()
+        rest = [self.translate(item) for item in order.expressions] if order is not None else []
         return Call("over", (inner, *partition, *rest))
+
+    def _wrapper(self, node: exp.Expr) -> Expression:
+        return self._call(node) if "start" in node.meta else self.translate(node.this)
 
     def _subquery(
         self,
         node: exp.Expr,
-        scope: Scope,
         kind: str,
         operand: Expression | None,
         required: bool,
         negated: bool,
-        facts: Facts,
     ) -> Expression:
-        bound = self.bind_subquery(node, scope, kind, operand, required, negated)
-        if isinstance(bound, Unknown):
-            facts.unknowns.append(bound.reason)
-        return bound
+        return self.bind_subquery(node, self.scope, kind, operand, required, negated)
 
-    def _call(
-        self, node: exp.Expr, down: Callable[[exp.Expr], Expression], facts: Facts
-    ) -> Expression:
+    def _call(self, node: exp.Expr) -> Expression:
         operator = _OPERATORS.get(type(node))
-        if isinstance(node, exp.Like | exp.ILike) and node.args.get("negate"):
-            return Call(
-                "not", (Call(operator or "like", (down(node.this), down(node.expression))),)
-            )
-        if isinstance(node, _WRAPPERS) and "start" not in node.meta:
-            return down(node.this)
         if isinstance(node, exp.AggFunc):
-            facts.aggregates = True
-        if operator is None and isinstance(node, exp.Func):
-            operator = self._function_name(node)
-            if operator is None:
-                return self._unknown(node, down, facts)
-            facts.functions.add(operator)
+            self.facts.aggregates = True
         if operator is None:
-            return self._unknown(node, down, facts)
-        return Call(operator, tuple(down(child) for child in _children(node)))
+            if isinstance(node, exp.Query):
+                return self._scalar(node)
+            if not isinstance(node, exp.Func):
+                return self._unknown(node)
+            operator = self._function_name(node)
+            self.facts.functions.add(operator)
+        return Call(operator, tuple([self.translate(child) for child in _children(node)]))
 
-    def _function_name(self, node: exp.Expr) -> str | None:
+    def _function_name(self, node: exp.Func) -> str:
         start, end = node.meta.get("start"), node.meta.get("end")
         if start is None or end is None:
-            # Spelled with a syntax of their own (SUBSTRING(x FROM 1)): only these lack a position.
-            return type(node).sql_names()[0].lower() if isinstance(node, exp.Func) else None
+            # Spelled with a syntax of its own (SUBSTRING(x FROM 1)): only these lack a position.
+            return type(node).sql_names()[0].lower()
         written = self.text[start : end + 1].lower()
         # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
         if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
             return f"{node.parent.this.name.lower()}.{written}"
         return written.strip("`")
 
-    def _unknown(
-        self, node: exp.Expr, down: Callable[[exp.Expr], Expression], facts: Facts
-    ) -> Unknown:
+    def _unknown(self, node: exp.Expr) -> Expression:
         reason = f"{type(node).__name__.lower()} is not understood"
         if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
-            facts.unknowns.append(reason)
-        return Unknown(reason, tuple(down(child) for child in _children(node)))
+            self.facts.unknowns.append(reason)
+        return Unknown(reason, tuple([self.translate(child) for child in _children(node)]))
+
+
+_HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = {
+    exp.Column: Translator._column,
+    exp.Literal: Translator._literal,
+    exp.Paren: Translator._inner,
+    exp.Alias: Translator._inner,
+    exp.And: Translator._connective,
+    exp.Or: Translator._connective,
+    exp.Not: Translator._undecided,
+    exp.In: Translator._in,
+    exp.Exists: Translator._exists,
+    exp.Is: Translator._is,
+    exp.Null: Translator._constant,
+    exp.Boolean: Translator._constant,
+    exp.Star: Translator._constant,
+    exp.Placeholder: Translator._placeholder,
+    exp.Cast: Translator._cast,
+    exp.TryCast: Translator._cast,
+    exp.Neg: Translator._negative,
+    exp.Interval: Translator._interval,
+    exp.Like: Translator._like,
+    exp.ILike: Translator._like,
+    exp.Window: Translator._window,
+    exp.Lambda: Translator._unknown,
+    exp.Kwarg: Translator._unknown,
+    exp.PropertyEQ: Translator._unknown,
+    **dict.fromkeys(_WRAPPERS, Translator._wrapper),
+}
 
 
 def type_name(node: exp.Expr) -> str:
@@ -296,11 +320,10 @@ def _operands(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
 
 def _children(node: exp.Expr) -> list[exp.Expr]:
     """Operands in the text's order where sqlglot keeps it; names and types are no operands."""
-    skipped = (exp.Identifier, exp.Var, exp.DataType, exp.TableAlias)
     found: list[exp.Expr] = []
     for value in node.args.values():
-        items = value if isinstance(value, list) else [value]
-        found.extend(
-            item for item in items if isinstance(item, exp.Expr) and not isinstance(item, skipped)
-        )
-    return found
+        if isinstance(value, exp.Expr):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, exp.Expr)]
+    return [item for item in found if type(item) not in _NO_OPERANDS]

@@ -1,7 +1,8 @@
 """Parses an edited clause again: the old tree plus exactly the added conjuncts, and nothing else.
 
 A WHERE or ON is delimited by tokens, so parsing its condition alone sees what parsing the statement
-would. For a new WHERE the FROM clause before it is parsed along.
+would; where predicates join its end, its last conjunct at the top and they are parsed, which also
+shows that the end is where the tree has it. For a new WHERE the FROM before it is parsed along.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ _FROM = ("from_", "joins", "laterals")
 def condition_gained(
     before: exp.Expr, after: Sequence[Token], text: str, predicates: Sequence[str]
 ) -> bool:
-    """Whether the condition that ``after`` are the tokens of (of ``text``) is ``before`` and as many
-    IN predicates more, as conjuncts at its top: all behind the old ones, or all in front."""
+    """Whether the tail of a condition that ``after`` are the tokens of (of ``text``) is the tail of
+    ``before`` and as many IN predicates more, as conjuncts at the top; or they are all in front."""
     try:
         new = conjunct_trees(parse_condition(after, text))
     except (SqlglotError, RecursionError, ValueError):
         return False
-    return _gained(conjunct_trees(before), new, len(predicates))
+    old = conjunct_trees(before)
+    count = len(predicates)
+    tail = old[len(old) + count - len(new) :] if count < len(new) <= len(old) + count else []
+    return _gained(tail, new, count)
 
 
 def where_gained(before: exp.Select, after: str, predicates: Sequence[str]) -> bool:
