@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, columns
-from sqlrewrite.plan.nodes import CteReference, Derived, Node, Scan, leaves
+from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
 from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 
@@ -89,8 +89,14 @@ def _fact(case: Case, anchors: Anchors) -> str:
             return written
     else:
         column = quoted(_declared(pair.target, pair.target_column))
-    alone = len(list(leaves(source))) == 1
+    alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def _unnamed(target: Relation) -> bool:
+    """Whether a table goes by its own name, and not by an alias that the author would use."""
+    parts = target.parts if isinstance(target, Scan | Derived) else ()
+    return bool(parts) and target.alias.lower() == parts[-1]
 
 
 def _alone(source: Node, name: str) -> bool:
