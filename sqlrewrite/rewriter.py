@@ -182,7 +182,8 @@ def _edit(
                 predicates.append(item.predicate)
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
-    for slot, predicates in slots.items():
+    # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
+    for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
         wrong = postcheck.check(slot, predicates, made, anchors, bound)
         if wrong is None:

@@ -77,7 +77,7 @@ def _same_keys(case: Case, condition: Subquery) -> bool:
     if not isinstance(theirs, Scan) or theirs.table.name != ours.table.name:
         return False
     key = ColumnRef(theirs.relation, pair.key.name, None)
-    if len(block.outputs) != 1 or not same(block.outputs[0].expression, key):
+    if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
         return False
     written = {_shape(found.expression) for found in block.where}
     return all(

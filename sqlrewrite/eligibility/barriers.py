@@ -21,7 +21,9 @@ def judge(case: Case) -> Judgement:
 def judge_shared(case: Case) -> Judgement:
     """Whether no CTE on the way serves other references, which the predicate would bound too."""
     for relation in case.pair.path.relations:
-        if isinstance(relation, CteReference) and _references(case, relation.cte) > 1:
+        if not isinstance(relation, CteReference):
+            continue
+        if relation.cte in case.plan.unbound or _references(case, relation.cte) > 1:
             return failed(
                 f"{relation.name} is referenced more than once: a bound for one reference would "
                 "take rows from the others"

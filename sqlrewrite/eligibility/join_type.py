@@ -85,6 +85,11 @@ def judge(case: Case) -> Judgement:
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if place(pair) is None:
         return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
+    if (shape, side) == ("exists", "outside"):
+        engine = case.engine
+        unsure = pair.tie.block.functions - engine.deterministic - engine.total - {"?"}
+        if unsure:
+            return failed(f"{min(unsure)}() in the EXISTS might aggregate: a row from nothing")
     if side in ("outside", "inside"):
         return passed(f"{shape} subquery, the fact {side}: it can be filtered there")
     if shape in ("inner", "cross"):

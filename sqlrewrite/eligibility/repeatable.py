@@ -40,7 +40,7 @@ _EXACT = frozenset({"tinyint", "smallint", "int", "bigint"})
 _EXACT_OPERATORS = frozenset({"+", "-", "*", "coalesce", "nvl", "ifnull", "distinct"})
 
 
-def against(case: Case, blocks: Iterable[int], *, copied: bool = True) -> Iterator[Reason]:
+def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iterator[Reason]:
     """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
@@ -54,7 +54,8 @@ def against(case: Case, blocks: Iterable[int], *, copied: bool = True) -> Iterat
         if block.limit is not None and not total_order(case.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(case.plan, block):
-            yield from of_relation(case, relation, copied=copied and not block.in_view)
+            inside = blocks if copied and not block.in_view else None
+            yield from of_relation(case, relation, inside)
 
 
 def relations_of(plan: Plan, block: Block) -> Iterator[Relation]:
@@ -65,20 +66,25 @@ def relations_of(plan: Plan, block: Block) -> Iterator[Relation]:
             yield relation
 
 
-def of_relation(case: Case, relation: Relation, *, copied: bool = True) -> Iterator[Reason]:
-    """The reasons why a relation may not be read again, under its name where it is ``copied``."""
-    visible, home = case.target_block.ctes, case.dimension_block.ctes
+def of_relation(
+    case: Case, relation: Relation, copied: tuple[int, ...] | None = ()
+) -> Iterator[Reason]:
+    """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
+    is copied with its name in it, None where it is read inside something referred to by name."""
+    visible = case.target_block.ctes
     match relation:
         case Opaque(streaming=True) | Scan(streaming=True):
             yield STREAMING, f"{relation.alias} is a stream: it cannot be read twice"
         case Opaque(reason=reason):
             yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
         case CteReference(name=name, cte=cte, query=query):
-            if copied and cte in home.values() and visible.get(name) != cte:
+            # A CTE that is defined in the copied text comes along with it.
+            along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
+            if copied is not None and not along and visible.get(name) != cte:
                 yield NAMES, f"the CTE {name} is not visible where the predicate would stand"
             yield from against(case, query.blocks, copied=False)
         case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
-            if copied and len(parts) == 1 and parts[0] in visible:
+            if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
         case _:
             pass
@@ -147,7 +153,7 @@ def total_order(plan: Plan, block: Block) -> bool:
         return True  # a single row
     if block.aggregate == "group by" and block.keys:
         return all(_among(key, order) for key in block.keys)
-    if block.distinct:
+    if block.distinct and block.complete:
         return all(_among(output.expression, order) for output in block.outputs)
     source = block.source
     if isinstance(source, Scan) and source.table.primary_key:

@@ -90,7 +90,7 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
 def _position_type(plan: Plan, node: Node, position: int) -> str | None:
     """The type of a query's column; a set operation's only where both sides agree."""
     match node:
-        case Project(outputs=found):
+        case Project(outputs=found, complete=True) if position < len(found):
             return expression_type(plan, found[position].expression)
         case SetOperation(left=left, right=right):
             one, other = (_position_type(plan, side, position) for side in (left, right))

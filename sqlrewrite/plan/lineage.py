@@ -129,7 +129,9 @@ def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -
             yield from _through(plan, child, position, (*barriers, "LIMIT or OFFSET"))
         case Aggregate(child=child, kind="distinct"):
             yield from _through(plan, child, position, barriers)
-        case Project(child=child, outputs=outputs, block=block):
+        case Project(child=child, outputs=outputs, block=block, complete=True):
+            if position >= len(outputs):
+                return
             expression = outputs[position].expression
             computed = not isinstance(expression, ColumnRef)
             for ref in columns(expression):

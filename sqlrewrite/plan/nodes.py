@@ -251,6 +251,7 @@ class Block:
     source: Node
     where: tuple[Condition, ...]
     outputs: tuple[Output, ...]
+    complete: bool
     aggregate: str | None
     keys: tuple[Expression, ...]
     having: tuple[Condition, ...]
@@ -275,7 +276,8 @@ class Cte:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A bound statement; ``owner`` gives the block in whose FROM a relation stands.
+    """A bound statement; ``owner`` gives the block in whose FROM a relation stands, ``unbound`` are
+    the CTEs that something refers to which is not part of the plan.
 
     A plan never changes, so what was once worked out about it is kept in ``memo``, by question.
     """
@@ -285,6 +287,7 @@ class Plan:
     ctes: tuple[Cte, ...]
     relations: Mapping[int, Relation | Generate]
     owner: Mapping[int, int]
+    unbound: frozenset[int]
     memo: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, Subquery
 
-_COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "between", "like", "ilike", "rlike"})
+# Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
+_GIVEN = ("string", "number", "boolean")
 
 # NULL in, NULL out, whatever the other arguments are.
-_STRICT = _COMPARISONS | frozenset(
+_STRICT = frozenset(
     """
-    + - * / % div || not upper lower trim ltrim rtrim substr substring length abs round
-    floor ceil year month day dayofmonth quarter weekofyear dayofweek date_add date_sub
-    add_months last_day to_date date_format trunc datediff months_between
+    = <> < <= > >= like ilike rlike + - * / % div || not upper lower trim ltrim rtrim substr
+    substring length abs round floor ceil year month day dayofmonth quarter weekofyear dayofweek
+    date_add date_sub add_months last_day to_date date_format trunc datediff months_between
     """.split()
 )
 
@@ -31,11 +32,11 @@ def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
             return null_from(inner, relations)
         case Call(name="<=>", args=(one, other)):
             return any(
-                null_from(a, relations) and isinstance(b, Literal) and b.kind != "null"
+                null_from(a, relations) and isinstance(b, Literal) and b.kind in _GIVEN
                 for a, b in ((one, other), (other, one))
             )
-        case Call(name="in", args=(first, *_)):
-            return null_from(first, relations)
+        case Call(name="between", args=args):
+            return any(null_from(arg, relations) for arg in args)
         case Subquery(kind="in", operand=operand) if operand is not None:
             return null_from(operand, relations)
         case _:
@@ -49,8 +50,11 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
             return relation in relations
         case Cast(operand=operand):
             return null_from(operand, relations)
-        case Call(name="not", args=(Subquery(kind="in", operand=_),)):
+        case Call(name="not", args=(Subquery(),)):
             return False  # NULL NOT IN (an empty set) is true
+        case Call(name="between" | "in", args=(first, *_)):
+            # 3 BETWEEN NULL AND 2 is false, and its negation true: a bound alone decides nothing.
+            return null_from(first, relations)
         case Call(name=name, args=args) if name in _STRICT:
             return any(null_from(arg, relations) for arg in args)
         case _:

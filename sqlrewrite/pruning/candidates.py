@@ -152,7 +152,7 @@ def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
     """The single column of an IN's subquery, in each branch of a set operation."""
     for number in query.top:
         outputs = plan.blocks[number].outputs
-        if len(outputs) == 1:
+        if len(outputs) == 1 and plan.blocks[number].complete:
             yield outputs[0].expression
 
 

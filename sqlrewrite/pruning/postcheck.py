@@ -24,14 +24,7 @@ def check(
 ) -> str | None:
     """What is wrong with the edits of one clause, or None."""
     clause, tokens = found.clause, anchors.tokens
-    # What both checks need to see: the FROM before a new WHERE, the whole of a condition that gets
-    # parentheses, else its last conjunct, which the predicates follow.
-    if clause.keyword is None:
-        first = clause.opening
-    elif clause.disjunction:
-        first = clause.keyword
-    else:
-        first = max([clause.keyword, *anchors.connectives(clause.condition)])
+    first = clause.opening if clause.keyword is None else clause.keyword
     start = tokens[first].start
     end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
     before = anchors.text[start:end]
@@ -45,6 +38,9 @@ def check(
     if clause.keyword is None:
         gained = where_gained(bound.selects[found.block], after, predicates)
     else:
+        # The predicates follow the last conjunct; parentheses go around the whole.
+        last = max([clause.keyword, *anchors.connectives(clause.condition)])
+        tail = lexed[1 if clause.disjunction else last - first + 1 :]
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, lexed[1:], after, predicates)
+        gained = tree is not None and condition_gained(tree, tail, after, predicates)
     return None if gained else "the result does not read as the query and the predicate"

@@ -21,7 +21,7 @@ from sqlrewrite.plan.expressions import (
 )
 from sqlrewrite.plan.joins import reaching
 from sqlrewrite.plan.lineage import steps
-from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Generate, Plan
+from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Plan
 from sqlrewrite.pruning.candidates import Pair
 
 
@@ -120,6 +120,8 @@ def _from_outside(plan: Plan, relation: int) -> Iterator[Restriction]:
     number = plan.owner[relation]
     if plan.blocks[number].role not in ("derived", "cte"):
         return  # the rows of any other block are results, or values: nothing restricts them
+    if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
+        return  # someone else reads them, who knows how
     branches: list[tuple[Restriction, ...]] = []
     for reader in _readers(plan).get(number, ()):
         asked = restricting(plan, reader)
@@ -172,8 +174,13 @@ def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
     """The column of a relation directly below that a reader's column is, if a condition on the one
     may become a condition on the other."""
     reader = plan.relations[ref.relation]
-    if isinstance(reader, Generate) or getattr(reader, "sampled", False):
+    if not isinstance(reader, Derived | CteReference) or reader.sampled:
         return None
+    if len(reader.query.top) > 1:
+        # A set operation may widen its branches' types: the condition would compare another way.
+        kind = column_type(plan, ref)
+        if kind is None:
+            return None
     found = {
         step.column
         for step in steps(plan, reader, ref.name)

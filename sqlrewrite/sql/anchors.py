@@ -18,6 +18,7 @@ from sqlrewrite.plan.nodes import Clause, Condition
 
 _OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
 _OR = (TokenType.OR, TokenType.XOR)
+_OPENERS = (TokenType.WHERE, TokenType.ON)
 
 # What ends a FROM or WHERE clause at its own depth.
 _AFTER_WHERE = frozenset(
@@ -138,6 +139,37 @@ class Anchors:
         condition = Range(keyword + 1, self._find(keyword, _AFTER_ON, frozenset()))
         disjunction = self.disjunction(condition)
         return ConditionClause(keyword, condition, disjunction, keyword, keyword)
+
+    def enclosing(self, index: int) -> ConditionClause:
+        """The WHERE or ON in whose condition a token stands, in no parentheses or CASE of it."""
+        keyword = index - 1
+        while (kind := self.kind(keyword)) not in _OPENERS:
+            if kind is _CLOSE:
+                keyword = self.opening(keyword)
+            elif kind in (None, _OPEN, TokenType.SELECT):
+                raise AnchorError("not at the top of a condition")
+            keyword -= 1
+        after = _AFTER_ON if self.kind(keyword) is TokenType.ON else _AFTER_WHERE
+        condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
+        if index not in self._top(condition):
+            raise AnchorError("not at the top of a condition")
+        return ConditionClause(keyword, condition, self.disjunction(condition), keyword, keyword)
+
+    def pieces(self, condition: Range) -> list[Range]:
+        """The conjuncts of a condition at its top, parentheses kept."""
+        ends = (*self.connectives(condition), condition.end)
+        starts = (condition.start, *(end + 1 for end in ends[:-1]))
+        return [Range(start, end) for start, end in zip(starts, ends, strict=True)]
+
+    def wraps_disjunction(self, piece: Range) -> bool:
+        """Whether a piece is a disjunction in one pair of parentheses."""
+        inner = Range(piece.start + 1, piece.end - 1)
+        return (
+            self.kind(piece.start) is _OPEN
+            and self.kind(piece.end - 1) is _CLOSE
+            and self.opening(piece.end - 1) == piece.start
+            and self.disjunction(inner)
+        )
 
     def clause(self, clause: Clause) -> ConditionClause:
         """The clause in the text for one of the plan."""

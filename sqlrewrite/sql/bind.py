@@ -7,12 +7,14 @@ barrier for the rules, never a guess.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sqlrewrite.plan.expressions import (
+    Call,
     Expression,
     Subquery,
     columns,
@@ -25,6 +27,8 @@ from sqlrewrite.plan.nodes import (
     Clause,
     Condition,
     Cte,
+    CteReference,
+    Derived,
     Filter,
     Limit,
     Node,
@@ -32,6 +36,7 @@ from sqlrewrite.plan.nodes import (
     Plan,
     Project,
     Query,
+    Scan,
     SetOperation,
     Unreadable,
     Window,
@@ -76,8 +81,27 @@ def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Bound | None:
         tuple(binder.ctes),
         binder.relations,
         binder.owner,
+        _unbound(tree, binder),
     )
     return Bound(plan, binder.selects, binder.ons)
+
+
+def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
+    """The CTEs that the tree refers to more often than the plan does: from inside a recursive CTE,
+    a PIVOT, or anything else that was not bound."""
+    if not binder.ctes:
+        return frozenset()
+    written = Counter(
+        table.name.lower()
+        for table in tree.find_all(exp.Table)
+        if len(table.parts) == 1 and table.find_ancestor(exp.Hint) is None
+    )
+    bound = Counter(
+        relation.name if isinstance(relation, CteReference) else relation.parts[-1]
+        for relation in binder.relations.values()
+        if isinstance(relation, CteReference | Scan | Derived) and relation.span is not None
+    )
+    return frozenset(cte.number for cte in binder.ctes if written[cte.name] > bound[cte.name])
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -208,12 +232,12 @@ class Binder(RelationBinder):
         outputs, complete = self._outputs(node, translator)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
+        order = self._order(node, outputs if complete else (), translator)
         top: Node = Filter(source, where) if where else source
-        aggregate = self._aggregate(node, top, outputs, translator)
+        aggregate = self._aggregate(node, top, outputs if complete else (), translator)
         top = aggregate or top
         if having:
             top = Filter(top, having, "having")
-        order = self._order(node, outputs, translator)
         if facts.partitions:
             top = Window(top, tuple(facts.partitions))
         if qualify:
@@ -225,7 +249,9 @@ class Binder(RelationBinder):
         for key in ("limit", "offset"):
             clause = node.args.get(key)
             if clause is not None:
-                translator.translate(clause.expression)
+                count = clause.args.get("expression")
+                if count is not None:
+                    translator.translate(count)
                 top = limit = Limit(top, order)
         self._own(source, number)
         self.blocks.append(
@@ -238,6 +264,7 @@ class Binder(RelationBinder):
                 source=source,
                 where=where,
                 outputs=outputs,
+                complete=complete,
                 aggregate=aggregate.kind if aggregate else None,
                 keys=aggregate.keys if aggregate else (),
                 having=(*having, *qualify),
@@ -324,7 +351,9 @@ class Binder(RelationBinder):
     ) -> Aggregate | None:
         group = node.args.get("group")
         if group is None:
-            return Aggregate(child, (), "global") if translator.facts.aggregates else None
+            # HAVING alone makes a single group of all rows, too.
+            alone = translator.facts.aggregates or node.args.get("having") is not None
+            return Aggregate(child, (), "global") if alone else None
         if group.args.get("all"):
             return Aggregate(child, tuple(output.expression for output in outputs))
         grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
@@ -336,7 +365,9 @@ class Binder(RelationBinder):
         keys = tuple(
             _by_position(item, outputs) or translator.translate(item) for item in group.expressions
         )
-        return Aggregate(child, keys)
+        # GROUP BY () is one group, of all rows or of none.
+        empty = not keys or Call("tuple") in keys
+        return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
     def _order(
         self, node: exp.Select, outputs: tuple[Output, ...], translator: Translator

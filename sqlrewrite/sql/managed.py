@@ -7,17 +7,15 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.model import MARKER, Span
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.sql.parse import tokenize
-
-_OPENERS = (TokenType.WHERE, TokenType.ON)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,53 +69,52 @@ def strip(text: str, tokens: Sequence[Token] | None = None) -> Stripped:
 class _Managed:
     """A managed predicate: its tokens, and the end of its marker in the text."""
 
-    first: int
-    last: int
+    tokens: Range
     end: int
 
 
 def _spans(anchors: Anchors) -> list[Span]:
-    spans: list[Span] = []
-    group: list[_Managed] = []
+    """What to take out, clause by clause."""
+    clauses: dict[ConditionClause, dict[int, _Managed]] = {}
     for found in _predicates(anchors):
-        # Predicates that follow one another, joined by AND, opened the clause together.
-        if group and not (
-            group[-1].last + 2 == found.first and anchors.kind(found.first - 1) is TokenType.AND
-        ):
-            spans += _group_spans(anchors, group)
-            group = []
-        group.append(found)
-    return spans + (_group_spans(anchors, group) if group else [])
-
-
-def _group_spans(anchors: Anchors, group: list[_Managed]) -> list[Span]:
-    """What to take out for predicates that stand one after the other."""
-    first, last = group[0], group[-1]
-    before, after = first.first - 1, last.last + 1
-    if anchors.kind(before) is TokenType.AND:
-        return [Span(_blank_before(anchors, before), last.end)]
-    if anchors.kind(after) is TokenType.AND:
-        return _front(anchors, first, after)
-    if anchors.kind(before) is TokenType.WHERE:
-        return [Span(_blank_before(anchors, before), last.end)]
-    return []
-
-
-def _front(anchors: Anchors, first: _Managed, conjunction: int) -> list[Span]:
-    """Predicates before the author's condition: with the parentheses that we put around it."""
-    tokens = anchors.tokens
-    start = tokens[first.first].start
-    opening = conjunction + 1
-    if anchors.kind(opening) is TokenType.L_PAREN:
         try:
-            close = anchors.closing(opening)
+            clause = anchors.enclosing(found.tokens.start)
         except AnchorError:
-            return []
-        follows = anchors.kind(close + 1)
-        if follows not in (TokenType.AND, TokenType.OR):
-            end = tokens[close]
-            return [Span(start, tokens[opening].end + 1), Span(end.start, end.end + 1)]
-    return [Span(start, tokens[opening].start)]
+            continue
+        clauses.setdefault(clause, {})[found.tokens.start] = found
+    return [
+        span
+        for clause, managed in clauses.items()
+        if not clause.disjunction
+        for span in _clause_spans(anchors, clause, managed)
+    ]
+
+
+def _clause_spans(
+    anchors: Anchors, clause: ConditionClause, managed: dict[int, _Managed]
+) -> Iterator[Span]:
+    """The spans of a clause's predicates that are conjuncts at its top, with the AND before each;
+    of those that open the clause, with what we put around them."""
+    pieces = anchors.pieces(clause.condition)
+    ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
+    leading = next((index for index, m in enumerate(ours) if m is None), len(ours))
+    tokens, keyword = anchors.tokens, clause.keyword
+    if leading and keyword is not None:
+        start = tokens[pieces[0].start].start
+        last = ours[leading - 1]
+        if leading == len(pieces):
+            if last is not None and anchors.kind(keyword) is TokenType.WHERE:
+                yield Span(_blank_before(anchors, keyword), last.end)
+            return
+        behind = pieces[leading]
+        if leading == len(pieces) - 1 and anchors.wraps_disjunction(behind):
+            yield Span(start, tokens[behind.start].end + 1)
+            yield Span(tokens[behind.end - 1].start, tokens[behind.end - 1].end + 1)
+        else:
+            yield Span(start, tokens[behind.start].start)
+    for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
+        if found is not None:
+            yield Span(_blank_before(anchors, piece.start - 1), found.end)
 
 
 def _blank_before(anchors: Anchors, index: int) -> int:
@@ -128,34 +125,29 @@ def _blank_before(anchors: Anchors, index: int) -> int:
     return start
 
 
-def _predicates(anchors: Anchors) -> list[_Managed]:
-    found: list[_Managed] = []
-    starts = [token.start for token in anchors.tokens]
-    at = anchors.text.find(MARKER)
+def _predicates(anchors: Anchors) -> Iterator[_Managed]:
+    """The predicates that a marker follows in just the form we write: ``name IN (…)``, a space."""
+    text, tokens = anchors.text, anchors.tokens
+    starts = [token.start for token in tokens]
+    at = text.find(MARKER)
     while at >= 0:
-        predicate = _predicate(anchors, anchors.tokens, bisect_right(starts, at) - 1, at)
-        if predicate is not None:
-            found.append(predicate)
-        at = anchors.text.find(MARKER, at + 1)
-    return found
+        last = bisect_right(starts, at) - 1
+        if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
+            first = _first_token(anchors, last)
+            if first is not None:
+                yield _Managed(Range(first, last + 1), at + len(MARKER))
+        at = text.find(MARKER, at + 1)
 
 
-def _predicate(
-    anchors: Anchors, tokens: Sequence[Token], last: int, marker: int
-) -> _Managed | None:
-    """The predicate that a marker at an offset closes, ``name IN (…)``, if it is of that form."""
-    if anchors.kind(last) is not TokenType.R_PAREN or tokens[last].end + 2 != marker:
-        return None
+def _first_token(anchors: Anchors, last: int) -> int | None:
+    """The first token of ``name IN (…)`` that ends at a parenthesis, or None."""
     try:
-        opening = anchors.opening(last)
+        index = anchors.opening(last) - 1
     except AnchorError:
         return None
-    index = opening - 1
     if anchors.kind(index) is not TokenType.IN:
         return None
     index -= 1
     while anchors.kind(index - 1) is TokenType.DOT:
         index -= 2
-    if anchors.kind(index - 1) not in (TokenType.AND, *_OPENERS):
-        return None
-    return _Managed(index, last, marker + len(MARKER))
+    return index if index > 0 else None

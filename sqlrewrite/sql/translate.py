@@ -70,6 +70,19 @@ _WRAPPERS = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
 _TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
 
 
+# Aggregates that sqlglot has no class for, or not in all releases.
+_AGGREGATES = frozenset(
+    """
+    any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor
+    bool_and bool_or collect_list collect_set corr count count_if count_min_sketch covar_pop
+    covar_samp every first first_value grouping grouping_id histogram_numeric hll_sketch_agg
+    hll_union_agg kurtosis last last_value listagg max max_by mean median min min_by mode percentile
+    percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count regr_intercept
+    regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp
+    string_agg sum try_avg try_sum var_pop var_samp variance bitmap_construct_agg bitmap_or_agg
+    """.split()
+)
+
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 
@@ -191,7 +204,7 @@ class Translator:
 
     def _cast(self, node: exp.Expr) -> Expression:
         operand = self.translate(node.this)
-        if isinstance(operand, Literal) and operand.kind in ("string", "number", "null"):
+        if isinstance(operand, Literal) and operand.kind in ("string", "number"):
             return Literal("typed", operand.text)
         return Cast(operand, type_name(node.args["to"]))
 
@@ -247,6 +260,7 @@ class Translator:
                 return self._unknown(node)
             operator = self._function_name(node)
             self.facts.functions.add(operator)
+            self.facts.aggregates = self.facts.aggregates or operator in _AGGREGATES
         return Call(operator, tuple([self.translate(child) for child in _children(node)]))
 
     def _function_name(self, node: exp.Func) -> str:
