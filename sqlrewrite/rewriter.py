@@ -40,7 +40,7 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.managed import Stripped, strip
-from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, statements
+from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
 
 Place = Callable[[int], tuple[int, int]]
 
@@ -98,12 +98,15 @@ def rewrite(
         known = ", ".join(PREDICATES)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
     options = _Options(engine_named(engine), hint, disabled)
-    text = strip(sql)
+    lexed = lex(sql)
+    text = strip(sql, lexed.tokens)
+    if text.removed:
+        lexed = lex(text.text)
     results: list[_Result] = []
     errors: list[tuple[int, str, str]] = []
     skipped: list[tuple[int, str, str]] = []
     count = 0
-    for statement in statements(text.text):
+    for statement in statements(text.text, lexed):
         count += 1
         result = _statement(statement, text.text, catalog, options)
         if isinstance(result, Failure):

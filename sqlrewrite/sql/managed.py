@@ -11,11 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
-from sqlglot.errors import SqlglotError
 
 from sqlrewrite.model import MARKER, Span
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
-from sqlrewrite.sql.parse import tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +43,12 @@ class Stripped:
         return found
 
 
-def strip(text: str, tokens: Sequence[Token] | None = None) -> Stripped:
-    """The text without the predicates that carry our marker in just the form we write.
-
-    ``tokens`` are those of the text, if they are at hand.
-    """
+def strip(text: str, tokens: Sequence[Token]) -> Stripped:
+    """The text without the predicates that carry our marker in just the form we write, and stand as
+    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text."""
     if MARKER not in text:
         return Stripped(text, text)
-    try:
-        anchors = Anchors(text, tokenize(text) if tokens is None else tokens)
-    except (SqlglotError, ValueError, IndexError):
-        return Stripped(text, text)
+    anchors = Anchors(text, tokens)
     spans = sorted(_spans(anchors), key=lambda span: span.start)
     kept: list[str] = []
     at = 0

@@ -17,6 +17,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 NOT_PARSED = "DPP000"
 
 _DIALECT = Spark()
+_LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
 
@@ -96,11 +97,45 @@ class Statement:
     failure: Failure | None = None
 
 
-def statements(text: str) -> Iterator[Statement]:
+@dataclass(frozen=True, slots=True)
+class Lexed:
+    """A text's tokens, semicolons included, and the statements of it that cannot be lexed."""
+
+    tokens: Sequence[Token]
+    failures: tuple[Failure, ...] = ()
+
+
+def lex(text: str) -> Lexed:
+    """The tokens of a text; where it cannot be lexed whole, statement by statement."""
+    try:
+        return Lexed(tokenize(text))
+    except _LEXER_ERRORS:
+        pass
+    tokens: list[Token] = []
+    failures: list[Failure] = []
+    start = 0
+    for end in _semicolons(text):
+        chunk = text[start:end]
+        try:
+            # Blanks in front keep every offset and line number that of the whole text.
+            tokens += tokenize(re.sub(r"[^\n]", " ", text[:start]) + chunk)
+        except _LEXER_ERRORS:
+            offset = start + len(chunk) - len(chunk.lstrip())
+            failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
+        start = end
+    return Lexed(tokens, tuple(failures))
+
+
+def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
     """The statements of a text in order; empty ones are left out. Raises nothing."""
-    for index, piece in enumerate(_pieces(text)):
+    lexed = lexed or lex(text)
+    pieces: list[tuple[int, list[Token] | Failure]] = [
+        (piece[0].start, piece) for piece in _split(lexed.tokens)
+    ]
+    pieces += [(failure.offset, failure) for failure in lexed.failures]
+    for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
         if isinstance(piece, Failure):
-            yield Statement(index, piece.offset, (), None, piece)
+            yield Statement(index, start, (), None, piece)
         else:
             yield _statement(text, index, piece)
 
@@ -126,35 +161,15 @@ def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
     return trees[0]
 
 
-def _pieces(text: str) -> Iterator[list[Token] | Failure]:
-    """The text's tokens split at semicolons; where it cannot be lexed whole, piece by piece."""
-    try:
-        yield from _split(tokenize(text))
-        return
-    except (SqlglotError, ValueError, IndexError) as whole:
-        reason = whole
-    start = 0
-    for end in _semicolons(text):
-        chunk = text[start:end]
-        try:
-            # Blanks in front keep every offset and line number that of the whole text.
-            blanks = re.sub(r"[^\n]", " ", text[:start])
-            yield from _split(tokenize(blanks + chunk))
-        except (SqlglotError, ValueError, IndexError):
-            offset = start + len(chunk) - len(chunk.lstrip())
-            yield Failure(offset, f"cannot be read: {_first_line(reason)}")
-        start = end + 1
-
-
 def _semicolons(text: str) -> Iterator[int]:
+    """The end of each statement, its semicolon included."""
     for match in _LEXEME.finditer(text):
         if match.group() == ";":
-            yield match.start()
-    if text.rstrip() and not text.rstrip().endswith(";"):
-        yield len(text)
+            yield match.end()
+    yield len(text)
 
 
-def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     piece: list[Token] = []
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:
