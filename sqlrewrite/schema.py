@@ -76,11 +76,23 @@ Relation = Table | View
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All known relations by qualified name, and the namespace of short names."""
+    """All known relations by qualified name, and the namespace of short names.
+
+    ``prunable`` are the last names of all partitioned tables, and of the views, which may hide one.
+    """
 
     relations: Mapping[Name, Relation] = field(default_factory=dict)
     namespace: Name = DEFAULT_NAMESPACE
     sources: tuple[str, ...] = ()
+    prunable: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        names = frozenset(
+            relation.name[-1].lower()
+            for relation in self.relations.values()
+            if isinstance(relation, View) or relation.partitioned_by
+        )
+        object.__setattr__(self, "prunable", names)
 
     @classmethod
     def load(cls, *paths: str, schema: str | None = None) -> Catalog:

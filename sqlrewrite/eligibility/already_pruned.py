@@ -31,7 +31,7 @@ def judge_bound(case: Case) -> Judgement:
 def judge_pruned(case: Case) -> Judgement:
     """Whether the author has not written the same IN already."""
     pair = case.pair
-    if pair.tie.query is not None and pair.side == "outside":
+    if (pair.tie.shape, pair.side) == ("in", "outside"):
         return failed("the query has this IN already")
     for expression in _conditions(case.plan, pair):
         if isinstance(expression, Subquery) and _same_keys(case, expression):

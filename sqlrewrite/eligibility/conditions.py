@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.eligibility.case import Case, Judgement, passed
+from sqlrewrite.eligibility.key_types import family
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -17,6 +18,7 @@ from sqlrewrite.eligibility.repeatable import (
     against,
     of_expression,
 )
+from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import (
     Call,
     Cast,
@@ -28,6 +30,7 @@ from sqlrewrite.plan.expressions import (
     Unknown,
     walk,
 )
+from sqlrewrite.plan.nodes import Output, Plan, Query
 from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
 
 GUARDS = "DPP114"
@@ -36,6 +39,19 @@ NO_TEXT = "DPP000"
 # Arithmetic fails on overflow and division by zero, in ANSI mode; between constants it is folded,
 # and fails or not whatever the rows are.
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "div"})
+
+# These bring their operands to one type, and a cast of a string to another can fail.
+_COERCING = frozenset("= <> < <= > >= <=> between in is coalesce nvl ifnull greatest least".split())
+_TRUTH = _COERCING - {"coalesce", "nvl", "ifnull", "greatest", "least"} | {"and", "or", "not"}
+
+# These take a date; a string would be cast to one.
+_OF_DATES = frozenset(
+    """
+    year month day dayofmonth dayofweek dayofyear weekofyear weekday quarter last_day date_trunc
+    trunc datediff date_diff date_format
+    """.split()
+)
+_OF_DATES_TAKE = ("datetime", "'…'", "DATE '…'")
 
 
 def sift(
@@ -105,16 +121,77 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
 
 
 def _total(case: Case, node: Expression) -> bool:
-    """Whether a node computes a value from any values of its operands."""
+    """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
         case Cast():
             return False
         case Call(name=name, args=args) if name in _ARITHMETIC:
-            return all(isinstance(arg, Literal | Call) and _constant(arg) for arg in args)
+            return all(_constant(arg) for arg in args)
+        case Call(name="like" | "ilike" | "rlike", args=(_, pattern)):
+            return isinstance(pattern, Literal)
+        case Call(name=name, args=args) if name in _COERCING:
+            return comparable(case.plan, args)
+        case Call(name=name, args=args) if name in _OF_DATES:
+            return all(_kind(case.plan, arg) in _OF_DATES_TAKE for arg in args)
         case Call(name=name):
             return name in case.engine.total
+        case Subquery(kind="scalar", outer=outer):
+            return not outer  # one that finds two rows for some outer row fails there
+        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
+            found = [output.expression for output in _first_outputs(case.plan, query)]
+            return comparable(case.plan, (operand, *found))
         case _:
             return True
+
+
+def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
+    """Whether operands meet in one type without a cast of a column that could fail: a string
+    against a number is one, a string constant against anything is a cast of the constant."""
+    kinds = {_kind(plan, operand) for operand in operands} - {_NULL}
+    if None in kinds:
+        return False
+    columns = kinds - {_STRING_CONSTANT, _NUMBER_CONSTANT, _OTHER_CONSTANT}
+    if len(columns) > 1:
+        return False
+    text = "string" in columns
+    return not (text and kinds & {_NUMBER_CONSTANT, _OTHER_CONSTANT})
+
+
+_NULL, _STRING_CONSTANT, _NUMBER_CONSTANT, _OTHER_CONSTANT = "null", "'…'", "0", "DATE '…'"
+
+
+def _kind(plan: Plan, operand: Expression) -> str | None:
+    """The family of an operand's type, or which sort of constant it is; None if not known."""
+    match operand:
+        case Literal(kind="null"):
+            return _NULL
+        case Literal(kind="string"):
+            return _STRING_CONSTANT
+        case Literal(kind="number"):
+            return _NUMBER_CONSTANT
+        case Literal(kind="boolean"):
+            return "boolean"
+        case Literal() | Parameter():
+            return _OTHER_CONSTANT
+        case Call() if _constant(operand):
+            return _OTHER_CONSTANT
+        case Subquery(kind="scalar", query=query):
+            kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
+            return kinds.pop() if len(kinds) == 1 else None
+        case Call(name=name) if name in _TRUTH:
+            return "boolean"
+        case Call(name="+" | "-", args=args):
+            kinds = {_kind(plan, arg) for arg in args} - {_NUMBER_CONSTANT}
+            return "numeric" if kinds <= {"numeric"} else None
+        case _:
+            kind = expression_type(plan, operand)
+            found = None if kind is None else family(kind)
+            return "numeric" if found in ("integer", "decimal", "float", "double") else found
+
+
+def _first_outputs(plan: Plan, query: Query) -> list[Output]:
+    blocks = [plan.blocks[number] for number in query.top]
+    return [block.outputs[0] for block in blocks if block.outputs and block.complete]
 
 
 def _constant(expression: Expression) -> bool:

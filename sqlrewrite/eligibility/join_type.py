@@ -59,14 +59,15 @@ LEGAL: dict[tuple[str, str], Place | None] = {
 _WHY = {
     "left": "the fact is preserved by the LEFT JOIN: its rows come out without a partner too",
     "right": "the fact is preserved by the RIGHT JOIN: its rows come out without a partner too",
+    "unknown": "how the join pairs its rows is not certain",
     "full": "a FULL JOIN preserves both sides",
     "left anti": "an anti-join keeps just the rows without a partner",
     "not exists": "NOT EXISTS keeps just the rows without a partner",
     "not in": "NOT IN holds for nothing as soon as one key is NULL, and nothing rules that out",
     "not in (correlated)": "NOT IN keeps just the rows without a partner",
     "in (not required)": "the IN does not decide over the row by itself",
-    "scalar": "the subquery's value, or its absence, does not decide over the row",
-    "lateral": "a LATERAL subquery's rows are not known to decide over the row",
+    "scalar": "the fact's row comes out whatever the subquery finds",
+    "lateral": "the fact's row may come out whatever the LATERAL subquery finds",
 }
 
 

@@ -30,7 +30,7 @@ def judge(case: Case) -> Judgement:
     pair = case.pair
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     sides = (
-        (f"{'.'.join(pair.scan.table.name)}.{pair.path.column}", column_type(case.plan, stored)),
+        (f"{'.'.join(pair.scan.parts)}.{pair.path.column}", column_type(case.plan, stored)),
         (case.label(pair.fact), column_type(case.plan, pair.fact)),
         (case.label(pair.key), column_type(case.plan, pair.key)),
     )
@@ -47,7 +47,8 @@ def judge(case: Case) -> Judgement:
             f"{sides[0][0]} is {kinds[0]} and {sides[2][0]} is {kinds[2]}: = and IN would compare "
             "them differently"
         )
-    return passed(f"both are {kinds[0]}" if len(set(kinds)) == 1 else " and ".join(set(kinds)))
+    distinct = list(dict.fromkeys(kinds))
+    return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
 
 
 def family(kind: str) -> str:

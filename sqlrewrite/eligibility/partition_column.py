@@ -22,7 +22,7 @@ def judge(case: Case) -> Judgement:
         )
     if path.computed or not case.pair.fact_plain:
         return failed(f"{path.column} is inside an expression at the join")
-    return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.table.name)}")
+    return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
 
 
 def judge_key(case: Case) -> Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression
+from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.nodes import (
     Aggregate,
     CteReference,
@@ -19,6 +19,23 @@ from sqlrewrite.plan.nodes import (
     Scan,
     SetOperation,
 )
+
+# The types that functions return, where that does not depend on their arguments.
+_RETURNS = {
+    **dict.fromkeys(("count", "count_if", "unix_timestamp"), "bigint"),
+    **dict.fromkeys(
+        "year month day dayofmonth dayofweek dayofyear weekday weekofyear quarter hour minute "
+        "second length datediff date_diff instr locate rank dense_rank row_number ntile".split(),
+        "int",
+    ),
+    **dict.fromkeys(
+        "upper lower ucase lcase trim ltrim rtrim btrim substr substring left right concat "
+        "concat_ws || initcap reverse replace date_format lpad rpad dayname monthname".split(),
+        "string",
+    ),
+    **dict.fromkeys("current_date to_date date_add date_sub last_day next_day".split(), "date"),
+    **dict.fromkeys("current_timestamp now to_timestamp date_trunc".split(), "timestamp"),
+}
 
 # Functions that return one of their arguments, whose type is then theirs.
 _SAME_TYPE = frozenset({"min", "max", "coalesce", "nvl", "ifnull", "distinct"})
@@ -80,6 +97,12 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
             return column_type(plan, expression)
         case Cast(type=kind):
             return kind
+        case Call(name=name) if name in _RETURNS:
+            return _RETURNS[name]
+        case Literal(kind="string" | "boolean" as kind):
+            return kind
+        case Literal(kind="number", text=text) if text.isdigit() and len(text) < 10:
+            return "int"
         case Call(name=name, args=args) if name in _SAME_TYPE and args:
             types = {expression_type(plan, arg) for arg in args}
             return types.pop() if len(types) == 1 else None

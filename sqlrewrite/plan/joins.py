@@ -35,6 +35,7 @@ PRESERVED: dict[JoinType, tuple[str, ...]] = {
     JoinType.FULL: (),
     JoinType.SEMI: (LEFT,),
     JoinType.ANTI: (LEFT,),
+    JoinType.UNKNOWN: (),
 }
 
 # Sides below which a condition of the join's own ON may be applied.
@@ -46,6 +47,7 @@ RESTRICTED_BY_ON: dict[JoinType, tuple[str, ...]] = {
     JoinType.FULL: (),
     JoinType.SEMI: (LEFT, RIGHT),
     JoinType.ANTI: (RIGHT,),
+    JoinType.UNKNOWN: (),
 }
 
 # What an outer join becomes where a condition above rejects the NULLs of (left, right).

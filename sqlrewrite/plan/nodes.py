@@ -26,6 +26,7 @@ class JoinType(Enum):
     FULL = "full"
     SEMI = "left semi"
     ANTI = "left anti"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,20 @@ def check(
     found: Slot, predicates: Sequence[str], edits: Sequence[Edit], anchors: Anchors, bound: Bound
 ) -> str | None:
     """What is wrong with the edits of one clause, or None."""
-    clause, tokens = found.clause, anchors.tokens
-    first = clause.opening if clause.keyword is None else clause.keyword
+    clause, tokens, text = found.clause, anchors.tokens, anchors.text
+    # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
+    # parentheses, else its last conjunct, which the predicates follow.
+    if clause.keyword is None:
+        lead, first = "", clause.opening
+    else:
+        lead = anchors.raw(clause.keyword) + " "
+        ends = [] if clause.disjunction else anchors.connectives(clause.condition)
+        first = max([clause.keyword, *ends]) + 1
     start = tokens[first].start
     end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
-    before = anchors.text[start:end]
+    before = text[start:end]
     after = apply(before, [Edit(edit.offset - start, edit.text) for edit in edits])
+    before, after = lead + before, lead + after
     try:
         lexed = tokenize(after)
     except TokenError:
@@ -38,9 +46,6 @@ def check(
     if clause.keyword is None:
         gained = where_gained(bound.selects[found.block], after, predicates)
     else:
-        # The predicates follow the last conjunct; parentheses go around the whole.
-        last = max([clause.keyword, *anchors.connectives(clause.condition)])
-        tail = lexed[1 if clause.disjunction else last - first + 1 :]
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, tail, after, predicates)
+        gained = tree is not None and condition_gained(tree, lexed[1:], after, predicates)
     return None if gained else "the result does not read as the query and the predicate"

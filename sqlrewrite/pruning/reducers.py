@@ -47,7 +47,12 @@ Restriction = Conjunct | AnyOf
 def restrictions(plan: Plan, pair: Pair) -> tuple[Restriction, ...]:
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
     dimension = pair.dimension.relation
-    found = restricting(plan, dimension)
+    # What the query asks of the fact itself, carried over, would bound it by what it has already.
+    found = tuple(
+        item
+        for item in restricting(plan, dimension)
+        if isinstance(item, AnyOf) or pair.fact.relation not in item.condition.relations
+    )
     if pair.tie.join is None:
         return found
     # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.

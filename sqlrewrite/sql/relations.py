@@ -94,17 +94,16 @@ class RelationBinder:
         either: bool = False,
     ) -> Node:
         """A join; ``either`` for a RIGHT or FULL one behind a comma (or a CROSS JOIN, which reads
-        the same): spark.sql.ansi.relationPrecedence decides what it takes in, so it is judged like
-        the join that allows nothing."""
+        the same): spark.sql.ansi.relationPrecedence decides what it takes in."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
         declared = _KINDS.get(kind, _SIDES.get(side))
         if declared is None or method not in _METHODS:
-            declared = JoinType.FULL  # judged like the join that allows nothing
+            declared = JoinType.UNKNOWN
             translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
         if either:
-            declared = JoinType.FULL
+            declared = JoinType.UNKNOWN
         scope = translator.scope
         scope.source = Join(JoinType.INNER, left, right, (), JoinType.INNER)
         if join.args.get("using") or method == "NATURAL":

@@ -62,6 +62,8 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.IgnoreNulls: "ignore nulls",
     exp.RespectNulls: "respect nulls",
     exp.Array: "array",
+    exp.BitwiseLeftShift: "shiftleft",
+    exp.BitwiseRightShift: "shiftright",
 }
 
 # What sqlglot wraps around an argument of a function it normalises; Spark knows nothing of them.
@@ -82,6 +84,16 @@ _AGGREGATES = frozenset(
     string_agg sum try_avg try_sum var_pop var_samp variance bitmap_construct_agg bitmap_or_agg
     """.split()
 )
+
+# sqlglot's own names for functions of Spark, where a call does not say how it was written.
+_SPARK_NAMES = {
+    "arg_max": "max_by",
+    "arg_min": "min_by",
+    "approx_quantile": "percentile_approx",
+    "quantile": "percentile",
+    "group_concat": "listagg",
+    "str_position": "position",
+}
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
@@ -267,7 +279,8 @@ class Translator:
         start, end = node.meta.get("start"), node.meta.get("end")
         if start is None or end is None:
             # Spelled with a syntax of its own (SUBSTRING(x FROM 1)): only these lack a position.
-            return type(node).sql_names()[0].lower()
+            name = type(node).sql_names()[0].lower()
+            return _SPARK_NAMES.get(name, name)
         written = self.text[start : end + 1].lower()
         # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
         if isinstance(node.parent, exp.Dot) and node.parent.expression is node:

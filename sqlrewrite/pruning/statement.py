@@ -1,0 +1,134 @@
+"""One statement, from its tree to its insertions: the middle of the line.
+
+plan → pairs → verdicts → predicates → insertions → checked. Apart from ``rewriter`` so that a text
+that names no partitioned table costs neither this work nor the imports for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlrewrite.eligibility import Case, examine
+from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
+from sqlrewrite.plan.nodes import Plan
+from sqlrewrite.pruning import placement, postcheck
+from sqlrewrite.pruning.candidates import Pair, find_pairs
+from sqlrewrite.pruning.predicates import in_predicate
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.bind import Bound, bind
+from sqlrewrite.sql.parse import Failure, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to rewrite; ``disabled`` rules are taken as passed, for tests."""
+
+    engine: Engine
+    hint: bool
+    disabled: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A pair with its verdict; ``predicate`` and ``slot`` where it is to be written."""
+
+    case: Case
+    rules: tuple[RuleResult, ...]
+    verdict: Verdict
+    predicate: str | None = None
+    slot: placement.Slot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What became of one statement."""
+
+    statement: Statement
+    plan: Plan
+    judged: tuple[Judged, ...]
+    edits: tuple[Edit, ...]
+    bugs: tuple[tuple[int, str], ...] = ()
+
+
+def prune(
+    statement: Statement, text: str, catalog: Catalog, options: Options
+) -> Pruned | Failure | None:
+    """One statement from its tree to its edits; None where it holds no query."""
+    if statement.failure is not None or statement.tree is None:
+        return statement.failure
+    try:
+        bound = bind(statement.tree, text, catalog)
+    except RecursionError:
+        return Failure(statement.start, "nested too deeply to be read", parsed=True)
+    if bound is None:
+        return None
+    plan = bound.plan
+    pairs = find_pairs(plan)
+    if not pairs:
+        return Pruned(statement, plan, (), ())
+    anchors = Anchors(text, statement.tokens)
+    names = frozenset(token.text.lower() for token in statement.tokens)
+    judged = tuple(_judge(plan, pair, pairs, anchors, names, options) for pair in pairs)
+    return _edit(statement, bound, judged, anchors)
+
+
+def _judge(
+    plan: Plan,
+    pair: Pair,
+    pairs: tuple[Pair, ...],
+    anchors: Anchors,
+    names: frozenset[str],
+    options: Options,
+) -> Judged:
+    """One pair through all rules, and its predicate where they pass."""
+    case, rules, verdict = examine(
+        plan, pair, pairs, options.engine, hint=options.hint, disabled=options.disabled
+    )
+    judged = Judged(case, rules, verdict)
+    if verdict is not Verdict.REWRITTEN:
+        return judged
+    try:
+        slot = placement.slot(case, anchors)
+        written = in_predicate(
+            case, anchors, placement.style(slot, anchors), names, hint=options.hint
+        )
+    except AnchorError as error:
+        failing = tuple(
+            replace(rule, outcome=Outcome.FAIL, message=f"no place in the text: {error}")
+            if rule.code == "DPP116"
+            else rule
+            for rule in rules
+        )
+        return Judged(case, failing, Verdict.REJECTED)
+    return replace(judged, predicate=written, slot=slot)
+
+
+def _edit(
+    statement: Statement, bound: Bound, judged: tuple[Judged, ...], anchors: Anchors
+) -> Pruned:
+    """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
+    slots: dict[placement.Slot, list[str]] = {}
+    for item in judged:
+        if item.slot is not None and item.predicate is not None:
+            predicates = slots.setdefault(item.slot, [])
+            if item.predicate not in predicates:
+                predicates.append(item.predicate)
+    edits: list[Edit] = []
+    bugs: list[tuple[int, str]] = []
+    # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
+    for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
+        made = placement.edits(slot, predicates, anchors)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound)
+        if wrong is None:
+            edits += made
+            continue
+        bugs.append((made[0].offset, f"a predicate was discarded, please report this: {wrong}"))
+        judged = tuple(
+            replace(item, verdict=Verdict.REJECTED, predicate=None, slot=None)
+            if item.slot == slot
+            else item
+            for item in judged
+        )
+    return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs))
