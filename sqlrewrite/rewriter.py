@@ -26,6 +26,7 @@ from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
 
 BUG = "DPP999"
 PREDICATES = ("in",)
+_TOO_DEEP = "nested too deeply to be rewritten"
 
 
 @dataclass(slots=True)
@@ -78,14 +79,15 @@ def rewrite(
             from sqlrewrite.pruning.record import candidates, plan_diff
             from sqlrewrite.pruning.statement import Options, prune
 
-            result = prune(statement, text.text, catalog, Options(rules, hint, disabled))
-            if isinstance(result, Failure):
-                failure = result
-            elif result is not None:
+            try:
+                result = prune(statement, text.text, catalog, Options(rules, hint, disabled))
+                plan = plan_diff(result, place) if result is not None else None
+            except RecursionError:
+                failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None
+            if result is not None:
                 record.edits += result.edits
                 record.candidates += candidates(result, earlier, place)
                 record.errors += [Problem(BUG, why, *place(at)) for at, why in result.bugs]
-                plan = plan_diff(result, place)
                 record.plans += [plan] if plan is not None else []
         if failure is not None:
             problem = Problem(NOT_PARSED, failure.message, *place(failure.offset))

@@ -76,6 +76,14 @@ def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
 
 def column_type(plan: Plan, ref: ColumnRef) -> str | None:
     """The Spark type of a column, or None where it is not known for sure."""
+    key = ("type", ref.relation, ref.name)
+    if key not in plan.memo:
+        plan.memo[key] = _column_type(plan, ref)
+    found: str | None = plan.memo[key]
+    return found
+
+
+def _column_type(plan: Plan, ref: ColumnRef) -> str | None:
     leaf = plan.relations[ref.relation]
     match leaf:
         case Scan(table=table):
@@ -111,14 +119,18 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
 
 
 def _position_type(plan: Plan, node: Node, position: int) -> str | None:
-    """The type of a query's column; a set operation's only where both sides agree."""
-    match node:
-        case Project(outputs=found, complete=True) if position < len(found):
-            return expression_type(plan, found[position].expression)
-        case SetOperation(left=left, right=right):
-            one, other = (_position_type(plan, side, position) for side in (left, right))
-            return one if one == other else None
-        case Limit(child=child) | Aggregate(child=child):
-            return _position_type(plan, child, position)
-        case _:
-            return None
+    """The type of a query's column; a set operation's only where all its branches agree."""
+    kinds: set[str | None] = set()
+    stack = [node]
+    while stack and None not in kinds:
+        top = stack.pop()
+        match top:
+            case Project(outputs=found, complete=True) if position < len(found):
+                kinds.add(expression_type(plan, found[position].expression))
+            case SetOperation(left=left, right=right):
+                stack += [left, right]
+            case Limit(child=child) | Aggregate(child=child):
+                stack.append(child)
+            case _:
+                return None
+    return kinds.pop() if len(kinds) == 1 else None

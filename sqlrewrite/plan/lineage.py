@@ -121,26 +121,31 @@ def _steps(plan: Plan, relation: Relation, column: str) -> Iterator[Step]:
 
 def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -> Iterator[Step]:
     """Down from a query's top by position, to its SELECT lists."""
-    match node:
-        case SetOperation(left=left, right=right):
-            yield from _through(plan, left, position, barriers)
-            yield from _through(plan, right, position, barriers)
-        case Limit(child=child):
-            yield from _through(plan, child, position, (*barriers, "LIMIT or OFFSET"))
-        case Aggregate(child=child, kind="distinct"):
-            yield from _through(plan, child, position, barriers)
-        case Project(child=child, outputs=outputs, block=block, complete=True):
-            if position >= len(outputs):
-                return
-            expression = outputs[position].expression
-            computed = not isinstance(expression, ColumnRef)
-            for ref in columns(expression):
-                below = plan.relations[ref.relation]
-                if plan.owner[ref.relation] == block and isinstance(below, Relation):
-                    found = barriers + tuple(_barriers(child, ref))
-                    yield Step(below, ref.name, found, computed)
-        case _:
-            return
+    stack = [(node, barriers)]
+    while stack:
+        top, found = stack.pop()
+        match top:
+            case SetOperation(left=left, right=right):
+                stack += [(right, found), (left, found)]
+            case Limit(child=child):
+                stack.append((child, (*found, "LIMIT or OFFSET")))
+            case Aggregate(child=child, kind="distinct"):
+                stack.append((child, found))
+            case Project(outputs=outputs, complete=True) if position < len(outputs):
+                yield from _projected(plan, top, outputs[position].expression, found)
+            case _:
+                pass
+
+
+def _projected(
+    plan: Plan, node: Project, expression: Expression, barriers: tuple[str, ...]
+) -> Iterator[Step]:
+    computed = not isinstance(expression, ColumnRef)
+    for ref in columns(expression):
+        below = plan.relations[ref.relation]
+        if plan.owner[ref.relation] == node.block and isinstance(below, Relation):
+            found = barriers + tuple(_barriers(node.child, ref))
+            yield Step(below, ref.name, found, computed)
 
 
 def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:

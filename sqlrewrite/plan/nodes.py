@@ -294,17 +294,22 @@ class Plan:
 
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:
     """The relations of a join tree from left to right, generators included."""
-    match node:
-        case Scan() | Derived() | CteReference() | Opaque():
-            yield node
-        case Generate(child=child):
-            yield from leaves(child)
-            yield node
-        case Join(left=left, right=right):
-            yield from leaves(left)
-            yield from leaves(right)
-        case _:
-            return
+    # Without recursion: hundreds of joins are one deep left spine.
+    stack: list[tuple[Node | None, bool]] = [(node, False)]
+    while stack:
+        found, below = stack.pop()
+        match found:
+            case Scan() | Derived() | CteReference() | Opaque():
+                yield found
+            case Generate(child=child):
+                if below:
+                    yield found
+                else:
+                    stack += [(found, True), (child, False)]
+            case Join(left=left, right=right):
+                stack += [(right, False), (left, False)]
+            case _:
+                pass
 
 
 def numbers(node: Node | None) -> frozenset[int]:

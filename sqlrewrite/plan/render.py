@@ -163,8 +163,16 @@ def _named(name: str, alias: str) -> str:
 
 def _children(node: Node) -> tuple[Node, ...]:
     match node:
-        case Join(left=left, right=right) | SetOperation(left=left, right=right):
+        case Join(left=left, right=right):
             return (left, right)
+        case SetOperation(kind=kind, all=every):
+            # A chain of one operation is one node: left-deep, it would run off the page.
+            found: list[Node] = []
+            top: Node = node
+            while isinstance(top, SetOperation) and (top.kind, top.all) == (kind, every):
+                found.append(top.right)
+                top = top.left
+            return (top, *reversed(found))
         case Filter(child=child) | Aggregate(child=child) | Window(child=child):
             return (child,)
         case Project(child=child) | Limit(child=child) | Generate(child=child):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from sqlrewrite.plan.expressions import (
     Call,
@@ -32,6 +33,9 @@ from sqlrewrite.plan.nodes import (
     Scan,
     numbers,
 )
+
+# CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
+_MOST_WAYS = 1000
 
 _TIES = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between"})
 
@@ -137,15 +141,17 @@ def _tie(
 
 def joins(node: Node) -> Iterator[Join]:
     """The joins of a join tree, outermost first."""
-    match node:
-        case Join(left=left, right=right):
-            yield node
-            yield from joins(left)
-            yield from joins(right)
-        case Generate(child=child):
-            yield from joins(child)
-        case _:
-            return
+    stack = [node]
+    while stack:
+        found = stack.pop()
+        match found:
+            case Join(left=left, right=right):
+                yield found
+                stack += [right, left]
+            case Generate(child=child):
+                stack.append(child)
+            case _:
+                pass
 
 
 def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
@@ -168,7 +174,7 @@ def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[
             continue
         outside = plan.owner[ref.relation] == tie.block.number
         if tie.query is None or outside:
-            ways = list(trace(plan, ref))
+            ways = list(islice(trace(plan, ref), _MOST_WAYS))
         else:
             # The value of an IN's subquery has that query's own operators above it.
             ways = [

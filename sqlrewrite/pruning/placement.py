@@ -17,7 +17,8 @@ from sqlrewrite.plan.nodes import Clause
 from sqlrewrite.pruning.predicates import Style
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
 
-_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*")
+# Up to its last character that shows: blanks behind it stay behind what is inserted.
+_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
 _INDENT = re.compile(r"[ \t]*")
 
 

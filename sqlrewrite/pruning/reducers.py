@@ -131,10 +131,11 @@ def _from_outside(plan: Plan, relation: int) -> Iterator[Restriction]:
     for reader in _readers(plan).get(number, ()):
         asked = restricting(plan, reader)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
-    if len(branches) == 1:
-        yield from branches[0]
-    elif branches and all(branches):
-        yield AnyOf(tuple(dict.fromkeys(branches)))
+    different = tuple(dict.fromkeys(branches))
+    if len(different) == 1:
+        yield from different[0]
+    elif different and all(different):
+        yield AnyOf(different)
 
 
 def _readers(plan: Plan) -> dict[int, list[int]]:
@@ -158,8 +159,11 @@ def _mapped(
         match item:
             case AnyOf(branches=branches):
                 below = [tuple(_mapped(plan, branch, reader, relation)) for branch in branches]
-                if all(below):
-                    yield AnyOf(tuple(dict.fromkeys(below)))
+                different = tuple(dict.fromkeys(below))
+                if len(different) == 1:
+                    yield from different[0]
+                elif all(different):
+                    yield AnyOf(different)
             case Conjunct(condition=condition, expression=expression):
                 names = {
                     ref.name: _column_below(plan, ref, relation) for ref in columns(expression)

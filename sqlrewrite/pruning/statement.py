@@ -18,7 +18,7 @@ from sqlrewrite.rulebook import Engine
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
-from sqlrewrite.sql.parse import Failure, Statement
+from sqlrewrite.sql.parse import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +52,12 @@ class Pruned:
     bugs: tuple[tuple[int, str], ...] = ()
 
 
-def prune(
-    statement: Statement, text: str, catalog: Catalog, options: Options
-) -> Pruned | Failure | None:
-    """One statement from its tree to its edits; None where it holds no query."""
-    if statement.failure is not None or statement.tree is None:
-        return statement.failure
-    try:
-        bound = bind(statement.tree, text, catalog)
-    except RecursionError:
-        return Failure(statement.start, "nested too deeply to be read", parsed=True)
+def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -> Pruned | None:
+    """One statement from its tree to its edits; None where it holds no query.
+
+    Raises RecursionError for one that is nested too deeply.
+    """
+    bound = bind(statement.tree, text, catalog) if statement.tree is not None else None
     if bound is None:
         return None
     plan = bound.plan

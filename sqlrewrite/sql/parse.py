@@ -113,17 +113,30 @@ def lex(text: str) -> Lexed:
         pass
     tokens: list[Token] = []
     failures: list[Failure] = []
-    start = 0
+    start = line = 0
     for end in _semicolons(text):
         chunk = text[start:end]
         try:
-            # Blanks in front keep every offset and line number that of the whole text.
-            tokens += tokenize(re.sub(r"[^\n]", " ", text[:start]) + chunk)
+            tokens += [_shifted(token, start, line) for token in tokenize(chunk)]
         except _LEXER_ERRORS:
             offset = start + len(chunk) - len(chunk.lstrip())
             failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
+        line += chunk.count("\n")
         start = end
     return Lexed(tokens, tuple(failures))
+
+
+def _shifted(token: Token, offset: int, line: int) -> Token:
+    """A token of a part of the text as one of the whole."""
+    return Token(
+        token.token_type,
+        token.text,
+        token.line + line,
+        token.col,
+        token.start + offset,
+        token.end + offset,
+        token.comments,
+    )
 
 
 def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
