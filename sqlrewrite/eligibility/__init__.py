@@ -26,6 +26,7 @@ from sqlrewrite.eligibility import (
     streaming,
 )
 from sqlrewrite.eligibility.case import Case, Judgement
+from sqlrewrite.eligibility.repeatable import of_dimension
 from sqlrewrite.model import Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning.candidates import Pair
@@ -85,7 +86,7 @@ def examine(
     """
     case = Case(plan, pair, pairs, engine, hint, disabled=disabled)
     kept, left_out = conditions.sift(case, restrictions(plan, pair))
-    case = replace(case, kept=kept, left_out=left_out)
+    case = replace(case, kept=kept, left_out=left_out, against=of_dimension(case))
     results = tuple(_result(rule, case) for rule in RULES)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:

@@ -19,8 +19,9 @@ Judgement = tuple[Outcome, str]
 class Case:
     """One pair before its rules, among all ``pairs`` of its statement.
 
-    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, as
-    (rule code, reason). ``disabled`` are rules taken as passed, which only tests may ask for.
+    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, and
+    ``against`` what speaks against reading the dimension again, as (rule code, reason);
+    ``disabled`` are rules taken as passed, which only tests may ask for.
     """
 
     plan: Plan
@@ -30,6 +31,7 @@ class Case:
     hint: bool
     kept: tuple[Restriction, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
+    against: tuple[tuple[str, str], ...] = ()
     disabled: frozenset[str] = frozenset()
 
     @property
@@ -49,6 +51,10 @@ class Case:
         if isinstance(dimension, Derived | CteReference):
             return dimension.query.blocks
         return ()
+
+    def reason(self, code: str) -> str | None:
+        """The first thing that speaks against reading the dimension again under a rule's code."""
+        return next((reason for found, reason in self.against if found == code), None)
 
     def label(self, ref: ColumnRef) -> str:
         """A column as a person would name it."""

@@ -8,7 +8,7 @@ on the dimension's side the predicate computes everything a second time.
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed, unknown
-from sqlrewrite.eligibility.repeatable import DETERMINISM, against, of_relation
+from sqlrewrite.eligibility.repeatable import DETERMINISM
 
 
 def judge_fact(case: Case) -> Judgement:
@@ -36,10 +36,7 @@ def _blocks(case: Case) -> set[int]:
 
 def judge_dimension(case: Case) -> Judgement:
     """Whether the dimension gives the same rows when it is read again."""
-    for code, reason in (
-        *of_relation(case, case.pair.dimension),
-        *against(case, case.dimension_blocks),
-    ):
-        if code == DETERMINISM:
-            return failed(f"{case.dimension_name} is read twice: {reason}")
+    reason = case.reason(DETERMINISM)
+    if reason:
+        return failed(f"the dimension is read twice: {reason}")
     return passed(f"{case.dimension_name} gives the same rows each time it is read")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
-from sqlrewrite.eligibility.repeatable import NAMES, PARAMETERS, against, of_relation
-from sqlrewrite.plan.nodes import CteReference, Derived
+from sqlrewrite.eligibility.repeatable import NAMES, PARAMETERS
+from sqlrewrite.plan.nodes import Derived
 
 
 def judge_correlated(case: Case) -> Judgement:
@@ -17,24 +17,18 @@ def judge_correlated(case: Case) -> Judgement:
 
 def judge_names(case: Case) -> Judgement:
     """Whether each name in the key query means there what it means in the query."""
-    copied = isinstance(case.pair.dimension, Derived) and not case.pair.dimension.view
-    for code, reason in (
-        *of_relation(case, case.pair.dimension),
-        *against(case, case.dimension_blocks, copied=copied),
-    ):
-        if code == NAMES:
-            return failed(reason)
+    reason = case.reason(NAMES)
+    if reason:
+        return failed(reason)
     dimension = case.pair.dimension
     if isinstance(dimension, Derived) and not dimension.view and dimension.anchor is None:
         return failed("the derived table has no alias to find it by")
-    if not isinstance(dimension, Derived | CteReference) and dimension.span is None:
+    if not isinstance(dimension, Derived) and dimension.span is None:
         return failed(f"the name of {case.dimension_name} cannot be repeated as it stands")
     return passed("every name means the same where the predicate stands")
 
 
 def judge_parameters(case: Case) -> Judgement:
     """Whether no positional parameter would be repeated."""
-    for code, reason in against(case, case.dimension_blocks):
-        if code == PARAMETERS:
-            return failed(reason)
-    return passed("no positional parameter is repeated")
+    reason = case.reason(PARAMETERS)
+    return failed(reason) if reason else passed("no positional parameter is repeated")

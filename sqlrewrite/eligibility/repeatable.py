@@ -58,6 +58,15 @@ def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iter
             yield from of_relation(case, relation, inside)
 
 
+def of_dimension(case: Case) -> tuple[Reason, ...]:
+    """All that speaks against reading the dimension of a case again, where it is to be read."""
+    dimension = case.pair.dimension
+    # Only a derived table is copied with its text; anything else is referred to by its name.
+    copied = isinstance(dimension, Derived) and not dimension.view
+    inside = against(case, case.dimension_blocks, copied=copied)
+    return tuple(dict.fromkeys((*of_relation(case, dimension), *inside)))
+
+
 def relations_of(plan: Plan, block: Block) -> Iterator[Relation]:
     """The relations that stand in a block's own FROM."""
     for number, owner in plan.owner.items():

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
-from sqlrewrite.eligibility.repeatable import STREAMING, against, of_relation
+from sqlrewrite.eligibility.repeatable import STREAMING
 
 
 def judge(case: Case) -> Judgement:
     """Whether neither side reads a stream."""
     if case.pair.scan.streaming:
         return failed(f"{case.pair.scan.alias} is a stream: a bound would change what it keeps")
-    for code, reason in (
-        *of_relation(case, case.pair.dimension),
-        *against(case, case.dimension_blocks),
-    ):
-        if code == STREAMING:
-            return failed(reason)
-    return passed("neither side is a stream")
+    reason = case.reason(STREAMING)
+    return failed(reason) if reason else passed("neither side is a stream")

@@ -78,7 +78,21 @@ def edits(found: Slot, predicates: list[str], anchors: Anchors) -> list[Edit]:
         where = f"{separator}{words.word('WHERE')} "
         inner = separator + "  " if "\n" in separator else " "
         return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
+    column = _trailing(clause, anchors)
+    if column is not None and offset == anchors.tokens[last].end + 1:
+        return [Edit(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
     return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
+
+
+def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:
+    """The new line and indentation behind an AND at the end of a line, where the author writes it
+    there."""
+    for index in reversed(anchors.connectives(clause.condition)):
+        start, behind = anchors.tokens[index].start, anchors.tokens[index + 1].start
+        if "\n" in anchors.text[start:behind] and not _opens_line(anchors.text, start):
+            return _newline(anchors.text, behind) + _indent(anchors.text, behind)
+        return None
+    return None
 
 
 def _separator(clause: ConditionClause, anchors: Anchors) -> str:

@@ -17,6 +17,14 @@ from sqlrewrite.model import Span
 from sqlrewrite.plan.nodes import Clause, Condition
 
 _OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
+_STEPS = {
+    _OPEN: 1,
+    TokenType.CASE: 1,
+    TokenType.L_BRACKET: 1,
+    _CLOSE: -1,
+    TokenType.END: -1,
+    TokenType.R_BRACKET: -1,
+}
 _OR = (TokenType.OR, TokenType.XOR)
 _OPENERS = (TokenType.WHERE, TokenType.ON)
 
@@ -104,6 +112,7 @@ class Anchors:
         self.tokens = tokens
         self._starts = [token.start for token in tokens]
         self._types = [token.token_type for token in tokens]
+        self._tops: dict[tuple[int, int], list[int]] = {}
         self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
 
     def index(self, offset: int) -> int:
@@ -233,7 +242,7 @@ class Anchors:
         index = tokens.start
         while index < tokens.end:
             token = self.tokens[index]
-            if end is not None and token.start > end:
+            if end is not None and token.start > end and not self._hugs(index, end):
                 pieces.append(" ")
             stop, new = starts.get(token.start, (token.end + 1, ""))
             pieces.append(new or self.raw(index))
@@ -241,6 +250,13 @@ class Anchors:
                 index += 1
             end = stop
         return "".join(pieces)
+
+    def _hugs(self, index: int, end: int) -> bool:
+        """Whether a line break before a token goes without a trace: at the inside of parentheses,
+        and before a comma."""
+        if "\n" not in self.text[end : self.tokens[index].start]:
+            return False
+        return self.kind(index - 1) is _OPEN or self.kind(index) in (_CLOSE, TokenType.COMMA)
 
     def covering(self, span: Span) -> Range:
         """The tokens of a span."""
@@ -339,14 +355,16 @@ class Anchors:
 
     def _top(self, condition: Range) -> list[int]:
         """The tokens of a condition outside any parentheses, brackets and CASE … END."""
-        found: list[int] = []
+        key = (condition.start, condition.end)
+        known = self._tops.get(key)
+        if known is not None:
+            return known
+        found = self._tops[key] = []
         depth = 0
-        for index in range(condition.start, condition.end):
-            kind = self._types[index]
-            if kind in (_CLOSE, TokenType.END, TokenType.R_BRACKET):
-                depth -= 1
-            elif kind in (_OPEN, TokenType.CASE, TokenType.L_BRACKET):
-                depth += 1
+        for index in range(*key):
+            step = _STEPS.get(self._types[index])
+            if step is not None:
+                depth += step
             elif depth == 0:
                 found.append(index)
         return found

@@ -17,12 +17,22 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 NOT_PARSED = "DPP000"
 
 _DIALECT = Spark()
+_TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
-_TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
+# What the tokens would not show, with what is said of it.
+_UNREAD = (
+    (re.compile(r"\{\{|\{%|\{#|\$\{"), "template text ({}) is not SQL yet: left alone"),
+    (
+        re.compile(r"/\*\+[^*]*\*/\s*/\*\+"),
+        "a second hint block is not supported: write one /*+ … */ with a comma",
+    ),
+)
+# Spark's lexer goes on with such a comment on the next line, sqlglot's does not.
+_CONTINUED = re.compile(r"--[^\r\n]*\\\n")
 
 # What the tokens are looked through for, and a quick way to tell that it is nowhere.
-_SUSPECT = re.compile(r"@|\|>|/\*\+|\bTABLE\b|\(\s*(?:FROM\b|--|/\*)", re.IGNORECASE)
+_SUSPECT = re.compile(r"@|\|>|\bTABLE\b|\(\s*(?:FROM\b|--|/\*)", re.IGNORECASE)
 
 # The same lexical rules as Spark's for what may hide a semicolon; used only where sqlglot's
 # tokenizer gives up on the whole text, to save the statements before the broken one.
@@ -146,11 +156,13 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
         (piece[0].start, piece) for piece in _split(lexed.tokens)
     ]
     pieces += [(failure.offset, failure) for failure in lexed.failures]
+    since = 0
     for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
         if isinstance(piece, Failure):
             yield Statement(index, start, (), None, piece)
         else:
-            yield _statement(text, index, piece)
+            yield _statement(text, index, piece, since)
+            since = piece[-1].end + 1
 
 
 def tokenize(text: str) -> list[Token]:
@@ -195,13 +207,13 @@ def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield piece
 
 
-def _statement(text: str, index: int, tokens: list[Token]) -> Statement:
+def _statement(text: str, index: int, tokens: list[Token], since: int) -> Statement:
     start = tokens[0].start
-    failure = _misread(text, tokens)
+    failure = _misread(text, tokens, since)
     if failure is not None:
         return Statement(index, start, tokens, None, failure)
     if tokens[0].token_type not in _QUERY_OPENERS:
-        known = tokens[0].text.lower() in _COMMANDS
+        known = tokens[0].text.lower().split()[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
         return Statement(index, start, tokens, None, failure)
     try:
@@ -222,21 +234,26 @@ def _parse_failure(error: ParseError, tokens: Sequence[Token]) -> Failure:
     line, column = first.get("line"), first.get("col")
     # sqlglot's column is that of the token's last character.
     offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
-    return Failure(offset, (first.get("description") or _first_line(error)).rstrip("."))
+    message = (first.get("description") or _first_line(error)).rstrip(".")
+    return Failure(offset, _TOKEN_SHOWN.sub(r"'\1'", message))
 
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__
 
 
-def _misread(text: str, tokens: Sequence[Token]) -> Failure | None:
-    """The first thing in the statement that sqlglot would read wrongly in silence, if any."""
+def _misread(text: str, tokens: Sequence[Token], since: int) -> Failure | None:
+    """What in the statement sqlglot would read wrongly in silence, if anything; ``since`` is where
+    the statement before it ended."""
     first, last = tokens[0], tokens[-1]
-    match = _TEMPLATE.search(text, first.start, last.end + 1)
+    for pattern, why in _UNREAD:
+        match = pattern.search(text, first.start, last.end + 1)
+        if match:
+            return Failure(match.start(), why.format(match.group()), True)
+    match = _CONTINUED.search(text, since, last.end + 1)
     if match:
-        return Failure(
-            match.start(), f"template text ({match.group()}) is not SQL yet: left alone", True
-        )
+        why = "a line comment that ends in a backslash goes on in the next line"
+        return Failure(match.start(), why, True)
     if first.token_type is TokenType.FROM:
         return Failure(first.start, "a query that begins with FROM is not supported", True)
     if first.token_type is TokenType.BEGIN:
@@ -256,8 +273,6 @@ def _misread_token(before: Token | None, token: Token) -> str | None:
     kind = token.token_type
     if kind is TokenType.PARAMETER and token.text == "@":
         return "time travel written as t@v1 is not supported: write VERSION AS OF"
-    if kind is TokenType.HINT and before is not None and before.token_type is TokenType.HINT:
-        return "a second hint block is not supported: write one /*+ … */ with a comma"
     if kind is TokenType.TABLE and (before is None or before.token_type in _BEFORE_QUERY):
         return "TABLE t as a query is not supported: write SELECT * FROM t"
     if kind is TokenType.PIPE_GT:

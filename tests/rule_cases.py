@@ -1,0 +1,268 @@
+"""For each soundness rule a query on which switching it off loses rows, or makes an error.
+
+The tables are the same throughout: ``facts`` partitioned by ``p``, ``dim`` with the key ``k``. A
+case adds what it needs. DuckDB runs them; macros and views stand in for what only Spark has.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlrewrite.schema import Catalog
+
+DDL = """
+CREATE TABLE facts (p INT, v INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE texts (p STRING, v INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE dim (k INT, x INT, label STRING) USING parquet;
+CREATE TABLE other (v INT, name STRING) USING parquet;
+CREATE STREAMING TABLE feed (k INT, x INT) USING delta;
+"""
+
+DATA = """
+CREATE TABLE facts (p INT, v INT);
+CREATE TABLE texts (p VARCHAR, v INT);
+CREATE TABLE dim (k INT, x INT, label VARCHAR);
+CREATE TABLE other (v INT, name VARCHAR);
+INSERT INTO facts VALUES (1, 10), (2, 20), (3, 30), (4, 40), (NULL, 50);
+INSERT INTO texts VALUES ('1', 10), ('01', 20), ('2', 30);
+INSERT INTO dim VALUES (1, 1, '7'), (2, 2, 'none'), (3, 1, '8'), (9, 1, '9'), (NULL, 1, '0');
+INSERT INTO other VALUES (1, 'one'), (3, 'three');
+"""
+
+# 200 keys with one fact each: two readings that pick a key at random hardly ever pick the same.
+_MANY = """
+CREATE TABLE facts AS SELECT range::INT AS p, 0 AS v FROM range(200);
+CREATE TABLE {dim} AS SELECT range::INT AS k, 1 AS x, '' AS label FROM range(200);
+"""
+
+
+# DuckDB itself prunes by joins, and evaluates a WHERE before the joins that the author wrote first.
+_AS_WRITTEN = "SET disabled_optimizers = 'join_filter_pushdown, filter_pushdown, join_order';"
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """A query that the rule ``code`` protects, on the rows of ``data``.
+
+    ``parameters`` are the values for the query's ``?``. ``also`` are rules that refuse the query
+    as well, for a reason of their own, and are switched off throughout.
+    """
+
+    name: str
+    code: str
+    sql: str
+    data: str = DATA
+    parameters: tuple[int, ...] = ()
+    also: frozenset[str] = frozenset()
+
+
+JOIN_TYPE = {
+    ("left", "left"): "SELECT f.p, d.k FROM facts f LEFT JOIN dim d ON f.p = d.k AND d.x = 1",
+    ("right", "right"): "SELECT f.p, d.k FROM dim d RIGHT JOIN facts f ON f.p = d.k AND d.x = 1",
+    ("full", "left"): "SELECT f.p, d.k FROM facts f FULL JOIN dim d ON f.p = d.k AND d.x = 1",
+    ("full", "right"): "SELECT f.p, d.k FROM dim d FULL JOIN facts f ON f.p = d.k AND d.x = 1",
+    ("left anti", "left"): "SELECT f.p FROM facts f LEFT ANTI JOIN dim d ON f.p = d.k AND d.x = 1",
+    ("not exists", "outside"): (
+        "SELECT f.p FROM facts f WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.k = f.p AND d.x = 1)"
+    ),
+    ("not in", "outside"): (
+        "SELECT f.p FROM facts f WHERE f.p NOT IN "
+        "(SELECT d.k FROM dim d WHERE d.x = 1 AND d.k IS NOT NULL)"
+    ),
+    ("not in", "inside"): (
+        "SELECT d.k FROM dim d WHERE d.k NOT IN (SELECT f.p FROM facts f) AND d.x = 1"
+    ),
+    ("not in (correlated)", "outside"): (
+        "SELECT f.p FROM facts f WHERE f.v NOT IN "
+        "(SELECT d.x FROM dim d WHERE d.k = f.p AND d.x = 1)"
+    ),
+    ("scalar", "outside"): (
+        "SELECT f.p FROM facts f WHERE (SELECT count(*) FROM dim d WHERE d.k = f.p AND d.x = 1) = 0"
+    ),
+    ("lateral", "outside"): (
+        "SELECT f.p, q.x FROM facts f LEFT JOIN LATERAL "
+        "(SELECT d.x FROM dim d WHERE d.k = f.p AND d.x = 1) q ON true"
+    ),
+}
+"""A query for each refusal of ``join_type.LEGAL``, by its key."""
+
+IN_OF_AN_OUTER_JOIN = (
+    "SELECT f.p, o.name FROM facts f LEFT JOIN other o "
+    "ON f.p = o.v AND f.p IN (SELECT d.k FROM dim d WHERE d.x = 2)"
+)
+TEXT_AGAINST_NUMBER = "SELECT f.v FROM texts f JOIN dim d ON f.p = d.k WHERE d.x = 1"
+
+CAUTIOUS = frozenset({("in (not required)", "inside")})
+"""Refusals of that table which no query is known to need."""
+
+CASES = (
+    *(
+        Needed(f"{shape}, {side}", "DPP101", sql, also=frozenset({"DPP122"}))
+        for (shape, side), sql in JOIN_TYPE.items()
+    ),
+    Needed(
+        "null-safe equality",
+        "DPP102",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p <=> d.k WHERE d.x = 1",
+    ),
+    Needed("less than", "DPP102", "SELECT f.v FROM facts f JOIN dim d ON f.p < d.k WHERE d.x = 2"),
+    Needed(
+        "a range",
+        "DPP102",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p BETWEEN d.k AND d.k + 1 WHERE d.x = 1",
+    ),
+    Needed(
+        "the fact's column in an expression at the join",
+        "DPP103",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p + 1 = d.k WHERE d.x = 1",
+    ),
+    Needed(
+        "the fact's column in an expression below the join",
+        "DPP103",
+        "SELECT f.q FROM (SELECT CAST(p + 1 AS INT) AS q FROM facts) f JOIN dim d ON f.q = d.k "
+        "WHERE d.x = 1",
+    ),
+    Needed(
+        "a computed key",
+        "DPP104",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k + 1 WHERE d.x = 1",
+    ),
+    Needed(
+        "LIMIT",
+        "DPP105",
+        "SELECT f.v FROM (SELECT * FROM facts ORDER BY v LIMIT 1) f JOIN dim d ON f.p = d.k "
+        "WHERE d.label = '8'",
+    ),
+    Needed(
+        "a window over all rows",
+        "DPP105",
+        "SELECT f.n FROM (SELECT p, count(*) OVER () AS n FROM facts) f JOIN dim d ON f.p = d.k "
+        "WHERE d.x = 1",
+    ),
+    Needed(
+        "grouping sets",
+        "DPP105",
+        "SELECT f.n FROM (SELECT p, count(*) AS n FROM facts GROUP BY ROLLUP (p)) f "
+        "JOIN dim d ON coalesce(f.p, 9) = d.k WHERE d.x = 1",
+        also=frozenset({"DPP103"}),
+    ),
+    Needed(
+        "a global aggregate",
+        "DPP105",
+        "SELECT f.p FROM (SELECT CAST(min(p) AS INT) AS p FROM facts) f "
+        "JOIN dim d ON f.p = d.k WHERE d.label = '8'",
+        also=frozenset({"DPP103"}),
+    ),
+    Needed(
+        "a CTE that others read",
+        "DPP106",
+        "WITH f AS (SELECT * FROM facts) SELECT f.v FROM f JOIN dim d ON f.p = d.k WHERE d.x = 1 "
+        "UNION ALL SELECT f.v FROM f",
+    ),
+    Needed(
+        "a stream as dimension",
+        "DPP107",
+        "SELECT count(*) FROM facts f JOIN feed d ON f.p = d.k WHERE d.x = 1",
+        # Each reading gives what has come since the last one.
+        data=DATA + "CREATE SEQUENCE come; CREATE VIEW feed AS "
+        "SELECT nextval('come')::INT AS k, 1 AS x;",
+    ),
+    Needed(
+        "rows numbered as they come",
+        "DPP108",
+        "SELECT f.n FROM (SELECT p, monotonically_increasing_id() AS n FROM facts) f "
+        "JOIN dim d ON f.p = d.k WHERE d.label = '8'",
+        data=DATA + "CREATE SEQUENCE ids; CREATE MACRO monotonically_increasing_id() AS "
+        "nextval('ids');" + _AS_WRITTEN,
+    ),
+    Needed(
+        "a function that is not known, on the fact",
+        "DPP108",
+        "SELECT f.n FROM (SELECT p, tick(v) AS n FROM facts) f "
+        "JOIN dim d ON f.p = d.k WHERE d.label = '8'",
+        data=DATA
+        + "CREATE SEQUENCE ids; CREATE MACRO tick(v) AS nextval('ids') + v * 0;"
+        + _AS_WRITTEN,
+    ),
+    Needed(
+        "a key drawn at random",
+        "DPP109",
+        "SELECT count(*) FROM facts f JOIN (SELECT CAST(max_by(t.k, rand()) AS INT) AS k "
+        "FROM dim t WHERE t.x = 1) d ON f.p = d.k",
+        data=_MANY.format(dim="dim"),
+    ),
+    Needed(
+        "LIMIT of a table, which has no order",
+        "DPP110",
+        "SELECT count(*) FROM facts f JOIN (SELECT t.k FROM dim t WHERE t.x = 1 LIMIT 1) d "
+        "ON f.p = d.k",
+        data=_MANY.format(dim="stored")
+        + "CREATE VIEW dim AS SELECT * FROM stored ORDER BY random();",
+    ),
+    Needed(
+        "a sample of a derived table",
+        "DPP110",
+        "SELECT count(*) FROM facts f JOIN (SELECT dim.k FROM dim TABLESAMPLE (1 ROWS) "
+        "WHERE dim.x = 1) d ON f.p = d.k",
+        data=_MANY.format(dim="dim"),
+    ),
+    Needed(
+        "a dimension that looks out, to a name that means another relation there",
+        "DPP111",
+        "SELECT o.name FROM other o WHERE EXISTS (SELECT 1 FROM (SELECT o.p FROM facts o) f "
+        "JOIN (SELECT t.k FROM dim t WHERE t.x = o.v) d ON f.p = d.k)",
+    ),
+    Needed(
+        "text against a number",
+        "DPP112",
+        TEXT_AGAINST_NUMBER,
+    ),
+    Needed(
+        "a CTE in the place of the dimension",
+        "DPP113",
+        "SELECT f.v FROM (WITH dim AS (SELECT 1 AS k, 1 AS x) SELECT facts.p, facts.v FROM facts "
+        "CROSS JOIN dim) f JOIN dim d ON f.p = d.k WHERE d.x = 1",
+    ),
+    Needed(
+        "a CTE that is not visible there",
+        "DPP113",
+        "WITH f AS (SELECT * FROM facts), d AS (SELECT k FROM dim WHERE x = 1) "
+        "SELECT f.v FROM f JOIN d ON f.p = d.k",
+    ),
+    Needed(
+        "a cast that the join guards",
+        "DPP114",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k JOIN other o ON o.v = d.k "
+        "WHERE CAST(d.label AS INT) > 7 AND d.x < 9",
+        # As written: the joins first, then the WHERE, which then sees numbers only.
+        data=DATA + _AS_WRITTEN,
+    ),
+    Needed(
+        "a condition whose subquery is bounded itself",
+        "DPP114",
+        "SELECT d.k FROM dim d WHERE d.x = 1 AND NOT EXISTS "
+        "(SELECT 1 FROM facts f WHERE f.p = d.k)",
+    ),
+    Needed(
+        "a positional parameter in the dimension",
+        "DPP115",
+        "SELECT f.v FROM facts f JOIN (SELECT k FROM dim WHERE x = ?) d ON f.p = d.k",
+        parameters=(1,),
+    ),
+    Needed(
+        "a positional parameter in a condition",
+        "DPP115",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k WHERE d.x = ? AND d.k < 9",
+        parameters=(1,),
+    ),
+)
+
+
+def catalog_of(ddl: str) -> Catalog:
+    """The catalog of a text of DDL, loaded as from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "ddl.sql")
+        path.write_text(ddl, encoding="utf-8")
+        return Catalog.load(str(path))

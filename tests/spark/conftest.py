@@ -1,0 +1,65 @@
+"""One local Spark for all tests here. Without Java they are skipped; in CI that is a failure."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OLDEST_JAVA = 17
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A local Spark on two cores, with everything it writes in a temporary folder."""
+    missing = _missing()
+    if missing is not None:
+        if os.environ.get("CI"):
+            pytest.fail(f"the Spark tests must run in CI: {missing}")
+        pytest.skip(missing)
+    from pyspark.sql import SparkSession
+
+    folder = tmp_path_factory.mktemp("spark")
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("dpp-rewrite-tests")
+        .config("spark.driver.memory", "2g")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.local.dir", str(folder / "local"))
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.sql.catalogImplementation", "in-memory")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.session.timeZone", "UTC")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+def _missing() -> str | None:
+    """What the Spark tests lack on this machine; None where all is there."""
+    if find_spec("pyspark") is None:
+        return "pyspark is not installed: pip install -e '.[spark]'"
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if java is None:
+        return f"no Java found: Spark needs Java {OLDEST_JAVA} or later"
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(?:1\.)?(\d+)', shown)
+    if version is None or int(version[1]) < OLDEST_JAVA:
+        found = shown.strip().partition("\n")[0] or "unknown version"
+        return f"Spark needs Java {OLDEST_JAVA} or later, found {found}"
+    return None

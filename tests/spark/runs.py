@@ -1,0 +1,45 @@
+"""A query on Spark: its rows, and what its scans of partitioned tables really read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.scan_metrics import TableScan, partitioned_scans
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The rows of a query that has run, and its scans."""
+
+    rows: list[tuple[Any, ...]]
+    scans: list[TableScan]
+
+    def partitions(self, table: str | None = None) -> int:
+        """The partitions read, of one table or of all."""
+        return sum(scan.partitions for scan in self.scans if table in (None, scan.table))
+
+
+def run(spark: SparkSession, sql: str) -> Run:
+    frame = spark.sql(sql)
+    rows = [tuple(row) for row in frame.collect()]
+    return Run(rows, partitioned_scans(frame))
+
+
+@contextmanager
+def broadcast_joins(spark: SparkSession, enabled: bool) -> Iterator[None]:
+    """Switches off the broadcast joins that Spark chooses by size, as for large dimensions."""
+    before = spark.conf.get(THRESHOLD)
+    if not enabled:
+        spark.conf.set(THRESHOLD, "-1")
+    try:
+        yield
+    finally:
+        spark.conf.set(THRESHOLD, str(before))

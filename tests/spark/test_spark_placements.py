@@ -1,0 +1,185 @@
+"""Each place that a predicate may go to, on a local Spark: no error, same rows, fewer files.
+
+The fact has 20 partitions of one file each, the dimension keeps six of their days; what Spark reads
+by itself is in SPARK_FACTS.md. All is run with broadcast joins and, as for large dimensions,
+without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sqlrewrite import Catalog, Rewrite, rewrite
+from sqlrewrite.model import MARKER
+from tests.rows import difference
+
+from .runs import broadcast_joins, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+DAYS, KEPT = 20, 6
+
+DDL = """
+CREATE TABLE clicks (visitor INT, amount INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE orders (visitor INT, amount INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE days (day INT, season STRING, weekday INT) USING parquet;
+CREATE VIEW all_clicks AS SELECT day AS click_day, amount FROM clicks;
+"""
+
+ROWS = [
+    f"INSERT INTO clicks SELECT id % 7, id, id % {DAYS} FROM range(0, 200, 1, 1)",
+    f"INSERT INTO orders SELECT id % 5, id, id % {DAYS} FROM range(0, 100, 1, 1)",
+    f"""INSERT INTO days
+    SELECT id, CASE WHEN id < {KEPT} THEN 'winter' ELSE 'summer' END, id % 7
+    FROM range(0, {DAYS + 3}, 1, 1)""",
+    "INSERT INTO days VALUES (NULL, 'winter', 1), (3, 'winter', 3)",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query, what its predicate follows, and whether Spark prunes by itself where it broadcasts.
+
+    ``reads_less`` names the fact whose predicate makes it read less where Spark cannot broadcast.
+    """
+
+    sql: str
+    before: str
+    natively: bool
+    reads_less: str = "clicks"
+
+
+CASES = {
+    "inner": Case(
+        "SELECT c.amount FROM clicks c JOIN days d ON c.day = d.day WHERE d.season = 'winter'",
+        "WHERE d.season = 'winter' AND c.day IN",
+        natively=True,
+    ),
+    "cross": Case(
+        "SELECT c.amount FROM clicks c CROSS JOIN days d WHERE c.day = d.day AND d.weekday = 3",
+        "AND d.weekday = 3 AND c.day IN",
+        natively=False,
+    ),
+    "using": Case(
+        "SELECT day, amount FROM clicks c JOIN days d USING (day) WHERE d.season = 'winter'",
+        "WHERE d.season = 'winter' AND c.day IN",
+        natively=True,
+    ),
+    "left-join-on": Case(
+        "SELECT d.day, c.amount FROM days d LEFT JOIN clicks c ON d.day = c.day AND c.amount > 50 "
+        "WHERE d.season = 'winter'",
+        "AND c.amount > 50 AND c.day IN",
+        natively=False,
+    ),
+    "right-join-on": Case(
+        "SELECT d.day, c.amount FROM clicks c RIGHT JOIN days d ON d.day = c.day "
+        "WHERE d.season = 'winter'",
+        "ON d.day = c.day AND c.day IN",
+        natively=False,
+    ),
+    "left-anti-on": Case(
+        "SELECT d.day FROM days d LEFT ANTI JOIN clicks c ON d.day = c.day AND c.visitor = 3 "
+        "WHERE d.season = 'winter'",
+        "AND c.visitor = 3 AND c.day IN",
+        natively=False,
+    ),
+    "left-semi-on": Case(
+        "SELECT d.day FROM days d LEFT SEMI JOIN clicks c ON d.day = c.day AND c.visitor = 3 "
+        "WHERE d.season = 'winter'",
+        "AND c.visitor = 3 AND c.day IN",
+        natively=False,
+    ),
+    "exists": Case(
+        "SELECT d.day FROM days d WHERE d.season = 'winter' "
+        "AND EXISTS (SELECT 1 FROM clicks c WHERE c.day = d.day AND c.visitor = 3)",
+        "AND c.visitor = 3 AND c.day IN",
+        natively=False,
+    ),
+    "not-exists": Case(
+        "SELECT d.day FROM days d WHERE d.season = 'winter' "
+        "AND NOT EXISTS (SELECT 1 FROM clicks c WHERE c.day = d.day AND c.visitor = 3)",
+        "AND c.visitor = 3 AND c.day IN",
+        natively=False,
+    ),
+    "scalar-subquery": Case(
+        "SELECT d.day, (SELECT sum(c.amount) FROM clicks c WHERE c.day = d.day) AS total "
+        "FROM days d WHERE d.season = 'winter'",
+        "WHERE c.day = d.day AND c.day IN",
+        natively=False,
+    ),
+    "union-branch": Case(
+        "SELECT sum(u.amount) FROM (SELECT day, amount FROM clicks UNION ALL "
+        "SELECT day, amount FROM orders WHERE amount > 3) u "
+        "JOIN days d ON u.day = d.day WHERE d.season = 'winter'",
+        "WHERE amount > 3 AND day IN",
+        natively=True,
+    ),
+    "union-branch-orders": Case(
+        "SELECT sum(u.amount) FROM (SELECT day, amount FROM clicks UNION ALL "
+        "SELECT day, amount FROM orders) u JOIN days d ON u.day = d.day WHERE d.season = 'winter'",
+        "FROM clicks WHERE day IN",
+        natively=True,
+        reads_less="orders",
+    ),
+    "cte": Case(
+        "WITH daily AS (SELECT day, sum(amount) AS total FROM clicks GROUP BY day) "
+        "SELECT daily.total FROM daily JOIN days d ON daily.day = d.day WHERE d.season = 'winter'",
+        "FROM clicks WHERE day IN",
+        natively=True,
+    ),
+    "view": Case(
+        "SELECT v.amount FROM all_clicks v JOIN days d ON v.click_day = d.day "
+        "WHERE d.season = 'winter'",
+        "WHERE d.season = 'winter' AND v.click_day IN",
+        natively=True,
+    ),
+    "or-in-where": Case(
+        "SELECT c.amount FROM clicks c JOIN days d ON c.day = d.day "
+        "WHERE d.season = 'winter' AND d.weekday = 1 OR d.season = 'winter' AND d.weekday > 3",
+        "WHERE c.day IN",
+        natively=True,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def shop(spark: SparkSession) -> SparkSession:
+    spark.sql("CREATE DATABASE placements")
+    spark.sql("USE placements")
+    for statement in [*DDL.split(";")[:-1], *ROWS]:
+        spark.sql(statement)
+    return spark
+
+
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    path = tmp_path_factory.mktemp("catalog") / "ddl.sql"
+    path.write_text(DDL, encoding="utf-8")
+    return Catalog.load(str(path))
+
+
+def _rewritten(case: Case, catalog: Catalog) -> Rewrite:
+    result = rewrite(case.sql, catalog)
+    assert MARKER in result.sql
+    assert case.before in result.sql
+    return result
+
+
+@pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_placement(shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool) -> None:
+    sql = _rewritten(case, catalog).sql
+    shop.sql("USE placements")
+    with broadcast_joins(shop, broadcast):
+        before, after = run(shop, case.sql), run(shop, sql)
+    assert before.rows
+    assert difference(before.rows, after.rows) is None
+    pruned = before.partitions(case.reads_less) < DAYS
+    assert pruned == (broadcast and case.natively)
+    assert 0 < after.partitions(case.reads_less) <= KEPT

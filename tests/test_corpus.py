@@ -1,0 +1,40 @@
+"""SQL of other people: the rewriter survives all of it, and changes nothing but by insertions.
+
+The corpus (sqlfluff's own test inputs for Spark SQL and Hive) is not part of the project: it is
+read from ``../shared/corpus`` where that is there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.source import decode
+from tests.fixtures_support import tree_problem
+from tests.insertions import taken_out
+
+ROOT = Path(__file__).resolve().parents[1]
+CORPUS = ROOT.parent / "shared" / "corpus"
+FILES = sorted(CORPUS.rglob("*.sql"))
+
+pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus in {CORPUS}")
+
+
+@pytest.fixture(scope="module", params=["retail", "empty"])
+def catalog(request: pytest.FixtureRequest) -> Catalog:
+    if request.param == "empty":
+        return Catalog()
+    return Catalog.load(str(ROOT / "fixtures" / "retail" / "ddl.sql"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_file_of_the_corpus(path: Path, catalog: Catalog) -> None:
+    text = decode(path.read_bytes()).text
+    result = rewrite(text, catalog)
+    assert taken_out(result.sql) == text
+    assert tree_problem(text, result) is None
+    assert rewrite(result.sql, catalog).sql == result.sql
+    ours = [problem for problem in result.errors if problem.code != "DPP000"]
+    assert not ours

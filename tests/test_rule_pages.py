@@ -1,0 +1,164 @@
+"""Each rule has a page, each page a rule, and the pages' examples do what the pages say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import rewrite
+from sqlrewrite.eligibility import RULES
+from sqlrewrite.rulebook import Page, engine, pages, rules_folder
+from sqlrewrite.schema import Catalog
+from tests.rule_cases import catalog_of
+
+CATALOG = """
+CREATE TABLE sales (id INT, store_id INT, amount DECIMAL(9, 2), day DATE)
+USING parquet PARTITIONED BY (day);
+CREATE TABLE calendar (day DATE, year INT, label STRING) USING parquet;
+CREATE TABLE stores (store_id INT, city STRING, opened DATE) USING parquet;
+"""
+"""The tables of a page that has no ``sql catalog`` block."""
+
+_BLOCK = re.compile(r"^```sql (catalog|before|after|refused)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^```(.*)$", re.MULTILINE)
+_WIDTH = 100
+
+by_code = pytest.mark.parametrize("page", pages(), ids=lambda page: page.code)
+
+
+def _blocks(page: Page, kind: str) -> list[str]:
+    return [text for found, text in _BLOCK.findall(page.text) if found == kind]
+
+
+def _catalog(page: Page) -> Catalog:
+    return catalog_of("".join(_blocks(page, "catalog")) or CATALOG)
+
+
+def _pairs(page: Page) -> list[tuple[str, str]]:
+    return list(zip(_blocks(page, "before"), _blocks(page, "after"), strict=True))
+
+
+def _cases(kind: str) -> list[object]:
+    """All examples of all pages, ``before`` with its ``after`` or ``refused`` by itself."""
+    found: list[object] = []
+    for page in pages():
+        examples = _pairs(page) if kind == "before" else [(it, it) for it in _blocks(page, kind)]
+        for number, (before, after) in enumerate(examples, 1):
+            name = f"{page.code} {kind} {number}"
+            found.append(pytest.param(page, before, after, id=name))
+    return found
+
+
+# --- the pages ------------------------------------------------------------------------------------
+
+
+def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
+    assert [(page.code, page.name) for page in pages()] == sorted(
+        (rule.code, rule.name) for rule in RULES
+    )
+
+
+def test_a_page_is_found_by_its_file_name() -> None:
+    names = sorted(path.name for path in rules_folder().glob("DPP*.md"))
+    assert names == [f"{page.code}-{page.name}.md" for page in pages()]
+
+
+@by_code
+def test_a_page_has_its_parts(page: Page) -> None:
+    assert page.kind in ("soundness", "benefit")
+    assert page.summary.endswith(".")
+    assert "\n## What it checks\n" in page.text
+    assert "\n## Why\n" in page.text
+    assert "\n## Examples\n" in page.text
+    assert "\n## References\n" in page.text
+    prose = _BLOCK.sub("", page.text).splitlines()
+    assert not [line for line in prose if len(line) > _WIDTH]
+
+
+@by_code
+def test_a_page_has_examples_and_no_other_code(page: Page) -> None:
+    assert _pairs(page) or len(_blocks(page, "refused")) >= 2
+    assert len(_FENCE.findall(page.text)) == 2 * len(_BLOCK.findall(page.text))
+    assert "```sql after" not in page.text.replace("```\n\n```sql after", "")  # each after a before
+
+
+# --- the examples ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("page", "before", "after"), _cases("before"))
+def test_an_example_is_rewritten_as_shown(page: Page, before: str, after: str) -> None:
+    result = rewrite(before, _catalog(page))
+    assert (result.errors, result.skipped) == ((), ())
+    assert result.sql == after
+    assert before != after
+    again = rewrite(after, _catalog(page))
+    assert again.sql == after
+
+
+@pytest.mark.parametrize(("page", "refused", "same"), _cases("refused"))
+def test_an_example_is_refused_by_the_page_s_rule(page: Page, refused: str, same: str) -> None:
+    result = rewrite(refused, _catalog(page))
+    assert (result.errors, result.skipped) == ((), ())
+    assert result.sql == same
+    reasons = [candidate.reason for candidate in result.candidates]
+    assert page.code in [reason.code for reason in reasons if reason is not None]
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def _run(*arguments: str) -> bytes:
+    command = [sys.executable, "-m", "sqlrewrite", "rules", *arguments]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert not done.stderr
+    return done.stdout
+
+
+def test_the_command_lists_the_rules() -> None:
+    lines = _run().decode().splitlines()
+    assert [line.split()[0] for line in lines] == ["code", *(page.code for page in pages())]
+    for line, page in zip(lines[1:], pages(), strict=True):
+        assert line.split()[1:3] == [page.name, page.kind]
+
+
+@pytest.mark.parametrize("of", [lambda page: page.code, lambda page: page.name])
+def test_the_command_prints_a_page(of: object) -> None:
+    page = pages()[0]
+    assert callable(of)
+    printed = _run(of(page)).decode()
+    assert printed.splitlines() == page.text.rstrip("\n").splitlines()
+
+
+# --- the engines ----------------------------------------------------------------------------------
+
+ENGINES = sorted(path.stem for path in rules_folder().glob("engines/*.toml"))
+
+
+def test_the_engines_are_those_of_the_contract() -> None:
+    assert ENGINES == ["flink", "spark", "trino"]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_loads(name: str) -> None:
+    loaded = engine(name)
+    assert loaded.name == name
+    assert engine(str(Path(rules_folder(), "engines", f"{name}.toml"))) == loaded
+    families = (loaded.deterministic, loaded.order_dependent, loaded.nondeterministic)
+    for number, family in enumerate(families):
+        assert family
+        assert not any(family & other for other in families[number + 1 :])
+    assert not loaded.total & (loaded.order_dependent | loaded.nondeterministic)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_an_engine_changes_no_soundness(name: str) -> None:
+    """What is right does not depend on who runs it, so the lists behind it are Spark's."""
+    loaded, spark = engine(name), engine("spark")
+    assert loaded.deterministic <= spark.deterministic
+    assert loaded.order_dependent >= spark.order_dependent
+    assert loaded.nondeterministic >= spark.nondeterministic
+    assert loaded.total <= spark.total

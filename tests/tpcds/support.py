@@ -1,0 +1,110 @@
+"""The 99 TPC-DS queries: as they are, with looser conditions, rewritten, and run in DuckDB.
+
+In: the number of a query. Out: its texts and their rows, each computed once in a test session. At
+the small scale of a test many results are empty or hide a lost row behind a LIMIT; ``loosened``
+takes off what hides it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries
+from sqlrewrite import Catalog, Rewrite, rewrite
+from tests.differential.duckdbtext import respelled
+
+SCALE = 0.1
+NUMBERS = range(1, 100)
+
+# Without its conditions q4 joins six copies of all customers' years: billions of rows.
+NOT_LOOSENED = frozenset({4})
+
+_LAST_LIMIT = re.compile(r"\s+LIMIT \d+\s*\Z")
+
+
+@cache
+def database() -> duckdb.DuckDBPyConnection:
+    """TPC-DS in DuckDB, with Spark's order of NULLs."""
+    connection = duckdb.connect()
+    connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+    load_tpcds(connection, SCALE)
+    return connection
+
+
+@cache
+def queries() -> dict[int, str]:
+    return spark_queries(database())
+
+
+@cache
+def catalog() -> Catalog:
+    return Catalog.load(str(FIXTURES / "ddl.sql"))
+
+
+@cache
+def rewritten(sql: str) -> Rewrite:
+    return rewrite(sql, catalog())
+
+
+def rows(spark_sql: str, at_most: int | None = None) -> list[tuple[Any, ...]]:
+    """What DuckDB returns for a Spark query: all of it, or the first so many rows."""
+    result = database().execute(respelled(spark_sql))
+    return result.fetchall() if at_most is None else result.fetchmany(at_most)
+
+
+def without_limit(sql: str) -> str:
+    """A query without the LIMIT of the whole: which of several equal rows it keeps is open."""
+    return _LAST_LIMIT.sub("", sql)
+
+
+@cache
+def loosened(number: int) -> str:
+    """A query without HAVING, LIMIT, and the conditions that only compare with constants.
+
+    Those on the calendar stay: they are what the facts are pruned by.
+    """
+    tree = sqlglot.parse_one(queries()[number], read="spark")
+    for where in list(tree.find_all(exp.Where)):
+        condition = where.this
+        conjuncts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+        kept = [conjunct for conjunct in conjuncts if _is_kept(conjunct)]
+        if kept:
+            where.set("this", exp.and_(*kept))
+        else:
+            where.pop()
+    for having in list(tree.find_all(exp.Having)):
+        having.pop()
+    tree.set("limit", None)
+    return tree.sql("spark", pretty=True)
+
+
+def _is_kept(conjunct: exp.Expr) -> bool:
+    """Whether it is a join condition, holds a query, or is about the calendar."""
+    joins = any(
+        isinstance(equality.this, exp.Column) and isinstance(equality.expression, exp.Column)
+        for equality in conjunct.find_all(exp.EQ)
+    )
+    calendar = any(column.name.lower().startswith("d_") for column in conjunct.find_all(exp.Column))
+    return joins or calendar or conjunct.find(exp.Query) is not None
+
+
+def tables_pruned(result: Rewrite) -> set[str]:
+    """The tables that got a predicate or had as tight a one of their own."""
+    return {
+        candidate.fact.table
+        for candidate in result.candidates
+        if candidate.verdict.value in ("rewritten", "already-pruned")
+    }
+
+
+def native_pruning() -> list[tuple[int, str]]:
+    """The pairs of query and fact table that Spark prunes by itself, as measured."""
+    measured = json.loads((FIXTURES / "native_pruning.json").read_text("utf-8"))
+    return [(int(number), it) for number, tables in measured["pruned"].items() for it in tables]
