@@ -37,6 +37,9 @@ _RETURNS = {
     **dict.fromkeys("current_timestamp now to_timestamp date_trunc".split(), "timestamp"),
 }
 
+# Widest first: a set operation over several of them is of the widest.
+_INTEGERS = ("bigint", "int", "smallint", "tinyint")
+
 # Functions that return one of their arguments, whose type is then theirs.
 _SAME_TYPE = frozenset({"min", "max", "coalesce", "nvl", "ifnull", "distinct"})
 
@@ -119,7 +122,8 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
 
 
 def _position_type(plan: Plan, node: Node, position: int) -> str | None:
-    """The type of a query's column; a set operation's only where all its branches agree."""
+    """The type of a query's column; a set operation's only where all its branches agree, or are
+    integers."""
     kinds: set[str | None] = set()
     stack = [node]
     while stack and None not in kinds:
@@ -133,4 +137,6 @@ def _position_type(plan: Plan, node: Node, position: int) -> str | None:
                 stack.append(child)
             case _:
                 return None
+    if len(kinds) > 1 and all(kind in _INTEGERS for kind in kinds):
+        return next(kind for kind in _INTEGERS if kind in kinds)
     return kinds.pop() if len(kinds) == 1 else None

@@ -53,7 +53,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A column of a SELECT list under its name; ``text`` is the name as written."""
+    """A column of a SELECT list under its name, which is empty where the engine makes one up."""
 
     name: str
     expression: Expression
@@ -147,12 +147,13 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own."""
+    """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own;
+    ``columns`` are None where the engine names them."""
 
     relation: int
     child: Node
     alias: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] | None
     expression: Expression
 
 

@@ -25,6 +25,7 @@ _STEPS = {
     TokenType.END: -1,
     TokenType.R_BRACKET: -1,
 }
+_CASE_END = (TokenType.CASE, TokenType.END)
 _OR = (TokenType.OR, TokenType.XOR)
 _OPENERS = (TokenType.WHERE, TokenType.ON)
 
@@ -72,8 +73,38 @@ _AFTER_ON = _AFTER_WHERE | frozenset(
     }
 )
 
-# These are functions or names of columns where a parenthesis follows or a dot goes before.
-_ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT, TokenType.OFFSET, TokenType.LIMIT})
+# These are functions where a parenthesis follows.
+_ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT})
+
+# What follows a column that is called limit or offset, and no LIMIT or OFFSET.
+_AFTER_NAME = frozenset(
+    {
+        None,
+        TokenType.FROM,
+        TokenType.COMMA,
+        TokenType.R_PAREN,
+        TokenType.ALIAS,
+        TokenType.EQ,
+        TokenType.NEQ,
+        TokenType.NULLSAFE_EQ,
+        TokenType.LT,
+        TokenType.LTE,
+        TokenType.GT,
+        TokenType.GTE,
+        TokenType.IS,
+        TokenType.IN,
+        TokenType.NOT,
+        TokenType.BETWEEN,
+        TokenType.LIKE,
+        TokenType.AND,
+        TokenType.OR,
+        TokenType.PLUS,
+        TokenType.DASH,
+        TokenType.STAR,
+        TokenType.SLASH,
+        TokenType.DPIPE,
+    }
+)
 
 
 class AnchorError(Exception):
@@ -158,6 +189,8 @@ class Anchors:
             elif kind in (None, _OPEN, TokenType.SELECT):
                 raise AnchorError("not at the top of a condition")
             keyword -= 1
+        if self.kind(keyword - 1) is _OPEN:
+            raise AnchorError("the WHERE of an aggregate's FILTER")
         after = _AFTER_ON if self.kind(keyword) is TokenType.ON else _AFTER_WHERE
         condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
         if index not in self._top(condition):
@@ -298,6 +331,8 @@ class Anchors:
             return False
         if kind is TokenType.WINDOW:
             return self.kind(index + 2) is TokenType.ALIAS
+        if kind in (TokenType.LIMIT, TokenType.OFFSET):
+            return self.kind(index + 1) not in _AFTER_NAME
         return not (kind in _ALSO_FUNCTIONS and self.kind(index + 1) is _OPEN)
 
     def opening(self, close: int) -> int:
@@ -360,11 +395,17 @@ class Anchors:
         if known is not None:
             return known
         found = self._tops[key] = []
-        depth = 0
+        depth = cases = 0
         for index in range(*key):
-            step = _STEPS.get(self._types[index])
+            kind = self._types[index]
+            step = _STEPS.get(kind)
+            if kind in _CASE_END and (
+                self.kind(index - 1) is TokenType.DOT or (kind is TokenType.END and not cases)
+            ):
+                step = None  # a column of that name
             if step is not None:
                 depth += step
+                cases += step if kind in _CASE_END else 0
             elif depth == 0:
                 found.append(index)
         return found

@@ -17,6 +17,7 @@ from sqlrewrite.plan.expressions import (
     Call,
     Expression,
     Subquery,
+    Unknown,
     columns,
     relations,
 )
@@ -47,6 +48,11 @@ from sqlrewrite.sql.scope import Scope, star
 from sqlrewrite.sql.translate import Facts, Translator
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+_GENERATORS = frozenset(
+    """
+    explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
+    """.split()
+)
 _NO_CTES: Mapping[str, int] = {}
 
 
@@ -325,6 +331,7 @@ class Binder(RelationBinder):
             name = item.alias_or_name.lower() if named else ""
             expression = translator.translate(item)
             outputs.append(Output(name, expression))
+            complete = complete and not _several(item, expression)
             # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
             if isinstance(item, exp.Alias):
                 translator.aliases[name] = expression
@@ -416,6 +423,16 @@ def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
         else:
             found.append(node)
     return found
+
+
+def _several(item: exp.Expr, expression: Expression) -> bool:
+    """Whether a SELECT item may be several columns: a generator, or what could be one."""
+    if isinstance(item, exp.Aliases):
+        return True
+    alone = not isinstance(item, exp.Alias)
+    if not isinstance(expression, Call):
+        return alone and isinstance(expression, Unknown)
+    return alone and (expression.name in _GENERATORS or isinstance(item, exp.Anonymous))
 
 
 def _by_position(item: exp.Expr, outputs: tuple[Output, ...]) -> Expression | None:

@@ -92,22 +92,47 @@ def _clause_spans(
     ours = [m if (m := managed.get(p.start)) and m.tokens == p else None for p in pieces]
     leading = next((index for index, m in enumerate(ours) if m is None), len(ours))
     tokens, keyword = anchors.tokens, clause.keyword
-    if leading and keyword is not None:
-        start = tokens[pieces[0].start].start
-        last = ours[leading - 1]
-        if leading == len(pieces):
-            if last is not None and anchors.kind(keyword) is TokenType.WHERE:
-                yield Span(_blank_before(anchors, keyword), last.end)
-            return
+    if leading == len(pieces) and keyword is not None:
+        if anchors.kind(keyword) is TokenType.WHERE:
+            last = ours[-1]
+            assert last is not None
+            yield Span(_blank_before(anchors, keyword), last.end)
+        return
+    if leading:
+        parts = [_of(anchors, found) for found in ours[:leading] if found is not None]
+        parts += [_token(anchors, piece.end) for piece in pieces[:leading]]
         behind = pieces[leading]
         if leading == len(pieces) - 1 and anchors.wraps_disjunction(behind):
-            yield Span(start, tokens[behind.start].end + 1)
-            yield Span(tokens[behind.end - 1].start, tokens[behind.end - 1].end + 1)
+            parts += [_token(anchors, behind.start)]
+            yield _token(anchors, behind.end - 1)
+            yield from _joined(anchors, parts, None)
         else:
-            yield Span(start, tokens[behind.start].start)
+            yield from _joined(anchors, parts, tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
             yield Span(_blank_before(anchors, piece.start - 1), found.end)
+
+
+def _of(anchors: Anchors, found: _Managed) -> Span:
+    return Span(anchors.tokens[found.tokens.start].start, found.end)
+
+
+def _token(anchors: Anchors, index: int) -> Span:
+    token = anchors.tokens[index]
+    return Span(token.start, token.end + 1)
+
+
+def _joined(anchors: Anchors, parts: list[Span], until: int | None) -> Iterator[Span]:
+    """The parts in order, those with only white space between them as one, up to ``until``; an
+    author's comment in between stays."""
+    found: list[Span] = []
+    ends = [Span(until, until)] if until is not None else []
+    for part in sorted(parts, key=lambda part: part.start) + ends:
+        if found and not anchors.text[found[-1].end : part.start].strip():
+            found[-1] = Span(found[-1].start, part.end)
+        elif part.end > part.start:
+            found.append(part)
+    yield from found
 
 
 def _blank_before(anchors: Anchors, index: int) -> int:

@@ -134,9 +134,9 @@ class RelationBinder:
             translator.scope.source = tree
             expression = translator.translate(lateral.this)
             alias = lateral.args.get("alias")
-            names = tuple(c.name.lower() for c in alias.columns) if alias is not None else ()
             number = self._number()
-            generate = Generate(number, tree, alias.name if alias else "", names, expression)
+            named = alias.name if alias else ""
+            generate = Generate(number, tree, named, _alias_columns(lateral), expression)
             self.relations[number] = generate
             tree = generate
         return tree

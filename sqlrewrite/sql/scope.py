@@ -164,7 +164,8 @@ def _has_unknown(node: Node | None, parts: tuple[str, ...]) -> bool:
         return False
     if len(parts) > 1:
         return False
-    return any(column_names(leaf) is None for leaf in visible(node))
+    # An empty name is one that the engine makes up: CAST(k AS INT) may well be called k.
+    return any((names := column_names(leaf)) is None or "" in names for leaf in visible(node))
 
 
 def visible(node: Node | None) -> list[Relation | Generate]:
@@ -193,8 +194,8 @@ def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
                 return find(left, name, span)
             return find(left, name, span) + find(right, name, span)
         case Generate(child=child, columns=columns, relation=relation):
-            own: list[Expression] = [ColumnRef(relation, name, span, False)] * columns.count(name)
-            return find(child, name, span) + own
+            own: list[Expression] = [ColumnRef(relation, name, span, False)]
+            return find(child, name, span) + own * (columns or ()).count(name)
         case Scan() | Derived() | CteReference() | Opaque():
             names = column_names(node)
             count = 0 if names is None else names.count(name)
@@ -218,8 +219,8 @@ def star(node: Node | None) -> list[tuple[str, Expression]] | None:
             return merged + rest
         case Generate(child=child, columns=columns, relation=relation):
             below = star(child)
-            own = [(name, ColumnRef(relation, name, None)) for name in columns]
-            return None if below is None or not columns else [*below, *own]
+            own = [(name, ColumnRef(relation, name, None)) for name in columns or ()]
+            return None if below is None or columns is None else [*below, *own]
         case Scan() | Derived() | CteReference() | Opaque():
             names = column_names(node)
             if names is None:
