@@ -25,7 +25,7 @@ from sqlrewrite.eligibility import (
     selective_predicate,
     streaming,
 )
-from sqlrewrite.eligibility.case import Case, Judgement
+from sqlrewrite.eligibility.case import Case, Judgement, passed
 from sqlrewrite.eligibility.repeatable import of_dimension
 from sqlrewrite.model import Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
@@ -70,6 +70,10 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+# Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
+DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
+
+
 def examine(
     plan: Plan,
     pair: Pair,
@@ -81,13 +85,17 @@ def examine(
 ) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
 
-    A rule that is not decided counts as one that fails. ``disabled`` rules are taken as passed:
-    for the tests that show each rule to be needed.
+    Where a rule is not decided, ``DECIDED`` fails. ``disabled`` rules are taken as passed: for the
+    tests that show each rule to be needed.
     """
     case = Case(plan, pair, pairs, engine, hint, disabled=disabled)
     kept, left_out = conditions.sift(case, restrictions(plan, pair))
     case = replace(case, kept=kept, left_out=left_out, against=of_dimension(case))
     results = tuple(_result(rule, case) for rule in RULES)
+    undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
+    if undecided is not None:
+        why = f"{undecided.name} is not decided: {undecided.message}"
+        results += (RuleResult(DECIDED.code, DECIDED.name, Outcome.FAIL, why),)
     failing = {result.code for result in results if result.outcome is not Outcome.PASS}
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
         return case, results, Verdict.ALREADY_PRUNED
@@ -101,4 +109,4 @@ def _result(rule: Rule, case: Case) -> RuleResult:
     return RuleResult(rule.code, rule.name, outcome, message)
 
 
-__all__ = ["RULES", "Case", "Rule", "examine"]
+__all__ = ["DECIDED", "RULES", "Case", "Rule", "examine"]

@@ -1,0 +1,118 @@
+"""What the scans of a query that has run really read, from its executed plan.
+
+In: a DataFrame that was collected, of a classic (not Connect) session. Out: its file scans with
+their metrics. Only a plan that has run says so: under adaptive execution a dynamic filter may
+still turn into `true` (SPARK_FACTS.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+QUERY_STAGES = {"ShuffleQueryStageExec", "BroadcastQueryStageExec", "ResultQueryStageExec"}
+
+
+@dataclass(frozen=True)
+class TableScan:
+    """What one scan of a table read; `static_files` is without the dynamic filter."""
+
+    table: str
+    partitions: int
+    files: int
+    static_files: int
+    dynamic_filter: bool
+
+    @property
+    def pruned(self) -> bool:
+        # In files, because `isnotnull(key)` takes the null partition off before any dynamic filter.
+        return self.dynamic_filter and self.files < self.static_files
+
+
+def partitioned_scans(frame: DataFrame) -> list[TableScan]:
+    """The scans of partitioned tables in the plan of a DataFrame that has run, each once."""
+    plan = frame._jdf.queryExecution().executedPlan()
+    return [
+        table_scan(node)
+        for node in plan_nodes(plan, set())
+        if class_name(node) == "FileSourceScanExec" and has_metric(node, "numPartitions")
+    ]
+
+
+def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
+    """Every node of an executed plan, once: a reused exchange or subquery is the same object.
+
+    A query stage's `id` counts stages, any other node's counts nodes, so stages are looked through.
+    """
+    if class_name(node) in QUERY_STAGES:
+        yield from plan_nodes(node.plan(), seen)
+    elif node.id() not in seen:
+        seen.add(node.id())
+        yield node
+        for below in nodes_below(node):
+            yield from plan_nodes(below, seen)
+
+
+def nodes_below(node: Any) -> Iterator[Any]:
+    match class_name(node):
+        case "AdaptiveSparkPlanExec":
+            yield node.executedPlan()
+        case "ReusedExchangeExec" | "ReusedSubqueryExec":
+            yield node.child()
+        case "EmptyRelationExec":  # adaptive execution saw that the result is empty
+            yield from executed_stages(node.logical())
+        case _:
+            yield from elements(node.children())
+            yield from elements(node.subqueries())
+
+
+def executed_stages(logical: Any) -> Iterator[Any]:
+    """The stages that had run below a logical plan when adaptive execution replaced it."""
+    match class_name(logical):
+        case "LogicalQueryStage":
+            yield logical.physicalPlan()
+        case "EmptyRelation":
+            yield from executed_stages(logical.logical())
+        case _:
+            for child in elements(logical.children()):
+                yield from executed_stages(child)
+
+
+def table_scan(scan: Any) -> TableScan:
+    files = metric(scan, "numFiles")
+    dynamic_filter = any(is_live_dynamic_filter(f) for f in elements(scan.partitionFilters()))
+    return TableScan(
+        table=str(scan.tableIdentifier().get().table()),
+        partitions=metric(scan, "numPartitions"),
+        files=files,
+        static_files=metric(scan, "staticFilesNum") if dynamic_filter else files,
+        dynamic_filter=dynamic_filter,
+    )
+
+
+def is_live_dynamic_filter(expression: Any) -> bool:
+    """Whether it is a DynamicPruningExpression that adaptive execution has not made `true`."""
+    return (
+        class_name(expression) == "DynamicPruningExpression"
+        and class_name(expression.child()) != "Literal"
+    )
+
+
+def has_metric(scan: Any, name: str) -> bool:
+    return bool(scan.metrics().contains(name))
+
+
+def metric(scan: Any, name: str) -> int:
+    return int(scan.metrics().apply(name).value())
+
+
+def elements(sequence: Any) -> Iterator[Any]:
+    return (sequence.apply(i) for i in range(sequence.size()))
+
+
+def class_name(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
