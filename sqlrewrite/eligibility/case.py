@@ -15,7 +15,7 @@ Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """One pair before its rules, among all ``pairs`` of its statement.
 

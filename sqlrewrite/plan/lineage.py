@@ -28,7 +28,7 @@ from sqlrewrite.plan.nodes import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Path:
     """One way down from a relation's column to a column of a relation below it.
 
@@ -47,7 +47,7 @@ class Path:
         return self.relations[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """A column of a relation as a column of one directly below it; see ``Path``."""
 

@@ -1,7 +1,8 @@
 """The plan: relations at the leaves, operators above them, one block for each SELECT.
 
 A statement's ``Plan`` owns its blocks and CTEs by number; relations are numbered through the whole
-statement, so a column reference means the same thing wherever it is carried. Frozen throughout.
+statement, so a column reference means the same thing wherever it is carried. Frozen throughout;
+two nodes are the same only if they are one (``eq=False``, which also makes them quick to define).
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Clause:
     anchor: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause.
 
@@ -51,7 +52,7 @@ class Condition:
     of: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Output:
     """A column of a SELECT list under its name, which is empty where the engine makes one up."""
 
@@ -62,7 +63,7 @@ class Output:
 # --- relations: the leaves of a join tree, each with its number -----------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Scan:
     """A base table read; ``span`` is its name with any time travel, ``parts`` the name, ``columns``
     the names of its columns in lower case."""
@@ -77,7 +78,7 @@ class Scan:
     sampled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Derived:
     """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, and
     ``listed`` are those of them that the alias lists.
@@ -99,7 +100,7 @@ class Derived:
     sampled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CteReference:
     """A reference to a common table expression of the statement, by the CTE's number."""
 
@@ -114,7 +115,7 @@ class CteReference:
     sampled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
     """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …"""
 
@@ -132,7 +133,7 @@ Relation = Scan | Derived | CteReference | Opaque
 # --- operators ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Join:
     """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in."""
 
@@ -145,7 +146,7 @@ class Join:
     natural: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Generate:
     """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own;
     ``columns`` are None where the engine names them."""
@@ -157,7 +158,7 @@ class Generate:
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Filter:
     """WHERE, HAVING or QUALIFY (``clause``)."""
 
@@ -166,7 +167,7 @@ class Filter:
     clause: str = "where"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
     """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct`` or ``global``."""
 
@@ -175,7 +176,7 @@ class Aggregate:
     kind: str = "group by"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Window:
     """Window functions: the PARTITION BY keys of each."""
 
@@ -183,7 +184,7 @@ class Window:
     partitions: tuple[tuple[Expression, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Project:
     """A SELECT list; ``complete`` is False where a ``*`` over unknown columns is part of it."""
 
@@ -193,7 +194,7 @@ class Project:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Limit:
     """LIMIT or OFFSET; ``order`` are the sort keys below it."""
 
@@ -201,7 +202,7 @@ class Limit:
     order: tuple[Expression, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class SetOperation:
     """``union``, ``intersect`` or ``except``, by position; ``all`` keeps duplicates."""
 
@@ -211,7 +212,7 @@ class SetOperation:
     all: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unreadable:
     """A query that is not understood (TRANSFORM, a recursive CTE, VALUES …), with the reason."""
 
@@ -224,7 +225,7 @@ Operator = (
 Node = Relation | Operator
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Query:
     """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it."""
 
@@ -233,7 +234,7 @@ class Query:
     blocks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
 
@@ -265,7 +266,7 @@ class Block:
     in_view: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cte:
     """A common table expression: its query, where it is defined, the names of its columns."""
 
@@ -276,7 +277,7 @@ class Cte:
     columns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """A bound statement; ``owner`` gives the block in whose FROM a relation stands, ``unbound`` are
     the CTEs that something refers to which is not part of the plan.
@@ -290,7 +291,7 @@ class Plan:
     relations: Mapping[int, Relation | Generate]
     owner: Mapping[int, int]
     unbound: frozenset[int]
-    memo: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
+    memo: dict[object, Any] = field(default_factory=dict, repr=False)
 
 
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:

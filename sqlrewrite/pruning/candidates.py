@@ -40,7 +40,7 @@ _MOST_WAYS = 1000
 _TIES = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tie:
     """A condition between two relations, and where it stands.
 
@@ -59,7 +59,7 @@ class Tie:
     query: Query | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pair:
     """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
 

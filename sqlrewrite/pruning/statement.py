@@ -21,7 +21,7 @@ from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.parse import Statement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Options:
     """How to rewrite; ``disabled`` rules are taken as passed, for tests."""
 
@@ -30,7 +30,7 @@ class Options:
     disabled: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Judged:
     """A pair with its verdict; ``predicate`` and ``slot`` where it is to be written."""
 
@@ -41,7 +41,7 @@ class Judged:
     slot: placement.Slot | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pruned:
     """What became of one statement."""
 

@@ -28,6 +28,7 @@ _STEPS = {
 _CASE_END = (TokenType.CASE, TokenType.END)
 _OR = (TokenType.OR, TokenType.XOR)
 _OPENERS = (TokenType.WHERE, TokenType.ON)
+_NO_QUERY = (TokenType.SEMICOLON, TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
 
 # What ends a FROM or WHERE clause at its own depth.
 _AFTER_WHERE = frozenset(
@@ -191,6 +192,7 @@ class Anchors:
             keyword -= 1
         if self.kind(keyword - 1) is _OPEN:
             raise AnchorError("the WHERE of an aggregate's FILTER")
+        self._outward(keyword, TokenType.SELECT)  # and not of a DELETE, UPDATE or MERGE
         after = _AFTER_ON if self.kind(keyword) is TokenType.ON else _AFTER_WHERE
         condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
         if index not in self._top(condition):
@@ -303,6 +305,8 @@ class Anchors:
             kind = self.kind(index)
             if kind is wanted:
                 return index
+            if kind in _NO_QUERY:
+                break
             if kind is _CLOSE:
                 index = self.opening(index)
             index -= 1

@@ -8,7 +8,7 @@ barrier for the rules, never a guess.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -56,7 +56,7 @@ _GENERATORS = frozenset(
 _NO_CTES: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Bound:
     """A statement's plan, and the trees that an edit of its clauses is checked against: the SELECT
     of each block, the condition of each ON."""
@@ -97,17 +97,28 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
     a PIVOT, or anything else that was not bound."""
     if not binder.ctes:
         return frozenset()
-    written = Counter(
-        table.name.lower()
-        for table in tree.find_all(exp.Table)
-        if len(table.parts) == 1 and table.find_ancestor(exp.Hint) is None
-    )
+    written = Counter(_short_names(tree))
     bound = Counter(
-        relation.name if isinstance(relation, CteReference) else relation.parts[-1]
+        relation.name if isinstance(relation, CteReference) else relation.parts[0]
         for relation in binder.relations.values()
-        if isinstance(relation, CteReference | Scan | Derived) and relation.span is not None
+        if isinstance(relation, CteReference)
+        or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
     )
     return frozenset(cte.number for cte in binder.ctes if written[cte.name] > bound[cte.name])
+
+
+def _short_names(tree: exp.Expr) -> Iterator[str]:
+    """The names of all tables in a tree that are written without a schema, hints left out."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Table) and not node.args.get("db"):
+            yield node.name.lower()
+        for value in node.args.values():
+            if isinstance(value, list):
+                stack += [item for item in value if isinstance(item, exp.Expr)]
+            elif isinstance(value, exp.Expr) and not isinstance(value, exp.Hint):
+                stack.append(value)
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -121,7 +132,7 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Role:
     """How a block stands in the one around it; see ``Block``."""
 

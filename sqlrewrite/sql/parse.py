@@ -93,7 +93,7 @@ class Failure:
     parsed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement:
     """One statement: its number in the text, its tokens (offsets into the whole text), its tree.
 
@@ -107,7 +107,7 @@ class Statement:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
     """A text's tokens, semicolons included, and the statements of it that cannot be lexed."""
 

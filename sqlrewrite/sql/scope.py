@@ -46,13 +46,17 @@ class Scope:
         if self.source is None:
             return []
         if self._listed is None or self._listed[0] is not self.source:
-            found = None if _merges(self.source) else visible(self.source)
-            names = None if found is None else [(x.relation, column_names(x) or ()) for x in found]
-            self._listed = (self.source, names)
+            listed: list[_Listed] | None = None
+            if not _merges(self.source):
+                listed = []
+                for leaf in visible(self.source):
+                    names = column_names(leaf) or ()
+                    listed.append((leaf.relation, names, frozenset(names)))
+            self._listed = (self.source, listed)
         return self._listed[1]
 
 
-_Listed = tuple[int, tuple[str, ...]]
+_Listed = tuple[int, tuple[str, ...], frozenset[str]]
 
 
 def _merges(node: Node) -> bool:
@@ -111,8 +115,8 @@ def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
         return find(scope.source, name, span) if scope.source is not None else []
     return [
         ColumnRef(relation, name, span, False)
-        for relation, names in listed
-        if name in names
+        for relation, names, distinct in listed
+        if name in distinct
         for _ in range(names.count(name))
     ]
 

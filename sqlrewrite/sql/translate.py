@@ -158,7 +158,7 @@ class Translator:
         if isinstance(args["this"], exp.Star):
             return Unknown("a star of columns")
         identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
-        parts = tuple([part.name.lower() for part in identifiers])
+        parts = tuple([part.args["this"].lower() for part in identifiers])
         if len(parts) == 1 and parts[0] in self.aliases and not self._in_from(parts[0]):
             return self.aliases[parts[0]]
         found = resolve(self.scope, parts, self._span(identifiers))
