@@ -44,6 +44,7 @@ class Rule:
 
 
 UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
+CLAUSE = Rule("DPP116", "clause", clause.judge)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
 
 RULES: tuple[Rule, ...] = (
@@ -64,7 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP113", "names", names.judge_names),
     Rule("DPP114", "guards", conditions.judge_guards),
     Rule("DPP115", "parameters", names.judge_parameters),
-    Rule("DPP116", "clause", clause.judge),
+    CLAUSE,
     Rule("DPP120", "selective-predicate", selective_predicate.judge),
     Rule("DPP123", "benefit", benefit.judge),
 )
@@ -109,4 +110,4 @@ def _result(rule: Rule, case: Case) -> RuleResult:
     return RuleResult(rule.code, rule.name, outcome, message)
 
 
-__all__ = ["DECIDED", "RULES", "Case", "Rule", "examine"]
+__all__ = ["CLAUSE", "DECIDED", "RULES", "Case", "Rule", "examine"]

@@ -6,7 +6,7 @@ before with some lines more, marked ``+``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlrewrite.model import PlanLine
 from sqlrewrite.plan.expressions import (
@@ -49,8 +49,8 @@ def diff(plan: Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ..
     lines: list[PlanLine] = []
     for cte in plan.ctes:
         lines.append(PlanLine(" ", f"CTE {cte.name}"))
-        lines += painter.paint(cte.query.node, "", True)
-    lines += painter.paint(plan.query.node, "", True, root=not plan.ctes)
+        painter.paint(lines, cte.query.node, "", True)
+    painter.paint(lines, plan.query.node, "", True, root=not plan.ctes)
     return tuple(lines)
 
 
@@ -62,18 +62,18 @@ class _Painter:
         self.added = added
 
     def paint(
-        self, node: Node, prefix: str, last: bool, *, root: bool = False
-    ) -> Iterator[PlanLine]:
-        """The lines of a node and all below it."""
+        self, lines: list[PlanLine], node: Node, prefix: str, last: bool, *, root: bool = False
+    ) -> None:
+        """Adds the lines of a node and all below it."""
         guide, below = ("", "") if root else (("└─ ", "   ") if last else ("├─ ", "│  "))
         number = getattr(node, "relation", None)
         for predicate in self.added.get(number, ()) if number is not None else ():
-            yield PlanLine("+", f"{prefix}{guide}Filter {predicate}")
+            lines.append(PlanLine("+", f"{prefix}{guide}Filter {predicate}"))
             prefix, guide, below = prefix + below, "└─ ", "   "
-        yield PlanLine(" ", prefix + guide + self.label(node))
+        lines.append(PlanLine(" ", prefix + guide + self.label(node)))
         children = _children(node)
         for index, child in enumerate(children):
-            yield from self.paint(child, prefix + below, index == len(children) - 1)
+            self.paint(lines, child, prefix + below, index == len(children) - 1)
 
     def label(self, node: Node) -> str:
         """A node in one line, in the words of the field."""

@@ -166,10 +166,13 @@ def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
 
 
 def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[Pair]:
-    keys = columns(key, inside=False)
+    keys = (key,) if isinstance(key, ColumnRef) else columns(key, inside=False)
     if not keys:
         return
-    for ref in columns(fact, inside=False):
+    for ref in (fact,) if isinstance(fact, ColumnRef) else columns(fact, inside=False):
+        relation = plan.relations[ref.relation]
+        if isinstance(relation, Scan) and not _partitions(relation, ref.name):
+            continue  # most columns: a dimension's, or a fact's that is no partition column
         if any(found.relation == ref.relation for found in keys):
             continue
         outside = plan.owner[ref.relation] == tie.block.number
@@ -204,9 +207,11 @@ def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[
 
 def _prunable(path: Path) -> bool:
     """Whether a path ends in a column that its table is partitioned by, plainly or transformed."""
-    return isinstance(path.end, Scan) and any(
-        field.column.lower() == path.column for field in path.end.table.partitioned_by
-    )
+    return isinstance(path.end, Scan) and _partitions(path.end, path.column)
+
+
+def _partitions(scan: Scan, column: str) -> bool:
+    return any(field.column.lower() == column for field in scan.table.partitioned_by)
 
 
 def _target(path: Path, ways: list[Path]) -> tuple[Relation, str]:

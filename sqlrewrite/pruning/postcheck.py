@@ -27,9 +27,9 @@ def check(
     # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
     # parentheses, else its last conjunct, which the predicates follow.
     if clause.keyword is None:
-        lead, first = "", clause.opening
+        lead, first = "SELECT 1 ", clause.opening
     else:
-        lead = anchors.raw(clause.keyword) + " "
+        lead = f"SELECT 1 {anchors.raw(clause.keyword)} "
         ends = [] if clause.disjunction else anchors.connectives(clause.condition)
         first = max([clause.keyword, *ends]) + 1
     start = tokens[first].start
@@ -44,8 +44,8 @@ def check(
     if strip(after, lexed).text != before:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
-        gained = where_gained(bound.selects[found.block], after, predicates)
+        gained = where_gained(bound.selects[found.block], lexed, after, predicates)
     else:
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, lexed[1:], after, predicates)
+        gained = tree is not None and condition_gained(tree, lexed[3:], after, predicates)
     return None if gained else "the result does not read as the query and the predicate"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import count
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.plan.columns import column_names
@@ -41,15 +42,13 @@ class Style:
         return keyword.lower() if self.lower else keyword
 
 
-def in_predicate(
-    case: Case, anchors: Anchors, style: Style, identifiers: frozenset[str], *, hint: bool
-) -> str:
+def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> str:
     """The IN predicate for a case, on one line, without its marker.
 
-    ``identifiers`` are all the names of the statement, lower case. Raises AnchorError where a part
-    of it cannot be found in the text.
+    ``text`` is the statement's, in lower case. Raises AnchorError where a part of the predicate
+    cannot be found in it.
     """
-    alias = fresh_alias(case, identifiers)
+    alias = fresh_alias(case, text)
     word = style.word
     key = _spelled(case.pair.key, anchors)
     broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
@@ -65,15 +64,19 @@ def in_predicate(
     return f"{_fact(case, anchors)} {word('IN')} ({query})"
 
 
-def fresh_alias(case: Case, identifiers: frozenset[str]) -> str:
-    """A short alias for the dimension that is no other name in the statement: its initials."""
+def fresh_alias(case: Case, text: str) -> str:
+    """A short alias for the dimension, its initials, that is no word of the statement's ``text``,
+    which is in lower case."""
     dimension = case.pair.dimension
     name = dimension.table.name[-1] if isinstance(dimension, Scan) else dimension.alias
     words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
     stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-    taken = identifiers | _WORDS | set(column_names(dimension) or ())
-    candidates = (stem, *(f"{stem}{number}" for number in range(2, len(taken) + 3)))
-    return next(alias for alias in candidates if alias not in taken)
+    names = column_names(dimension) or ()
+
+    def taken(alias: str) -> bool:
+        return alias in _WORDS or alias in names or bool(re.search(rf"\b{alias}\b", text))
+
+    return next(a for n in count(1) if not taken(a := stem if n == 1 else f"{stem}{n}"))
 
 
 def _fact(case: Case, anchors: Anchors) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlrewrite.eligibility import Case, examine
+from sqlrewrite.eligibility import CLAUSE, Case, examine
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
@@ -65,8 +65,8 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
     if not pairs:
         return Pruned(statement, plan, (), ())
     anchors = Anchors(text, statement.tokens)
-    names = frozenset(token.text.lower() for token in statement.tokens)
-    judged = tuple(_judge(plan, pair, pairs, anchors, names, options) for pair in pairs)
+    written = text[statement.start : statement.tokens[-1].end + 1].lower()
+    judged = tuple(_judge(plan, pair, pairs, anchors, written, options) for pair in pairs)
     return _edit(statement, bound, judged, anchors)
 
 
@@ -75,7 +75,7 @@ def _judge(
     pair: Pair,
     pairs: tuple[Pair, ...],
     anchors: Anchors,
-    names: frozenset[str],
+    text: str,
     options: Options,
 ) -> Judged:
     """One pair through all rules, and its predicate where they pass."""
@@ -87,18 +87,20 @@ def _judge(
         return judged
     try:
         slot = placement.slot(case, anchors)
-        written = in_predicate(
-            case, anchors, placement.style(slot, anchors), names, hint=options.hint
-        )
+        style = placement.style(slot, anchors)
+        predicate = in_predicate(case, anchors, style, text, hint=options.hint)
     except AnchorError as error:
-        failing = tuple(
-            replace(rule, outcome=Outcome.FAIL, message=f"no place in the text: {error}")
-            if rule.code == "DPP116"
-            else rule
-            for rule in rules
-        )
-        return Judged(case, failing, Verdict.REJECTED)
-    return replace(judged, predicate=written, slot=slot)
+        return _refused(judged, f"no place in the text: {error}")
+    return replace(judged, predicate=predicate, slot=slot)
+
+
+def _refused(judged: Judged, message: str) -> Judged:
+    """A pair whose rules passed and which has no place in the text after all."""
+    rules = tuple(
+        replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
+        for rule in judged.rules
+    )
+    return Judged(judged.case, rules, Verdict.REJECTED)
 
 
 def _edit(
@@ -120,11 +122,7 @@ def _edit(
         if wrong is None:
             edits += made
             continue
-        bugs.append((made[0].offset, f"a predicate was discarded, please report this: {wrong}"))
-        judged = tuple(
-            replace(item, verdict=Verdict.REJECTED, predicate=None, slot=None)
-            if item.slot == slot
-            else item
-            for item in judged
-        )
+        message = f"a predicate was discarded, please report this: {wrong}"
+        bugs.append((made[0].offset, message))
+        judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
     return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs))

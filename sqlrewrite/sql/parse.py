@@ -20,10 +20,15 @@ _DIALECT = Spark()
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
-# What the tokens would not show, with what is said of it.
+# What the tokens would not show: signs of it, what it is, and what is said of it.
 _UNREAD = (
-    (re.compile(r"\{\{|\{%|\{#|\$\{"), "template text ({}) is not SQL yet: left alone"),
     (
+        ("{{", "{%", "{#", "${"),
+        re.compile(r"\{\{|\{%|\{#|\$\{"),
+        "template text ({}) is not SQL yet: left alone",
+    ),
+    (
+        ("/*+",),
         re.compile(r"/\*\+[^*]*\*/\s*/\*\+"),
         "a second hint block is not supported: write one /*+ … */ with a comma",
     ),
@@ -31,8 +36,9 @@ _UNREAD = (
 # Spark's lexer goes on with such a comment on the next line, sqlglot's does not.
 _CONTINUED = re.compile(r"--[^\r\n]*\\\n")
 
-# What the tokens are looked through for, and a quick way to tell that it is nowhere.
-_SUSPECT = re.compile(r"@|\|>|\bTABLE\b|\(\s*(?:FROM\b|--|/\*)", re.IGNORECASE)
+# What the tokens are looked through for, where one of these is in the text at all.
+_SUSPECT = ("@", "|>", "table")
+_FROM_INSIDE = re.compile(r"\(\s*(?:from\b|--|/\*)")
 
 # The same lexical rules as Spark's for what may hide a semicolon; used only where sqlglot's
 # tokenizer gives up on the whole text, to save the statements before the broken one.
@@ -246,11 +252,13 @@ def _misread(text: str, tokens: Sequence[Token], since: int) -> Failure | None:
     """What in the statement sqlglot would read wrongly in silence, if anything; ``since`` is where
     the statement before it ended."""
     first, last = tokens[0], tokens[-1]
-    for pattern, why in _UNREAD:
-        match = pattern.search(text, first.start, last.end + 1)
+    part = text[first.start : last.end + 1].lower()
+    for signs, pattern, why in _UNREAD:
+        match = pattern.search(part) if any(sign in part for sign in signs) else None
         if match:
-            return Failure(match.start(), why.format(match.group()), True)
-    match = _CONTINUED.search(text, since, last.end + 1)
+            return Failure(first.start + match.start(), why.format(match.group()), True)
+    backslash = text.find("\\\n", since, last.end + 1) >= 0
+    match = _CONTINUED.search(text, since, last.end + 1) if backslash else None
     if match:
         why = "a line comment that ends in a backslash goes on in the next line"
         return Failure(match.start(), why, True)
@@ -258,7 +266,7 @@ def _misread(text: str, tokens: Sequence[Token], since: int) -> Failure | None:
         return Failure(first.start, "a query that begins with FROM is not supported", True)
     if first.token_type is TokenType.BEGIN:
         return Failure(first.start, "a SQL script block is not supported", True)
-    if not _SUSPECT.search(text, first.start, last.end + 1):
+    if not any(sign in part for sign in _SUSPECT) and not _FROM_INSIDE.search(part):
         return None
     before = None
     for token in tokens:

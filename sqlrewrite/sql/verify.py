@@ -13,7 +13,7 @@ from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.bind import conjunct_trees
-from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
+from sqlrewrite.sql.parse import parse_condition, parse_tokens
 
 _FROM = ("from_", "joins", "laterals")
 
@@ -33,12 +33,13 @@ def condition_gained(
     return _gained(tail, new, count)
 
 
-def where_gained(before: exp.Select, after: str, predicates: Sequence[str]) -> bool:
-    """Whether ``after``, a FROM clause and a WHERE, is the FROM of a SELECT and a new WHERE of just
-    the predicates."""
+def where_gained(
+    before: exp.Select, after: Sequence[Token], text: str, predicates: Sequence[str]
+) -> bool:
+    """Whether ``after``, the tokens of a SELECT (of ``text``), has the FROM of another SELECT and a
+    new WHERE of just the predicates."""
     try:
-        select = f"SELECT 1 {after}"
-        new = parse_tokens(tokenize(select), select)
+        new = parse_tokens(list(after), text)
     except (SqlglotError, RecursionError, ValueError):
         return False
     where = new.args.get("where")
