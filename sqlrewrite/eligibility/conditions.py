@@ -135,8 +135,8 @@ def _total(case: Case, node: Expression) -> bool:
             return all(_kind(case.plan, arg) in _OF_DATES_TAKE for arg in args)
         case Call(name=name):
             return name in case.engine.total
-        case Subquery(kind="scalar", outer=outer):
-            return not outer  # one that finds two rows for some outer row fails there
+        case Subquery(outer=(_, *_)):
+            return False  # it computes for rows that the query may have ruled out before
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:
             found = [output.expression for output in _first_outputs(case.plan, query)]
             return comparable(case.plan, (operand, *found))
@@ -204,5 +204,7 @@ def _shown(node: Expression) -> str:
             return f"{name}()" if name.isidentifier() else f"the operator {name}"
         case Cast(type=kind):
             return f"a cast to {kind}"
+        case Subquery():
+            return "a correlated subquery"
         case _:
             return "an expression"

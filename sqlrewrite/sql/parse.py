@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
@@ -163,12 +163,20 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
     ]
     pieces += [(failure.offset, failure) for failure in lexed.failures]
     since = 0
+    script: Failure | None = None
     for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
         if isinstance(piece, Failure):
             yield Statement(index, start, (), None, piece)
+            continue
+        if len(piece) > 1 and piece[0].token_type is TokenType.BEGIN:
+            script = Failure(
+                start, "a SQL script is not supported, nor what follows it", True
+            )
+        if script is not None:
+            yield Statement(index, start, piece, None, replace(script, offset=start))
         else:
             yield _statement(text, index, piece, since)
-            since = piece[-1].end + 1
+        since = piece[-1].end + 1
 
 
 def tokenize(text: str) -> list[Token]:
@@ -264,8 +272,6 @@ def _misread(text: str, tokens: Sequence[Token], since: int) -> Failure | None:
         return Failure(match.start(), why, True)
     if first.token_type is TokenType.FROM:
         return Failure(first.start, "a query that begins with FROM is not supported", True)
-    if first.token_type is TokenType.BEGIN:
-        return Failure(first.start, "a SQL script block is not supported", True)
     if not any(sign in part for sign in _SUSPECT) and not _FROM_INSIDE.search(part):
         return None
     before = None
