@@ -14,7 +14,6 @@ from sqlrewrite.plan.nodes import (
     Output,
     Plan,
     Project,
-    Query,
     Relation,
     Scan,
     SetOperation,
@@ -58,21 +57,13 @@ def outputs(node: Node) -> tuple[Output, ...] | None:
                 return None
 
 
-def query_names(query: Query, renamed: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The names under which a derived table's columns are seen, in order."""
-    if renamed:
-        return renamed
-    found = outputs(query.node)
-    return None if found is None else tuple(output.name for output in found)
-
-
 def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
     """The columns of a relation in order, lower case; None where they are not all known."""
     match leaf:
         case Scan(columns=names):
             return names or None
         case Derived(query=query, columns=columns) | CteReference(query=query, columns=columns):
-            return query_names(query, columns)
+            return columns or query.names
         case Generate(columns=columns) | Opaque(columns=columns):
             return columns
 
@@ -93,7 +84,7 @@ def _column_type(plan: Plan, ref: ColumnRef) -> str | None:
             column = table.column(ref.name)
             return None if column is None else column.type
         case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
-            names = query_names(query, renamed)
+            names = renamed or query.names
             if names is None or names.count(ref.name) != 1:
                 return None
             return _position_type(plan, query.node, names.index(ref.name))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlrewrite.plan.columns import query_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import (
     Aggregate,
@@ -112,7 +111,7 @@ def _sampled(relation: Relation) -> tuple[str, ...]:
 def _steps(plan: Plan, relation: Relation, column: str) -> Iterator[Step]:
     match relation:
         case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
-            names = query_names(query, renamed)
+            names = renamed or query.names
             if names is not None and names.count(column) == 1:
                 yield from _through(plan, query.node, names.index(column), ())
         case _:

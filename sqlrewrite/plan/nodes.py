@@ -227,11 +227,13 @@ Node = Relation | Operator
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it."""
+    """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it, and
+    the names of its columns, None where they are not all known."""
 
     node: Node
     top: tuple[int, ...]
     blocks: tuple[int, ...]
+    names: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

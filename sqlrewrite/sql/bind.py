@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import (
     Call,
     Expression,
@@ -163,7 +164,9 @@ class Binder(RelationBinder):
     def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> Query:
         first = self._next_block
         bound, top = self._query_node(node, scope, role)
-        return Query(bound, top, tuple(range(first, self._next_block)))
+        found = outputs(bound)
+        names = None if found is None else tuple([output.name for output in found])
+        return Query(bound, top, tuple(range(first, self._next_block)), names)
 
     def _query_node(
         self, node: exp.Expr, scope: Scope, role: _Role
@@ -220,7 +223,7 @@ class Binder(RelationBinder):
                 table.name.lower() == name for table in cte.this.find_all(exp.Table)
             )
             query = (
-                Query(Unreadable("a recursive CTE is not understood"), (), ())
+                Query(Unreadable("a recursive CTE is not understood"), (), (), None)
                 if recursive
                 else self._query(cte.this, Scope(dict(visible)), _Role("cte"))
             )
@@ -246,12 +249,12 @@ class Binder(RelationBinder):
         translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        outputs, complete = self._outputs(node, translator)
+        shown, complete = self._outputs(node, translator)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
-        order = self._order(node, outputs if complete else (), translator)
+        order = self._order(node, shown if complete else (), translator)
         top: Node = Filter(source, where) if where else source
-        aggregate = self._aggregate(node, top, outputs if complete else (), translator)
+        aggregate = self._aggregate(node, top, shown if complete else (), translator)
         top = aggregate or top
         if having:
             top = Filter(top, having, "having")
@@ -259,7 +262,7 @@ class Binder(RelationBinder):
             top = Window(top, tuple(facts.partitions))
         if qualify:
             top = Filter(top, qualify, "qualify")
-        top = Project(top, outputs, number, complete)
+        top = Project(top, shown, number, complete)
         if node.args.get("distinct") is not None:
             top = Aggregate(top, (), "distinct")
         limit = None
@@ -280,7 +283,7 @@ class Binder(RelationBinder):
                 negated=role.negated,
                 source=source,
                 where=where,
-                outputs=outputs,
+                outputs=shown,
                 complete=complete,
                 aggregate=aggregate.kind if aggregate else None,
                 keys=aggregate.keys if aggregate else (),
@@ -328,7 +331,7 @@ class Binder(RelationBinder):
         return None
 
     def _outputs(self, node: exp.Select, translator: Translator) -> tuple[tuple[Output, ...], bool]:
-        outputs: list[Output] = []
+        found: list[Output] = []
         complete = True
         for item in node.expressions:
             if isinstance(item, exp.Star) or (
@@ -336,17 +339,18 @@ class Binder(RelationBinder):
             ):
                 expanded = self._star(item, translator.scope)
                 complete = complete and expanded is not None
-                outputs += [Output(name, ref) for name, ref in expanded or ()]
+                found += [Output(name, ref) for name, ref in expanded or ()]
                 continue
-            named = isinstance(item, exp.Alias | exp.Column)
-            name = item.alias_or_name.lower() if named else ""
+            called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
+            named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
+            name = called.args["this"].lower() if named else ""
             expression = translator.translate(item)
-            outputs.append(Output(name, expression))
+            found.append(Output(name, expression))
             complete = complete and not _several(item, expression)
             # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
             if isinstance(item, exp.Alias):
                 translator.aliases[name] = expression
-        return tuple(outputs), complete
+        return tuple(found), complete
 
     def _star(self, item: exp.Expr, scope: Scope) -> list[tuple[str, Expression]] | None:
         marker = item if isinstance(item, exp.Star) else item.this
@@ -364,7 +368,7 @@ class Binder(RelationBinder):
         self,
         node: exp.Select,
         child: Node,
-        outputs: tuple[Output, ...],
+        shown: tuple[Output, ...],
         translator: Translator,
     ) -> Aggregate | None:
         group = node.args.get("group")
@@ -373,7 +377,7 @@ class Binder(RelationBinder):
             alone = translator.facts.aggregates or node.args.get("having") is not None
             return Aggregate(child, (), "global") if alone else None
         if group.args.get("all"):
-            return Aggregate(child, tuple(output.expression for output in outputs))
+            return Aggregate(child, tuple(output.expression for output in shown))
         grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
         if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
             for item in group.expressions:
@@ -381,14 +385,14 @@ class Binder(RelationBinder):
                     translator.translate(part)
             return Aggregate(child, (), "grouping sets")
         keys = tuple(
-            _by_position(item, outputs) or translator.translate(item) for item in group.expressions
+            _by_position(item, shown) or translator.translate(item) for item in group.expressions
         )
         # GROUP BY () is one group, of all rows or of none.
         empty = not keys or Call("tuple") in keys
         return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
     def _order(
-        self, node: exp.Select, outputs: tuple[Output, ...], translator: Translator
+        self, node: exp.Select, shown: tuple[Output, ...], translator: Translator
     ) -> tuple[Expression, ...]:
         """The keys of ORDER BY; there an alias comes before a column of FROM."""
         keys: list[Expression] = []
@@ -397,7 +401,7 @@ class Binder(RelationBinder):
             for item in found.expressions if found is not None else ():
                 tree = item.this if isinstance(item, exp.Ordered) else item
                 alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
-                key = _by_position(tree, outputs) or translator.aliases.get(alias)
+                key = _by_position(tree, shown) or translator.aliases.get(alias)
                 key = key or translator.translate(tree)
                 keys += [key] if clause == "order" else []
         return tuple(keys)
@@ -446,12 +450,12 @@ def _several(item: exp.Expr, expression: Expression) -> bool:
     return alone and (expression.name in _GENERATORS or isinstance(item, exp.Anonymous))
 
 
-def _by_position(item: exp.Expr, outputs: tuple[Output, ...]) -> Expression | None:
+def _by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
     """The column that a position in GROUP BY or ORDER BY stands for."""
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
         position = int(item.name) - 1
-        if 0 <= position < len(outputs):
-            return outputs[position].expression
+        if 0 <= position < len(shown):
+            return shown[position].expression
     return None
 
 

@@ -169,9 +169,7 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
             yield Statement(index, start, (), None, piece)
             continue
         if len(piece) > 1 and piece[0].token_type is TokenType.BEGIN:
-            script = Failure(
-                start, "a SQL script is not supported, nor what follows it", True
-            )
+            script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
             yield Statement(index, start, piece, None, replace(script, offset=start))
         else:

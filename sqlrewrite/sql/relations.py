@@ -234,7 +234,8 @@ class RelationBinder:
                 translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
             return Opaque(number, alias, reason, span, columns)
-        parts = tuple(part.name.lower() for part in node.parts)
+        names = [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+        parts = tuple([name.name.lower() for name in names])
         sampled = node.args.get("sample") is not None
         name = parts[-1]
         visible_ctes = translator.scope.ctes
@@ -336,7 +337,9 @@ class RelationBinder:
 
     def _name_span(self, node: exp.Table) -> Span | None:
         """A table's name in the text, with the time travel behind it."""
-        parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
+        parts = [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+        if not all(isinstance(part, exp.Identifier) for part in parts):
+            return None
         if not parts or "start" not in parts[0].meta or "end" not in parts[-1].meta:
             return None
         end = parts[-1].meta["end"]
@@ -384,7 +387,7 @@ def _streamed(node: exp.Table) -> Name | None:
         if isinstance(argument, exp.Column):
             return tuple(part.name.lower() for part in argument.parts)
         return ("?",)
-    if len(node.parts) == 1 and node.name.lower() == "stream" and not inner.quoted:
+    if node.name.lower() == "stream" and not node.args.get("db") and not inner.quoted:
         return (node.alias.lower(),) if node.alias else None
     return None
 
