@@ -53,7 +53,7 @@ def _search(folder: str) -> Iterator[str]:
         if os.path.isdir(path):
             if not os.path.islink(path):  # a repository within the repository
                 yield from _search(path)
-        elif path.lower().endswith(".sql") and os.path.exists(path):
+        elif path.lower().endswith(".sql") and os.path.isfile(path):
             yield path
 
 

@@ -26,8 +26,11 @@ def read(path: Path, catalog: Catalog) -> Catalog:
     files = _files(path) if path.is_dir() else [path]
     if not files:
         raise CatalogError(f"{path}: no *.sql, *.ddl or *.hql file in this directory")
+    before = catalog.relations
     for file in files:
         catalog = read_ddl(read_text(file), str(file), replace(catalog, namespace=namespace))
+    if catalog.relations == before:
+        raise CatalogError(f"{path}: no CREATE TABLE or CREATE VIEW that could be read")
     return replace(catalog, namespace=namespace)
 
 
@@ -58,7 +61,7 @@ def _check(statement: parse.Statement, text: str, catalog: Catalog, source: str)
         offset = failure.offset if failure is not None else statement.start
         raise CatalogError(
             f"{place(text, offset, source)}: {'.'.join(name)} cannot be read: {reason}; "
-            "simplify the statement, or use a snapshot made by `dpp-rewrite catalog pull`"
+            "simplify the statement, or describe the table in a JSON snapshot"
         )
     if not isinstance(relation, Table) or not relation.columns:
         return

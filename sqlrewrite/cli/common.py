@@ -101,6 +101,8 @@ def load_catalog(settings: Settings, given: Sequence[str], schema: str | None) -
 def printer(*, err: bool, color: bool | None) -> Printer:
     """The printer for stdout or stderr, in colour where the option or else the world wants it."""
     stream = sys.stderr if err else sys.stdout
+    if stream is None:  # closed by whoever started us
+        stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
     return Printer(stream, colour=_wants_colour(stream.isatty()) if color is None else color)
 
 
@@ -112,12 +114,23 @@ def _wants_colour(terminal: bool) -> bool:
     return terminal and os.environ.get("TERM") != "dumb"
 
 
+class OutputError(Exception):
+    """Standard output does not take what we write; the message says why."""
+
+
 def write_stdout(data: bytes) -> None:
     """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
-    while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
-        rest = rest[stream.write(rest) :]
-    stream.flush()
+    try:
+        while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
+            rest = rest[stream.write(rest) :]
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -134,3 +147,6 @@ def _clean_ends() -> Iterator[None]:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(null, stream.fileno())
         sys.exit(141)
+    except OutputError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(2)

@@ -41,7 +41,14 @@ NO_TEXT = "DPP000"
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "div"})
 
 # These bring their operands to one type, and a cast of a string to another can fail.
-_COERCING = frozenset("= <> < <= > >= <=> between in is coalesce nvl ifnull greatest least".split())
+_COERCING = frozenset(
+    "= <> < <= > >= <=> equal_null between in is coalesce nvl ifnull greatest least".split()
+)
+# How many of a function's arguments are text, whatever they are given.
+_TEXT_ARGUMENTS = {
+    **dict.fromkeys(("like", "ilike", "rlike", "substr", "substring", "left", "right"), 1),
+    **dict.fromkeys(("locate", "instr"), 2),
+}
 _TRUTH = _COERCING - {"coalesce", "nvl", "ifnull", "greatest", "least"} | {"and", "or", "not"}
 
 # These take a date; a string would be cast to one.
@@ -127,8 +134,9 @@ def _total(case: Case, node: Expression) -> bool:
             return False
         case Call(name=name, args=args) if name in _ARITHMETIC:
             return all(_constant(arg) for arg in args)
-        case Call(name="like" | "ilike" | "rlike", args=(_, pattern)):
-            return isinstance(pattern, Literal)
+        case Call(name=name, args=args) if name in _TEXT_ARGUMENTS:
+            # The rest are positions, lengths or patterns: constants, or a cast could fail.
+            return all(isinstance(arg, Literal) for arg in args[_TEXT_ARGUMENTS[name] :])
         case Call(name=name, args=args) if name in _COERCING:
             return comparable(case.plan, args)
         case Call(name=name, args=args) if name in _OF_DATES:
