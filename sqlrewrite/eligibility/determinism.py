@@ -14,14 +14,14 @@ from sqlrewrite.eligibility.repeatable import DETERMINISM
 def judge_fact(case: Case) -> Judgement:
     """Whether the blocks from the join down to the scan compute nothing that varies."""
     engine = case.engine
-    known = engine.deterministic | engine.order_dependent | engine.total
+    known = (engine.deterministic, engine.order_dependent, engine.total)
     for number in _blocks(case):
         for name in sorted(case.plan.blocks[number].functions - {"?"}):
             if name in engine.nondeterministic:
                 return failed(
                     f"{name}() stands in the fact's block: a bound would change its values"
                 )
-            if name not in known:
+            if not any(name in names for names in known):
                 return unknown(
                     f"{name}() in the fact's block is not known to be deterministic: if it is, add "
                     "it to the engine's list"

@@ -116,7 +116,7 @@ def _of_functions(engine: Engine, names: Iterable[str]) -> Iterator[Reason]:
             yield DETERMINISM, f"{name}() depends on the order of rows"
         elif name in engine.nondeterministic:
             yield DETERMINISM, f"{name}() gives another value each time"
-        elif name not in engine.deterministic | engine.total and _is_function(name):
+        elif name not in engine.deterministic and name not in engine.total and _is_function(name):
             yield DETERMINISM, f"{name}() is not known to be deterministic"
 
 
