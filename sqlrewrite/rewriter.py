@@ -90,6 +90,11 @@ def rewrite(
                 record.errors += [Problem(BUG, why, *place(at)) for at, why in result.bugs]
                 record.plans += [plan] if plan is not None else []
         if failure is not None:
+            # Left as it was: what was taken out of it goes back to its place.
+            end = statement.tokens[-1].end + 1 if statement.tokens else statement.start
+            record.edits += [
+                Edit(at, taken) for at, taken in earlier.items() if statement.start <= at <= end
+            ]
             problem = Problem(NOT_PARSED, failure.message, *place(failure.offset))
             (record.skipped if failure.parsed else record.errors).append(problem)
         catalog = apply_definition(statement, text.text, catalog, "the text")

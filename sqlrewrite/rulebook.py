@@ -36,6 +36,10 @@ class Engine:
     nondeterministic: frozenset[str]
     total: frozenset[str]
 
+    def repeats(self, name: str) -> bool:
+        """Whether a function or operator gives the same value whenever it is computed."""
+        return name in self.deterministic or name in self.total or not name.isidentifier()
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

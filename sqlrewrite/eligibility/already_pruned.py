@@ -18,12 +18,13 @@ from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.nodes import Plan, Scan
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.reducers import Conjunct, restricting
+from sqlrewrite.rulebook import Engine
 
 
 def judge_bound(case: Case) -> Judgement:
     """Whether the scan is not already bound to one value of the column."""
     for expression in _conditions(case.plan, case.pair):
-        if _binds(expression, case.pair.path.column):
+        if _binds(expression, case.pair.path.column, case.engine):
             return failed(f"the query binds {case.pair.path.column} to one value by itself")
     return passed(f"{case.pair.path.column} is not bound to one value")
 
@@ -46,20 +47,23 @@ def _conditions(plan: Plan, pair: Pair) -> Iterator[Expression]:
             yield item.expression
 
 
-def _binds(expression: Expression, column: str) -> bool:
+def _binds(expression: Expression, column: str, engine: Engine) -> bool:
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
-                isinstance(a, ColumnRef) and a.name == column and _constant(b)
+                isinstance(a, ColumnRef) and a.name == column and _constant(b, engine)
                 for a, b in ((one, other), (other, one))
             )
         case _:
             return False
 
 
-def _constant(expression: Expression) -> bool:
-    """One value for the whole query: no columns, and nothing that is not known."""
-    return not columns(expression) and not any(isinstance(n, Unknown) for n in walk(expression))
+def _constant(expression: Expression, engine: Engine) -> bool:
+    """One value for the whole query: no columns, nothing unknown, nothing that varies."""
+    return not columns(expression) and not any(
+        isinstance(node, Unknown) or (isinstance(node, Call) and not engine.repeats(node.name))
+        for node in walk(expression)
+    )
 
 
 def _same_keys(case: Case, condition: Subquery) -> bool:
@@ -96,11 +100,11 @@ def _shape(expression: Expression) -> object:
             return expression
 
 
-def binds_partition(plan: Plan, scan: Scan) -> bool:
+def binds_partition(plan: Plan, scan: Scan, engine: Engine) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = {field.column.lower() for field in scan.table.partitioned_by}
     return any(
-        isinstance(item, Conjunct) and _binds(item.expression, column)
+        isinstance(item, Conjunct) and _binds(item.expression, column, engine)
         for item in restricting(plan, scan.relation)
         for column in fields
     )

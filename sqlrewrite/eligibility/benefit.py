@@ -40,7 +40,7 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
     partition, and any other to be small."""
     for scan in scans:
-        if scan.table.partitioned_by and not binds_partition(case.plan, scan):
+        if scan.table.partitioned_by and not binds_partition(case.plan, scan, case.engine):
             return failed(
                 f"{scan.alias} is partitioned, so as large as the fact for all that is known: give "
                 "the sizes of both in the catalog"

@@ -100,6 +100,8 @@ def _against(case: Case, item: Restriction) -> Iterator[Reason]:
 def _of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
     yield from of_expression(case.engine, expression)
     for node in walk(expression):
+        if not _total(case, node):
+            yield GUARDS, f"{_shown(node)} can raise an error"
         match node:
             case Unknown(reason=reason):
                 yield DETERMINISM, reason
@@ -109,8 +111,6 @@ def _of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
                 yield from against(case, query.blocks)
                 if _entangled(case, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
-            case _ if not _total(case, node):
-                yield GUARDS, f"{_shown(node)} can raise an error"
             case ColumnRef(span=None):
                 yield NO_TEXT, "a column that the text does not name"
             case _:

@@ -6,7 +6,15 @@ Spark's EliminateOuterJoin). Only what is listed here rejects; anything else is 
 
 from __future__ import annotations
 
-from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, Subquery
+from sqlrewrite.plan.expressions import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    Unknown,
+)
 
 # Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
 _GIVEN = ("string", "number", "boolean")
@@ -56,6 +64,8 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
             # 3 BETWEEN NULL AND 2 is false, and its negation true: a bound alone decides nothing.
             return null_from(first, relations)
         case Call(name=name, args=args) if name in _STRICT:
+            if any(isinstance(arg, Unknown) or getattr(arg, "name", "") == "any" for arg in args):
+                return False  # NULL > ALL (an empty set) is true
             return any(null_from(arg, relations) for arg in args)
         case _:
             return False

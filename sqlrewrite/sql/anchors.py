@@ -28,7 +28,8 @@ _STEPS = {
 _CASE_END = (TokenType.CASE, TokenType.END)
 _OR = (TokenType.OR, TokenType.XOR)
 _OPENERS = (TokenType.WHERE, TokenType.ON)
-_NO_QUERY = (TokenType.SEMICOLON, TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
+_NO_QUERY = (TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
+_BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
 
 # What ends a FROM or WHERE clause at its own depth.
 _AFTER_WHERE = frozenset(
@@ -195,9 +196,17 @@ class Anchors:
         self._outward(keyword, TokenType.SELECT)  # and not of a DELETE, UPDATE or MERGE
         after = _AFTER_ON if self.kind(keyword) is TokenType.ON else _AFTER_WHERE
         condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
-        if index not in self._top(condition):
+        if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")
         return ConditionClause(keyword, condition, self.disjunction(condition), keyword, keyword)
+
+    def at_top(self, index: int, condition: Range) -> bool:
+        """Whether a token stands in a condition, inside no parentheses or CASE of it."""
+        if not condition.start <= index < condition.end:
+            return False
+        top = self._top(condition)
+        place = bisect_right(top, index) - 1
+        return place >= 0 and top[place] == index
 
     def pieces(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition at its top, parentheses kept."""
@@ -305,7 +314,9 @@ class Anchors:
             kind = self.kind(index)
             if kind is wanted:
                 return index
-            if kind in _NO_QUERY:
+            if kind is TokenType.SEMICOLON:
+                break
+            if kind in _NO_QUERY and self.kind(index - 1) in _BEFORE_STATEMENT:
                 break
             if kind is _CLOSE:
                 index = self.opening(index)

@@ -69,12 +69,15 @@ class _Managed:
 def _spans(anchors: Anchors) -> list[Span]:
     """What to take out, clause by clause."""
     clauses: dict[ConditionClause, dict[int, _Managed]] = {}
+    clause: ConditionClause | None = None
     for found in _predicates(anchors):
+        start = found.tokens.start
         try:
-            clause = anchors.enclosing(found.tokens.start)
+            if clause is None or not anchors.at_top(start, clause.condition):
+                clause = anchors.enclosing(start)
         except AnchorError:
             continue
-        clauses.setdefault(clause, {})[found.tokens.start] = found
+        clauses.setdefault(clause, {})[start] = found
     return [
         span
         for clause, managed in clauses.items()

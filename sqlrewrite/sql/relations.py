@@ -81,6 +81,9 @@ class RelationBinder:
             right = self._relation(join.this, translator)
             preserving = join.args.get("side") in ("RIGHT", "FULL")
             tree = self._join(tree, right, join, translator, either=after_comma and preserving)
+            if join.args.get("pivots") or join.this.args.get("pivots"):
+                # Written behind the last relation, it takes in the whole join before it.
+                tree = self._keep(Opaque(self._number(), "", "PIVOT or UNPIVOT of a join"))
             after_comma = after_comma or join.args.get("kind") == "CROSS"
         return tree
 
