@@ -92,6 +92,7 @@ def summary(report: Report, seconds: float) -> str:
             f"refused    {report.refused} by DuckDB, written anew",
             f"unread     {report.unread} by the rewriter",
             f"unjudged   {report.unjudged}: rewritten into what DuckDB cannot run",
+            f"crashed    {report.crashed}: in batches that DuckDB itself did not survive",
             f"non-empty  {report.non_empty} ({report.non_empty / n:.1%}),"
             f" {report.non_empty_rewritten} of them rewritten",
             f"wrong      {len(report.wrong)}",

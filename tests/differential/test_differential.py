@@ -23,12 +23,14 @@ def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]
     with capsys.disabled():
         print(f"\ndifferential test: DPP_SEED={seed}")
     started = time.monotonic()
-    report = run(seed, N)
+    report = run(seed, N, jobs=2)  # in processes of their own: DuckDB may die, once in a long while
     shown = "\n".join(explained(seed, wrong, library) for wrong in report.wrong[:3])
     assert not report.wrong, f"DPP_SEED={seed}: {len(report.wrong)} wrong\n{shown}"
     counts = summary(report, time.monotonic() - started)
     assert report.share >= 0.25, f"DPP_SEED={seed}: too few are rewritten\n{counts}"
-    assert report.unjudged <= N / 100, f"DPP_SEED={seed}: too few are judged\n{counts}"
+    assert report.unjudged + report.crashed <= N / 20, (
+        f"DPP_SEED={seed}: too few are judged\n{counts}"
+    )
 
 
 def test_a_case_depends_on_seed_and_index_alone() -> None:
