@@ -15,97 +15,19 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.model import Span
 from sqlrewrite.plan.nodes import Clause, Condition
-
-_OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
-_STEPS = {
-    _OPEN: 1,
-    TokenType.CASE: 1,
-    TokenType.L_BRACKET: 1,
-    _CLOSE: -1,
-    TokenType.END: -1,
-    TokenType.R_BRACKET: -1,
-}
-_CASE_END = (TokenType.CASE, TokenType.END)
-_OR = (TokenType.OR, TokenType.XOR)
-_OPENERS = (TokenType.WHERE, TokenType.ON)
-_NO_QUERY = (TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
-_BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
-
-# What ends a FROM or WHERE clause at its own depth.
-_AFTER_WHERE = frozenset(
-    {
-        TokenType.GROUP_BY,
-        TokenType.HAVING,
-        TokenType.QUALIFY,
-        TokenType.WINDOW,
-        TokenType.ORDER_BY,
-        TokenType.SORT_BY,
-        TokenType.CLUSTER_BY,
-        TokenType.DISTRIBUTE_BY,
-        TokenType.LIMIT,
-        TokenType.OFFSET,
-        TokenType.FETCH,
-        TokenType.UNION,
-        TokenType.EXCEPT,
-        TokenType.INTERSECT,
-        TokenType.SEMICOLON,
-    }
-)
-
-# What ends an ON clause at its own depth.
-_AFTER_ON = _AFTER_WHERE | frozenset(
-    {
-        TokenType.WHERE,
-        TokenType.COMMA,
-        TokenType.JOIN,
-        TokenType.INNER,
-        TokenType.LEFT,
-        TokenType.RIGHT,
-        TokenType.FULL,
-        TokenType.CROSS,
-        TokenType.SEMI,
-        TokenType.ANTI,
-        TokenType.NATURAL,
-        TokenType.LATERAL,
-        TokenType.ON,
-        TokenType.USING,
-        TokenType.PIVOT,
-        TokenType.UNPIVOT,
-        TokenType.TABLE_SAMPLE,
-    }
-)
-
-# These are functions where a parenthesis follows.
-_ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT})
-
-# What follows a column that is called limit or offset, and no LIMIT or OFFSET.
-_AFTER_NAME = frozenset(
-    {
-        None,
-        TokenType.FROM,
-        TokenType.COMMA,
-        TokenType.R_PAREN,
-        TokenType.ALIAS,
-        TokenType.EQ,
-        TokenType.NEQ,
-        TokenType.NULLSAFE_EQ,
-        TokenType.LT,
-        TokenType.LTE,
-        TokenType.GT,
-        TokenType.GTE,
-        TokenType.IS,
-        TokenType.IN,
-        TokenType.NOT,
-        TokenType.BETWEEN,
-        TokenType.LIKE,
-        TokenType.AND,
-        TokenType.OR,
-        TokenType.PLUS,
-        TokenType.DASH,
-        TokenType.STAR,
-        TokenType.SLASH,
-        TokenType.DPIPE,
-    }
+from sqlrewrite.sql.keywords import (
+    AFTER_NAME,
+    AFTER_ON,
+    AFTER_WHERE,
+    ALSO_FUNCTIONS,
+    BEFORE_STATEMENT,
+    CASE_END,
+    CLOSE,
+    NO_QUERY,
+    OPEN,
+    OPENERS,
+    OR,
+    STEPS,
 )
 
 
@@ -165,36 +87,36 @@ class Anchors:
         """The WHERE of the SELECT that the token at an offset (in its FROM or later) belongs to,
         or the place for one."""
         select = self._outward(self.index(inside), TokenType.SELECT)
-        start = self._find(select, frozenset({TokenType.FROM}), _AFTER_WHERE)
+        start = self._find(select, frozenset({TokenType.FROM}), AFTER_WHERE)
         if self.kind(start) is not TokenType.FROM:
             raise AnchorError("a SELECT without FROM")
-        stop = self._find(start, _AFTER_WHERE | {TokenType.WHERE}, frozenset())
+        stop = self._find(start, AFTER_WHERE | {TokenType.WHERE}, frozenset())
         if self.kind(stop) is not TokenType.WHERE:
             return ConditionClause(None, Range(stop, stop), False, select, start)
-        end = self._find(stop, _AFTER_WHERE, frozenset())
+        end = self._find(stop, AFTER_WHERE, frozenset())
         condition = Range(stop + 1, end)
         return ConditionClause(stop, condition, self.disjunction(condition), select, start)
 
     def on(self, inside: int) -> ConditionClause:
         """The ON that the token at an offset belongs to."""
         keyword = self._outward(self.index(inside), TokenType.ON)
-        condition = Range(keyword + 1, self._find(keyword, _AFTER_ON, frozenset()))
+        condition = Range(keyword + 1, self._find(keyword, AFTER_ON, frozenset()))
         disjunction = self.disjunction(condition)
         return ConditionClause(keyword, condition, disjunction, keyword, keyword)
 
     def enclosing(self, index: int) -> ConditionClause:
         """The WHERE or ON in whose condition a token stands, in no parentheses or CASE of it."""
         keyword = index - 1
-        while (kind := self.kind(keyword)) not in _OPENERS:
-            if kind is _CLOSE:
+        while (kind := self.kind(keyword)) not in OPENERS:
+            if kind is CLOSE:
                 keyword = self.opening(keyword)
-            elif kind in (None, _OPEN, TokenType.SELECT):
+            elif kind in (None, OPEN, TokenType.SELECT):
                 raise AnchorError("not at the top of a condition")
             keyword -= 1
-        if self.kind(keyword - 1) is _OPEN:
+        if self.kind(keyword - 1) is OPEN:
             raise AnchorError("the WHERE of an aggregate's FILTER")
         self._outward(keyword, TokenType.SELECT)  # and not of a DELETE, UPDATE or MERGE
-        after = _AFTER_ON if self.kind(keyword) is TokenType.ON else _AFTER_WHERE
+        after = AFTER_ON if self.kind(keyword) is TokenType.ON else AFTER_WHERE
         condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
         if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")
@@ -218,8 +140,8 @@ class Anchors:
         """Whether a piece is a disjunction in one pair of parentheses."""
         inner = Range(piece.start + 1, piece.end - 1)
         return (
-            self.kind(piece.start) is _OPEN
-            and self.kind(piece.end - 1) is _CLOSE
+            self.kind(piece.start) is OPEN
+            and self.kind(piece.end - 1) is CLOSE
             and self.opening(piece.end - 1) == piece.start
             and self.disjunction(inner)
         )
@@ -250,7 +172,7 @@ class Anchors:
         """The conjuncts of a condition in order, parentheses looked through."""
         condition = self._unwrapped(condition)
         top = self._top(condition)
-        if any(self._types[index] in _OR for index in top):
+        if any(self._types[index] in OR for index in top):
             return [condition]
         found: list[Range] = []
         start = condition.start
@@ -266,7 +188,7 @@ class Anchors:
         close = self.index(alias) - 1
         if self.kind(close) is TokenType.ALIAS:
             close -= 1
-        if self.kind(close) is not _CLOSE:
+        if self.kind(close) is not CLOSE:
             raise AnchorError("no parenthesis before the alias")
         return Range(self.opening(close), close + 1)
 
@@ -296,11 +218,13 @@ class Anchors:
         return "".join(pieces)
 
     def _hugs(self, index: int, end: int) -> bool:
-        """Whether a line break before a token goes without a trace: at the inside of parentheses,
-        and before a comma."""
+        """Whether a gap before a token goes without a trace: beside a dot, and a line break inside
+        parentheses or before a comma."""
+        if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
+            return True
         if "\n" not in self.text[end : self.tokens[index].start]:
             return False
-        return self.kind(index - 1) is _OPEN or self.kind(index) in (_CLOSE, TokenType.COMMA)
+        return self.kind(index - 1) is OPEN or self.kind(index) in (CLOSE, TokenType.COMMA)
 
     def covering(self, span: Span) -> Range:
         """The tokens of a span."""
@@ -316,9 +240,9 @@ class Anchors:
                 return index
             if kind is TokenType.SEMICOLON:
                 break
-            if kind in _NO_QUERY and self.kind(index - 1) in _BEFORE_STATEMENT:
+            if kind in NO_QUERY and self.kind(index - 1) in BEFORE_STATEMENT:
                 break
-            if kind is _CLOSE:
+            if kind is CLOSE:
                 index = self.opening(index)
             index -= 1
         raise AnchorError(f"no {wanted.name} around the place")
@@ -329,9 +253,9 @@ class Anchors:
         index, depth = start + 1, 0
         while index < len(self.tokens):
             kind = self._types[index]
-            if kind is _OPEN:
+            if kind is OPEN:
                 depth += 1
-            elif kind is _CLOSE:
+            elif kind is CLOSE:
                 if depth == 0:
                     return index
                 depth -= 1
@@ -347,15 +271,15 @@ class Anchors:
         if kind is TokenType.WINDOW:
             return self.kind(index + 2) is TokenType.ALIAS
         if kind in (TokenType.LIMIT, TokenType.OFFSET):
-            return self.kind(index + 1) not in _AFTER_NAME
-        return not (kind in _ALSO_FUNCTIONS and self.kind(index + 1) is _OPEN)
+            return self.kind(index + 1) not in AFTER_NAME
+        return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)
 
     def opening(self, close: int) -> int:
         """The parenthesis that one closes. Raises AnchorError where it has none."""
         depth = 0
         for index in range(close, -1, -1):
             kind = self.kind(index)
-            depth += (kind is _CLOSE) - (kind is _OPEN)
+            depth += (kind is CLOSE) - (kind is OPEN)
             if depth == 0:
                 return index
         raise AnchorError("parentheses do not match")
@@ -365,7 +289,7 @@ class Anchors:
         depth = 0
         for index in range(opening, len(self.tokens)):
             kind = self.kind(index)
-            depth += (kind is _OPEN) - (kind is _CLOSE)
+            depth += (kind is OPEN) - (kind is CLOSE)
             if depth == 0:
                 return index
         raise AnchorError("parentheses do not match")
@@ -375,8 +299,8 @@ class Anchors:
         start, end = condition.start, condition.end
         while (
             end - start > 2
-            and self.kind(start) is _OPEN
-            and self.kind(end - 1) is _CLOSE
+            and self.kind(start) is OPEN
+            and self.kind(end - 1) is CLOSE
             and self.opening(end - 1) == start
         ):
             start, end = start + 1, end - 1
@@ -384,7 +308,7 @@ class Anchors:
 
     def disjunction(self, condition: Range) -> bool:
         """Whether a condition has an OR at its top."""
-        return any(self._types[index] in _OR for index in self._top(condition))
+        return any(self._types[index] in OR for index in self._top(condition))
 
     def connectives(self, condition: Range) -> list[int]:
         """The ANDs at the top of a condition, without those of BETWEEN."""
@@ -413,14 +337,14 @@ class Anchors:
         depth = cases = 0
         for index in range(*key):
             kind = self._types[index]
-            step = _STEPS.get(kind)
-            if kind in _CASE_END and (
+            step = STEPS.get(kind)
+            if kind in CASE_END and (
                 self.kind(index - 1) is TokenType.DOT or (kind is TokenType.END and not cases)
             ):
                 step = None  # a column of that name
             if step is not None:
                 depth += step
-                cases += step if kind in _CASE_END else 0
+                cases += step if kind in CASE_END else 0
             elif depth == 0:
                 found.append(index)
         return found

@@ -8,7 +8,7 @@ barrier for the rules, never a guess.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -18,7 +18,6 @@ from sqlrewrite.plan.expressions import (
     Call,
     Expression,
     Subquery,
-    Unknown,
     columns,
     relations,
 )
@@ -47,13 +46,9 @@ from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope, star
 from sqlrewrite.sql.translate import Facts, Translator
+from sqlrewrite.sql.trees import bare, by_position, conjunct_trees, several, short_names
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
-_GENERATORS = frozenset(
-    """
-    explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
-    """.split()
-)
 _NO_CTES: Mapping[str, int] = {}
 
 
@@ -98,7 +93,7 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
     a PIVOT, or anything else that was not bound."""
     if not binder.ctes:
         return frozenset()
-    written = Counter(_short_names(tree))
+    written = Counter(short_names(tree))
     bound = Counter(
         relation.name if isinstance(relation, CteReference) else relation.parts[0]
         for relation in binder.relations.values()
@@ -106,20 +101,6 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
         or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
     )
     return frozenset(cte.number for cte in binder.ctes if written[cte.name] > bound[cte.name])
-
-
-def _short_names(tree: exp.Expr) -> Iterator[str]:
-    """The names of all tables in a tree that are written without a schema, hints left out."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.Table) and not node.args.get("db"):
-            yield node.name.lower()
-        for value in node.args.values():
-            if isinstance(value, list):
-                stack += [item for item in value if isinstance(item, exp.Expr)]
-            elif isinstance(value, exp.Expr) and not isinstance(value, exp.Hint):
-                stack.append(value)
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -196,7 +177,7 @@ class Binder(RelationBinder):
         role = replace(role, required=False)  # a row may pass by another branch
         spine: list[exp.SetOperation] = []
         left: exp.Expr = node
-        while isinstance(left, exp.SetOperation) and (left is node or _bare(left)):
+        while isinstance(left, exp.SetOperation) and (left is node or bare(left)):
             spine.append(left)
             left = left.this
         bound, top = self._query_node(left, scope, role)
@@ -346,7 +327,7 @@ class Binder(RelationBinder):
             name = called.args["this"].lower() if named else ""
             expression = translator.translate(item)
             found.append(Output(name, expression))
-            complete = complete and not _several(item, expression)
+            complete = complete and not several(item, expression)
             # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
             if isinstance(item, exp.Alias):
                 translator.aliases[name] = expression
@@ -385,7 +366,7 @@ class Binder(RelationBinder):
                     translator.translate(part)
             return Aggregate(child, (), "grouping sets")
         keys = tuple(
-            _by_position(item, shown) or translator.translate(item) for item in group.expressions
+            by_position(item, shown) or translator.translate(item) for item in group.expressions
         )
         # GROUP BY () is one group, of all rows or of none.
         empty = not keys or Call("tuple") in keys
@@ -401,7 +382,7 @@ class Binder(RelationBinder):
             for item in found.expressions if found is not None else ():
                 tree = item.this if isinstance(item, exp.Ordered) else item
                 alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
-                key = _by_position(tree, shown) or translator.aliases.get(alias)
+                key = by_position(tree, shown) or translator.aliases.get(alias)
                 key = key or translator.translate(tree)
                 keys += [key] if clause == "order" else []
         return tuple(keys)
@@ -423,43 +404,3 @@ class Binder(RelationBinder):
         query = self._query(node, inner, _Role(kind, self._role.parent, required, negated))
         self.pending = held
         return Subquery(kind, query, operand, tuple(inner.outer))
-
-
-def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
-    """The conjuncts of a condition in the author's order, parentheses looked through."""
-    found: list[exp.Expr] = []
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        while isinstance(node, exp.Paren):
-            node = node.this
-        if isinstance(node, exp.And):
-            stack += [node.args["expression"], node.this]
-        else:
-            found.append(node)
-    return found
-
-
-def _several(item: exp.Expr, expression: Expression) -> bool:
-    """Whether a SELECT item may be several columns: a generator, or what could be one."""
-    if isinstance(item, exp.Aliases):
-        return True
-    alone = not isinstance(item, exp.Alias)
-    if not isinstance(expression, Call):
-        return alone and isinstance(expression, Unknown)
-    return alone and (expression.name in _GENERATORS or isinstance(item, exp.Anonymous))
-
-
-def _by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
-    """The column that a position in GROUP BY or ORDER BY stands for."""
-    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
-        position = int(item.name) - 1
-        if 0 <= position < len(shown):
-            return shown[position].expression
-    return None
-
-
-def _bare(node: exp.Expr) -> bool:
-    return not any(
-        node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
-    )

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from sqlglot import Token, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.bind import conjunct_trees
 from sqlrewrite.sql.parse import parse_condition, parse_tokens
+from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
 

@@ -1,0 +1,97 @@
+"""Which tokens open, close and end what: the tables by which ``anchors`` finds clauses."""
+
+from __future__ import annotations
+
+from sqlglot import TokenType
+
+OPEN, CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
+STEPS = {
+    OPEN: 1,
+    TokenType.CASE: 1,
+    TokenType.L_BRACKET: 1,
+    CLOSE: -1,
+    TokenType.END: -1,
+    TokenType.R_BRACKET: -1,
+}
+CASE_END = (TokenType.CASE, TokenType.END)
+OR = (TokenType.OR, TokenType.XOR)
+OPENERS = (TokenType.WHERE, TokenType.ON)
+NO_QUERY = (TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
+BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
+
+# What ends a FROM or WHERE clause at its own depth.
+AFTER_WHERE = frozenset(
+    {
+        TokenType.GROUP_BY,
+        TokenType.HAVING,
+        TokenType.QUALIFY,
+        TokenType.WINDOW,
+        TokenType.ORDER_BY,
+        TokenType.SORT_BY,
+        TokenType.CLUSTER_BY,
+        TokenType.DISTRIBUTE_BY,
+        TokenType.LIMIT,
+        TokenType.OFFSET,
+        TokenType.FETCH,
+        TokenType.UNION,
+        TokenType.EXCEPT,
+        TokenType.INTERSECT,
+        TokenType.SEMICOLON,
+    }
+)
+
+# What ends an ON clause at its own depth.
+AFTER_ON = AFTER_WHERE | frozenset(
+    {
+        TokenType.WHERE,
+        TokenType.COMMA,
+        TokenType.JOIN,
+        TokenType.INNER,
+        TokenType.LEFT,
+        TokenType.RIGHT,
+        TokenType.FULL,
+        TokenType.CROSS,
+        TokenType.SEMI,
+        TokenType.ANTI,
+        TokenType.NATURAL,
+        TokenType.LATERAL,
+        TokenType.ON,
+        TokenType.USING,
+        TokenType.PIVOT,
+        TokenType.UNPIVOT,
+        TokenType.TABLE_SAMPLE,
+    }
+)
+
+# These are functions where a parenthesis follows.
+ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT})
+
+# What follows a column that is called limit or offset, and no LIMIT or OFFSET.
+AFTER_NAME = frozenset(
+    {
+        None,
+        TokenType.FROM,
+        TokenType.COMMA,
+        TokenType.R_PAREN,
+        TokenType.ALIAS,
+        TokenType.EQ,
+        TokenType.NEQ,
+        TokenType.NULLSAFE_EQ,
+        TokenType.LT,
+        TokenType.LTE,
+        TokenType.GT,
+        TokenType.GTE,
+        TokenType.IS,
+        TokenType.IN,
+        TokenType.NOT,
+        TokenType.BETWEEN,
+        TokenType.LIKE,
+        TokenType.AND,
+        TokenType.OR,
+        TokenType.PLUS,
+        TokenType.DASH,
+        TokenType.STAR,
+        TokenType.SLASH,
+        TokenType.DPIPE,
+    }
+)

@@ -1,0 +1,71 @@
+"""What can be read off sqlglot's trees alone, before anything is bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from sqlrewrite.plan.expressions import Call, Expression, Unknown
+from sqlrewrite.plan.nodes import Output
+
+_GENERATORS = frozenset(
+    """
+    explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
+    """.split()
+)
+
+
+def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
+    """The conjuncts of a condition in the author's order, parentheses looked through."""
+    found: list[exp.Expr] = []
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        while isinstance(node, exp.Paren):
+            node = node.this
+        if isinstance(node, exp.And):
+            stack += [node.args["expression"], node.this]
+        else:
+            found.append(node)
+    return found
+
+
+def short_names(tree: exp.Expr) -> Iterator[str]:
+    """The names of all tables in a tree that are written without a schema, hints left out."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Table) and not node.args.get("db"):
+            yield node.name.lower()
+        for value in node.args.values():
+            if isinstance(value, list):
+                stack += [item for item in value if isinstance(item, exp.Expr)]
+            elif isinstance(value, exp.Expr) and not isinstance(value, exp.Hint):
+                stack.append(value)
+
+
+def several(item: exp.Expr, expression: Expression) -> bool:
+    """Whether a SELECT item may be several columns: a generator, or what could be one."""
+    if isinstance(item, exp.Aliases):
+        return True
+    alone = not isinstance(item, exp.Alias)
+    if not isinstance(expression, Call):
+        return alone and isinstance(expression, Unknown)
+    return alone and (expression.name in _GENERATORS or isinstance(item, exp.Anonymous))
+
+
+def by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
+    """The column that a position in GROUP BY or ORDER BY stands for."""
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        position = int(item.name) - 1
+        if 0 <= position < len(shown):
+            return shown[position].expression
+    return None
+
+
+def bare(node: exp.Expr) -> bool:
+    """Whether a set operation has nothing of its own beside its two sides."""
+    return not any(
+        node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
+    )
