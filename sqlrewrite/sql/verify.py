@@ -46,17 +46,43 @@ def where_gained(
     return (
         where is not None
         and _gained([], conjunct_trees(where.this), len(predicates))
-        and all(new.args.get(key) == before.args.get(key) for key in _FROM)
+        and all(same_tree(new.args.get(key), before.args.get(key)) for key in _FROM)
     )
 
 
 def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
     if len(new) != len(old) + count:
         return False
-    if new[: len(old)] == old:
+    if same_tree(new[: len(old)], old):
         added = new[len(old) :]
-    elif new[count:] == old:
+    elif same_tree(new[count:], old):
         added = new[:count]
     else:
         return False
     return all(isinstance(tree, exp.In) and tree.args.get("query") for tree in added)
+
+
+def same_tree(one: object, other: object) -> bool:
+    """Whether two trees, or lists of them, say the same; sqlglot's own comparison hashes both."""
+    stack = [(one, other)]
+    while stack:
+        a, b = stack.pop()
+        if isinstance(a, exp.Expr) and isinstance(b, exp.Expr):
+            if type(a) is not type(b):
+                return False
+            keys = {key for key, value in a.args.items() if _given(value)}
+            if keys != {key for key, value in b.args.items() if _given(value)}:
+                return False
+            stack += [(a.args[key], b.args[key]) for key in keys]
+        elif isinstance(a, list) and isinstance(b, list):
+            if len(a) != len(b):
+                return False
+            stack += zip(a, b, strict=True)
+        elif a != b:
+            return False
+    return True
+
+
+def _given(value: object) -> bool:
+    """Whether an argument says something: sqlglot leaves out, or sets to nothing, at will."""
+    return value is not None and value is not False and value != []
