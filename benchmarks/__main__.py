@@ -218,6 +218,7 @@ def run_alternating(
     seconds: dict[str, list[float]] = defaultdict(list)
     memory: dict[str, float] = defaultdict(float)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its bytecode beside it
     for number in range(rounds + 1):
         for name, command in commands.items():
             done = subprocess.run(

@@ -230,7 +230,8 @@ class Binder(RelationBinder):
         translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        shown, complete = self._outputs(node, translator)
+        # What a statement returns is bound to names and no further.
+        shown, complete = self._outputs(node, translator, skim=role.name == "query")
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = self._order(node, shown if complete else (), translator)
@@ -311,7 +312,9 @@ class Binder(RelationBinder):
                     return Clause(kind, ref.span.start)
         return None
 
-    def _outputs(self, node: exp.Select, translator: Translator) -> tuple[tuple[Output, ...], bool]:
+    def _outputs(
+        self, node: exp.Select, translator: Translator, *, skim: bool
+    ) -> tuple[tuple[Output, ...], bool]:
         found: list[Output] = []
         complete = True
         for item in node.expressions:
@@ -325,7 +328,9 @@ class Binder(RelationBinder):
             called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
             named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
             name = called.args["this"].lower() if named else ""
-            expression = translator.translate(item)
+            plain = isinstance(item.unalias(), exp.Column)
+            translate = translator.skim if skim and not plain else translator.translate
+            expression = translate(item)
             found.append(Output(name, expression))
             complete = complete and not several(item, expression)
             # From here on the name may stand for the value: in later items, GROUP BY, HAVING …

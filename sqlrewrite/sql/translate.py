@@ -98,6 +98,10 @@ _SPARK_NAMES = {
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 
+_PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
+_SKIMMED = Unknown("an expression that nothing asks for")
+
+
 @dataclass(slots=True)
 class Facts:
     """What the expressions of one block contain beside their values."""
@@ -130,6 +134,25 @@ class Translator:
     def translate(self, node: exp.Expr) -> Expression:
         """The plan's expression for a tree."""
         return _HANDLERS.get(type(node), Translator._call)(self, node)
+
+    def skim(self, node: exp.Expr) -> Expression:
+        """The expression of a tree whose value nothing will ask for: only its functions are noted,
+        unless there is a subquery or a window in it, which are part of the plan."""
+        functions: list[exp.Func] = []
+        stack = [node]
+        while stack:
+            found = stack.pop()
+            kind = type(found)
+            if kind is exp.Column:
+                continue
+            if isinstance(found, _PART_OF_THE_PLAN):
+                return self.translate(node)
+            if isinstance(found, exp.Func) and kind not in _HANDLERS and kind not in _OPERATORS:
+                functions.append(found)
+            stack += _children(found)
+        for function in functions:
+            self._note(function)
+        return _SKIMMED
 
     def conjunct(self, node: exp.Expr) -> Expression:
         """A top-level conjunct of WHERE: an EXISTS or IN that it is, under one NOT or none, decides
@@ -270,10 +293,16 @@ class Translator:
                 return self._scalar(node)
             if not isinstance(node, exp.Func):
                 return self._unknown(node)
-            operator = self._function_name(node)
-            self.facts.functions.add(operator)
-            self.facts.aggregates = self.facts.aggregates or operator in _AGGREGATES
+            operator = self._note(node)
         return Call(operator, tuple([self.translate(child) for child in _children(node)]))
+
+    def _note(self, node: exp.Func) -> str:
+        """Notes a function among the facts; its name."""
+        name = self._function_name(node)
+        self.facts.functions.add(name)
+        if isinstance(node, exp.AggFunc) or name in _AGGREGATES:
+            self.facts.aggregates = True
+        return name
 
     def _function_name(self, node: exp.Func) -> str:
         start, end = node.meta.get("start"), node.meta.get("end")
