@@ -15,7 +15,7 @@ from sqlrewrite.sql import definitions, parse
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 WAREHOUSE = FIXTURES / "catalog" / "warehouse"
-CORPUS = sorted(Path("/work/shared/corpus").glob("*/*.sql"))
+CORPUS = sorted((Path(__file__).resolve().parents[3] / "shared" / "corpus").glob("*/*.sql"))
 
 
 def table(catalog: Catalog, *name: str) -> Table:
