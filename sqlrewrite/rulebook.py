@@ -38,7 +38,9 @@ class Engine:
 
     def repeats(self, name: str) -> bool:
         """Whether a function or operator gives the same value whenever it is computed."""
-        return name in self.deterministic or name in self.total or not name.isidentifier()
+        # An operator goes by its sign; a name with a dot in it is a function of the user's own.
+        function = name.isidentifier() or "." in name.strip(".")
+        return name in self.deterministic or name in self.total or not function
 
 
 @dataclass(frozen=True, slots=True)

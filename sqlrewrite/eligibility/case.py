@@ -40,11 +40,6 @@ class Case:
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
 
     @property
-    def dimension_block(self) -> Block:
-        """The block in whose FROM the dimension stands."""
-        return self.plan.blocks[self.plan.owner[self.pair.dimension.relation]]
-
-    @property
     def dimension_blocks(self) -> tuple[int, ...]:
         """The blocks inside the dimension, none for a base table."""
         dimension = self.pair.dimension

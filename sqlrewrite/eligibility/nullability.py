@@ -7,7 +7,7 @@ nullable. Delta and Iceberg refuse the row at the write.
 from __future__ import annotations
 
 from sqlrewrite.plan.expressions import ColumnRef
-from sqlrewrite.plan.joins import PRESERVED
+from sqlrewrite.plan.joins import LEFT, PRESERVED, RIGHT
 from sqlrewrite.plan.nodes import Generate, Join, Node, Plan, Scan, numbers
 
 _ENFORCING = frozenset({"delta", "iceberg"})
@@ -29,8 +29,8 @@ def _kept(node: Node, relation: int) -> bool:
         if isinstance(node, Generate):
             node = node.child
             continue
-        side = "left" if relation in numbers(node.left) else "right"
+        side = LEFT if relation in numbers(node.left) else RIGHT
         if side not in PRESERVED[node.type]:
             return False
-        node = node.left if side == "left" else node.right
+        node = node.left if side == LEFT else node.right
     return True

@@ -116,13 +116,8 @@ def _of_functions(engine: Engine, names: Iterable[str]) -> Iterator[Reason]:
             yield DETERMINISM, f"{name}() depends on the order of rows"
         elif name in engine.nondeterministic:
             yield DETERMINISM, f"{name}() gives another value each time"
-        elif name not in engine.deterministic and name not in engine.total and _is_function(name):
+        elif not engine.repeats(name):
             yield DETERMINISM, f"{name}() is not known to be deterministic"
-
-
-def _is_function(name: str) -> bool:
-    """Whether a call is of a function, and not an operator under its sign."""
-    return name.isidentifier() or "." in name.strip(".")
 
 
 def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:

@@ -284,16 +284,6 @@ class Anchors:
                 return index
         raise AnchorError("parentheses do not match")
 
-    def closing(self, opening: int) -> int:
-        """The parenthesis that closes one. Raises AnchorError where none does."""
-        depth = 0
-        for index in range(opening, len(self.tokens)):
-            kind = self.kind(index)
-            depth += (kind is OPEN) - (kind is CLOSE)
-            if depth == 0:
-                return index
-        raise AnchorError("parentheses do not match")
-
     def _unwrapped(self, condition: Range) -> Range:
         """A condition without the parentheses around the whole of it."""
         start, end = condition.start, condition.end
