@@ -6,6 +6,7 @@ cross a process boundary. Offsets count code points of the file's text; lines an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -117,11 +118,17 @@ class PlanLine:
 
 @dataclass(frozen=True, slots=True)
 class PlanDiff:
-    """The logical plan of one changed statement, before and after, as one marked tree."""
+    """The logical plan of one changed statement, before and after, as one marked tree, which is
+    drawn only when it is asked for."""
 
     statement: int
     line: int
-    lines: tuple[PlanLine, ...]
+    draw: Callable[[], tuple[PlanLine, ...]]
+
+    @property
+    def lines(self) -> tuple[PlanLine, ...]:
+        """The tree, line by line."""
+        return self.draw()
 
 
 @dataclass(frozen=True, slots=True)

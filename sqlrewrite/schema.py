@@ -39,7 +39,10 @@ class PartitionField:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A base table; sizes are bytes, counts are rows, None is not known."""
+    """A base table; sizes are bytes, counts are rows, None is not known.
+
+    ``names`` are those of its columns in lower case.
+    """
 
     name: Name
     columns: tuple[Column, ...] = ()
@@ -50,11 +53,15 @@ class Table:
     size_in_bytes: int | None = None
     row_count: int | None = None
     source: str = ""
+    names: tuple[str, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(column.name.lower() for column in self.columns))
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""
         wanted = name.lower()
-        return next((c for c in self.columns if c.name.lower() == wanted), None)
+        return self.columns[self.names.index(wanted)] if wanted in self.names else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,11 @@ def columns(expression: Expression, *, inside: bool = True) -> tuple[ColumnRef, 
     stack = [expression]
     while stack:
         node = stack.pop()
-        if isinstance(node, ColumnRef):
-            found.append(node)
+        kind = type(node)
+        if kind is ColumnRef:
+            found.append(node)  # type: ignore[arg-type]
+        elif kind is Literal:
+            continue
         elif isinstance(node, Subquery) and not inside:
             stack += () if node.operand is None else (node.operand,)
         else:

@@ -8,13 +8,14 @@ has that form, so it can be taken out again for certain (``managed``).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.join_type import Place, place
 from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.plan.nodes import Clause
-from sqlrewrite.pruning.predicates import Style
+from sqlrewrite.pruning.predicates import Predicate, Style
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
@@ -58,10 +59,10 @@ def style(found: Slot, anchors: Anchors) -> Style:
     return Style(lower=anchors.raw(found.clause.lead).islower())
 
 
-def edits(found: Slot, predicates: list[str], anchors: Anchors) -> list[Edit]:
+def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> list[Edit]:
     """The insertions that add the predicates to a clause, in the order of their offsets."""
     clause, words = found.clause, style(found, anchors)
-    marked = [f"{predicate} {MARKER}" for predicate in predicates]
+    marked = [f"{predicate.text} {MARKER}" for predicate in predicates]
     conjunction = words.word("AND")
     if clause.disjunction:
         first, last = anchors.tokens[clause.condition.start], clause.condition.end - 1

@@ -11,18 +11,25 @@ from collections.abc import Sequence
 
 from sqlrewrite.model import Edit
 from sqlrewrite.pruning.placement import Slot
+from sqlrewrite.pruning.predicates import Predicate
 from sqlrewrite.source import apply
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import strip
 from sqlrewrite.sql.parse import TokenError, tokenize
-from sqlrewrite.sql.verify import condition_gained, where_gained
+from sqlrewrite.sql.verify import condition_gained, is_query, where_gained
 
 
 def check(
-    found: Slot, predicates: Sequence[str], edits: Sequence[Edit], anchors: Anchors, bound: Bound
+    found: Slot,
+    predicates: Sequence[Predicate],
+    edits: Sequence[Edit],
+    anchors: Anchors,
+    bound: Bound,
+    known: set[str],
 ) -> str | None:
-    """What is wrong with the edits of one clause, or None."""
+    """What is wrong with the edits of one clause, or None; ``known`` collects the key queries that
+    have been parsed, each of which several clauses of a statement may share."""
     clause, tokens, text = found.clause, anchors.tokens, anchors.text
     # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
     # parentheses, else its last conjunct, which the predicates follow.
@@ -34,8 +41,15 @@ def check(
         first = max([clause.keyword, *ends]) + 1
     start = tokens[first].start
     end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
+    # A query that is one by itself reads the same between any two tokens: each is parsed once, and
+    # the clause with a short one in its place.
+    queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
+    for query in queries:
+        if query not in known and not is_query(query):
+            return "a key query does not read as a query"
+        known.add(query)
     before = text[start:end]
-    after = apply(before, [Edit(edit.offset - start, edit.text) for edit in edits])
+    after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
     before, after = lead + before, lead + after
     try:
         lexed = tokenize(after)
@@ -44,8 +58,15 @@ def check(
     if strip(after, lexed).text != before:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
-        gained = where_gained(bound.selects[found.block], lexed, after, predicates)
+        gained = where_gained(bound.selects[found.block], lexed, after, len(predicates))
     else:
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, lexed[3:], after, predicates)
+        gained = tree is not None and condition_gained(tree, lexed[3:], after, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
+
+
+def _outlined(text: str, queries: Sequence[str]) -> str:
+    """An insertion with something short in place of each key query."""
+    for query in queries:
+        text = text.replace(query, "(SELECT 1)")
+    return text

@@ -42,7 +42,15 @@ class Style:
         return keyword.lower() if self.lower else keyword
 
 
-def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate without its marker, and the key queries in it, each with its parentheses."""
+
+    text: str
+    queries: tuple[str, ...]
+
+
+def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> Predicate:
     """The IN predicate for a case, on one line, without its marker.
 
     ``text`` is the statement's, in lower case. Raises AnchorError where a part of the predicate
@@ -61,7 +69,7 @@ def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint:
     )
     if conditions:
         query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
-    return f"{_fact(case, anchors)} {word('IN')} ({query})"
+    return Predicate(f"{_fact(case, anchors)} {word('IN')} ({query})", (f"({query})",))
 
 
 def fresh_alias(case: Case, text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from sqlrewrite.eligibility.case import relation_name
 from sqlrewrite.model import (
@@ -10,11 +11,12 @@ from sqlrewrite.model import (
     Candidate,
     JoinUse,
     PlanDiff,
+    PlanLine,
     TableUse,
     Verdict,
 )
 from sqlrewrite.plan.expressions import ColumnRef
-from sqlrewrite.plan.nodes import Derived
+from sqlrewrite.plan.nodes import Derived, Plan
 from sqlrewrite.plan.render import diff
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.statement import Judged, Pruned
@@ -35,17 +37,25 @@ def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
     for item in result.judged:
         if item.predicate is not None:
             target = item.case.pair.target.relation
-            added[target] = tuple(dict.fromkeys((*added.get(target, ()), item.predicate)))
+            added[target] = tuple(dict.fromkeys((*added.get(target, ()), item.predicate.text)))
     if not added:
         return None
     line, _ = place(result.statement.start)
-    return PlanDiff(result.statement.index, line, diff(result.plan, added))
+    return PlanDiff(result.statement.index, line, partial(_drawn, result.plan, added))
+
+
+def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
+    try:
+        return diff(plan, added)
+    except RecursionError:
+        return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
 def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
-    if verdict is Verdict.REWRITTEN and f"{item.predicate} {MARKER}" in kept:
+    predicate = item.predicate.text if item.predicate is not None else None
+    if verdict is Verdict.REWRITTEN and f"{predicate} {MARKER}" in kept:
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)
@@ -64,7 +74,7 @@ def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candida
         join=JoinUse(_join_name(pair), *place(at_join)),
         verdict=verdict,
         rules=item.rules,
-        predicate=item.predicate,
+        predicate=predicate,
     )
 
 

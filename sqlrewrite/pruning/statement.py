@@ -13,7 +13,7 @@ from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
 from sqlrewrite.pruning.candidates import Pair, find_pairs
-from sqlrewrite.pruning.predicates import in_predicate
+from sqlrewrite.pruning.predicates import Predicate, in_predicate
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
@@ -37,7 +37,7 @@ class Judged:
     case: Case
     rules: tuple[RuleResult, ...]
     verdict: Verdict
-    predicate: str | None = None
+    predicate: Predicate | None = None
     slot: placement.Slot | None = None
 
 
@@ -107,7 +107,7 @@ def _edit(
     statement: Statement, bound: Bound, judged: tuple[Judged, ...], anchors: Anchors
 ) -> Pruned:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
-    slots: dict[placement.Slot, list[str]] = {}
+    slots: dict[placement.Slot, list[Predicate]] = {}
     for item in judged:
         if item.slot is not None and item.predicate is not None:
             predicates = slots.setdefault(item.slot, [])
@@ -115,10 +115,11 @@ def _edit(
                 predicates.append(item.predicate)
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
+    known: set[str] = set()
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors, bound)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound, known)
         if wrong is None:
             edits += made
             continue

@@ -67,7 +67,9 @@ class Anchors:
         self.tokens = tokens
         self._starts = [token.start for token in tokens]
         self._types = [token.token_type for token in tokens]
+        self._partner = _partners(self._types)
         self._tops: dict[tuple[int, int], list[int]] = {}
+        self._wheres: dict[int, ConditionClause] = {}
         self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
 
     def index(self, offset: int) -> int:
@@ -87,6 +89,11 @@ class Anchors:
         """The WHERE of the SELECT that the token at an offset (in its FROM or later) belongs to,
         or the place for one."""
         select = self._outward(self.index(inside), TokenType.SELECT)
+        if select not in self._wheres:
+            self._wheres[select] = self._where(select)
+        return self._wheres[select]
+
+    def _where(self, select: int) -> ConditionClause:
         start = self._find(select, frozenset({TokenType.FROM}), AFTER_WHERE)
         if self.kind(start) is not TokenType.FROM:
             raise AnchorError("a SELECT without FROM")
@@ -234,8 +241,9 @@ class Anchors:
 
     def _outward(self, index: int, wanted: TokenType) -> int:
         """The nearest token of a type before this one and not inside a closed parenthesis."""
+        types = self._types
         while index >= 0:
-            kind = self.kind(index)
+            kind = types[index]
             if kind is wanted:
                 return index
             if kind is TokenType.SEMICOLON:
@@ -250,19 +258,15 @@ class Anchors:
     def _find(self, start: int, wanted: frozenset[TokenType], stop: frozenset[TokenType]) -> int:
         """The first token after ``start`` at its depth of one of these types, or where that depth
         ends."""
-        index, depth = start + 1, 0
-        while index < len(self.tokens):
-            kind = self._types[index]
+        types, index = self._types, start + 1
+        while index < len(types):
+            kind = types[index]
             if kind is OPEN:
-                depth += 1
-            elif kind is CLOSE:
-                if depth == 0:
-                    return index
-                depth -= 1
-            elif depth == 0 and (kind in wanted or kind in stop) and self._keyword(index, kind):
+                index = self._partner.get(index, len(types))
+            elif kind is CLOSE or ((kind in wanted or kind in stop) and self._keyword(index, kind)):
                 return index
             index += 1
-        return index
+        return min(index, len(types))
 
     def _keyword(self, index: int, kind: TokenType) -> bool:
         """Whether a token that could be a keyword is one, and not a name or a function."""
@@ -276,13 +280,9 @@ class Anchors:
 
     def opening(self, close: int) -> int:
         """The parenthesis that one closes. Raises AnchorError where it has none."""
-        depth = 0
-        for index in range(close, -1, -1):
-            kind = self.kind(index)
-            depth += (kind is CLOSE) - (kind is OPEN)
-            if depth == 0:
-                return index
-        raise AnchorError("parentheses do not match")
+        if close not in self._partner:
+            raise AnchorError("parentheses do not match")
+        return self._partner[close]
 
     def _unwrapped(self, condition: Range) -> Range:
         """A condition without the parentheses around the whole of it."""
@@ -338,3 +338,16 @@ class Anchors:
             elif depth == 0:
                 found.append(index)
         return found
+
+
+def _partners(types: Sequence[TokenType]) -> dict[int, int]:
+    """The index of each parenthesis' partner, both ways; one without a partner is not in it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for index, kind in enumerate(types):
+        if kind is OPEN:
+            opened.append(index)
+        elif kind is CLOSE and opened:
+            found[index] = start = opened.pop()
+            found[start] = index
+    return found

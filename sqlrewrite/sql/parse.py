@@ -159,7 +159,7 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
     """The statements of a text in order; empty ones are left out. Raises nothing."""
     lexed = lexed or lex(text)
     pieces: list[tuple[int, list[Token] | Failure]] = [
-        (piece[0].start, piece) for piece in _split(lexed.tokens)
+        (piece[0].start, piece) for piece in _split(text, lexed.tokens)
     ]
     pieces += [(failure.offset, failure) for failure in lexed.failures]
     since = 0
@@ -206,7 +206,11 @@ def _semicolons(text: str) -> Iterator[int]:
     yield len(text)
 
 
-def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def _split(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    if ";" not in text:
+        if tokens:
+            yield list(tokens)
+        return
     piece: list[Token] = []
     for token in tokens:
         if token.token_type is TokenType.SEMICOLON:

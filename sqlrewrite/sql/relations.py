@@ -53,7 +53,6 @@ class RelationBinder:
         self.ctes: list[Cte] = []
         self._numbered = 0
         self._views: tuple[Name, ...] = ()
-        self._columns: dict[Name, tuple[str, ...]] = {}
 
     @abstractmethod
     def query(self, node: exp.Expr, scope: Scope, role: str) -> Query: ...
@@ -284,12 +283,8 @@ class RelationBinder:
         streaming: bool = False,
         sampled: bool = False,
     ) -> Scan:
-        columns = self._columns.get(table.name)
-        if columns is None:
-            columns = tuple(column.name.lower() for column in table.columns)
-            self._columns[table.name] = columns
         streaming = streaming or table.streaming
-        return Scan(number, table, columns, alias, parts, span, streaming, sampled)
+        return Scan(number, table, table.names, alias, parts, span, streaming, sampled)
 
     def _view(
         self,

@@ -22,7 +22,6 @@ from sqlrewrite.plan.nodes import (
     Opaque,
     Relation,
     Scan,
-    leaves,
 )
 
 _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
@@ -40,6 +39,15 @@ class Scope:
     source: Node | None = None
     outer: list[ColumnRef] = field(default_factory=list)
     _listed: tuple[Node, list[_Listed] | None] | None = None
+    _visible: tuple[Node, list[Relation | Generate]] | None = None
+
+    def visible(self) -> list[Relation | Generate]:
+        """The relations whose columns can be named here without leaving the scope."""
+        if self.source is None:
+            return []
+        if self._visible is None or self._visible[0] is not self.source:
+            self._visible = (self.source, visible(self.source))
+        return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
         """The visible relations with their columns, where none of these is merged by USING."""
@@ -49,7 +57,7 @@ class Scope:
             listed: list[_Listed] | None = None
             if not _merges(self.source):
                 listed = []
-                for leaf in visible(self.source):
+                for leaf in self.visible():
                     names = column_names(leaf) or ()
                     listed.append((leaf.relation, names, frozenset(names)))
             self._listed = (self.source, listed)
@@ -97,7 +105,8 @@ def _in_source(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expre
     if len(parts) == 1:
         return _one(named(scope, parts[0], span), parts)
     *qualifier, name = parts
-    matches = [leaf for leaf in visible(node) if _named(leaf, tuple(qualifier))]
+    wanted = tuple(qualifier)
+    matches = [leaf for leaf in scope.visible() if _named(leaf, wanted)]
     if not matches:
         return _field_access(scope, node, parts, span)
     if len(matches) > 1:
@@ -174,15 +183,20 @@ def _has_unknown(node: Node | None, parts: tuple[str, ...]) -> bool:
 
 def visible(node: Node | None) -> list[Relation | Generate]:
     """The relations whose columns can be named above a join tree: not a semi-join's right side."""
-    match node:
-        case Join(left=left, right=right, type=kind):
-            return visible(left) if kind in _LEFT_ONLY else visible(left) + visible(right)
-        case Generate(child=child):
-            return [*visible(child), node]
-        case None:
-            return []
-        case _:
-            return list(leaves(node))
+    found: list[Relation | Generate] = []
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        match top:
+            case Join(left=left, right=right, type=kind):
+                stack += [left] if kind in _LEFT_ONLY else [right, left]
+            case Generate(child=child):
+                found += [*visible(child), top]
+            case Scan() | Derived() | CteReference() | Opaque():
+                found.append(top)
+            case _:
+                pass
+    return found
 
 
 def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:

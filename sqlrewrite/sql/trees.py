@@ -15,6 +15,9 @@ _GENERATORS = frozenset(
     """.split()
 )
 
+# Most of a tree, and no table is below it; what a hint names is none.
+_NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
+
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
     """The conjuncts of a condition in the author's order, parentheses looked through."""
@@ -36,12 +39,15 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
     stack = [tree]
     while stack:
         node = stack.pop()
-        if isinstance(node, exp.Table) and not node.args.get("db"):
+        kind = type(node)
+        if kind in _NO_TABLES:
+            continue
+        if kind is exp.Table and not node.args.get("db"):
             yield node.name.lower()
         for value in node.args.values():
             if isinstance(value, list):
                 stack += [item for item in value if isinstance(item, exp.Expr)]
-            elif isinstance(value, exp.Expr) and not isinstance(value, exp.Hint):
+            elif isinstance(value, exp.Expr):
                 stack.append(value)
 
 

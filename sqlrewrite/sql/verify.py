@@ -9,35 +9,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import Token, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.parse import parse_condition, parse_tokens
+from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
 from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
 
 
-def condition_gained(
-    before: exp.Expr, after: Sequence[Token], text: str, predicates: Sequence[str]
-) -> bool:
+def is_query(text: str) -> bool:
+    """Whether a text is one query in parentheses."""
+    try:
+        # A hint's text would be lexed and parsed once more; it decides nothing.
+        tokens = [t for t in tokenize(text) if t.token_type is not TokenType.HINT]
+        tree = parse_tokens(tokens, text)
+    except (SqlglotError, RecursionError, ValueError):
+        return False
+    return isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query)
+
+
+def condition_gained(before: exp.Expr, after: Sequence[Token], text: str, count: int) -> bool:
     """Whether the tail of a condition that ``after`` are the tokens of (of ``text``) is the tail of
-    ``before`` and as many IN predicates more, as conjuncts at the top; or they are all in front."""
+    ``before`` and ``count`` IN predicates more, as conjuncts at the top; or they are all in front.
+    """
     try:
         new = conjunct_trees(parse_condition(after, text))
     except (SqlglotError, RecursionError, ValueError):
         return False
     old = conjunct_trees(before)
-    count = len(predicates)
     tail = old[len(old) + count - len(new) :] if count < len(new) <= len(old) + count else []
     return _gained(tail, new, count)
 
 
-def where_gained(
-    before: exp.Select, after: Sequence[Token], text: str, predicates: Sequence[str]
-) -> bool:
+def where_gained(before: exp.Select, after: Sequence[Token], text: str, count: int) -> bool:
     """Whether ``after``, the tokens of a SELECT (of ``text``), has the FROM of another SELECT and a
-    new WHERE of just the predicates."""
+    new WHERE of just ``count`` predicates."""
     try:
         new = parse_tokens(list(after), text)
     except (SqlglotError, RecursionError, ValueError):
@@ -45,7 +52,7 @@ def where_gained(
     where = new.args.get("where")
     return (
         where is not None
-        and _gained([], conjunct_trees(where.this), len(predicates))
+        and _gained([], conjunct_trees(where.this), count)
         and all(same_tree(new.args.get(key), before.args.get(key)) for key in _FROM)
     )
 

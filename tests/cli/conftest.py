@@ -43,8 +43,9 @@ def stand_in(sql: str, catalog: Catalog, *, engine: str, predicate: str, hint: b
         end = at + len("PRUNE WHERE ")
         done = sql[:end] + PREDICATE + sql[end:]
         candidates.append(candidate(sql, at, Verdict.REWRITTEN))
-        lines = (PlanLine(" ", "Join inner"), PlanLine("-", "├─ Scan sales s"))
-        plans.append(PlanDiff(0, 1, (*lines, PlanLine("+", "├─ Filter s.day IN (…)"))))
+        before = (PlanLine(" ", "Join inner"), PlanLine("-", "├─ Scan sales s"))
+        lines = (*before, PlanLine("+", "├─ Filter s.day IN (…)"))
+        plans.append(PlanDiff(0, 1, lambda: lines))
     elif at >= 0:
         candidates.append(candidate(sql, at, Verdict.ALREADY_PRUNED))
     if "KEEP" in sql:
