@@ -80,7 +80,9 @@ def rewrite(
             from sqlrewrite.pruning.statement import Options, prune
 
             try:
-                result = prune(statement, text.text, catalog, Options(rules, hint, disabled))
+                result = prune(
+                    statement, text.text, catalog, Options(rules, hint, disabled=disabled)
+                )
                 plan = plan_diff(result, place) if result is not None else None
             except RecursionError:
                 failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None

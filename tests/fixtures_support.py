@@ -185,13 +185,10 @@ def _pull(node: exp.Expr) -> str | None:
 
 def _bare(tree: exp.Expr) -> exp.Expr:
     """A tree without parentheses, which the nesting of nodes says already."""
-    return tree.transform(_unwrapped)
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
+    bare = exp.Tuple(expressions=[tree.copy()])
+    for paren in reversed(list(bare.find_all(exp.Paren))):
+        paren.replace(paren.this)
+    return bare
 
 
 def query_texts(text: str) -> Iterator[tuple[str | None, str]]:

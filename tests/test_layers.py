@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.verify",),
     ("sqlrewrite.catalog",),
-    ("sqlrewrite.pruning.candidates",),
+    ("sqlrewrite.pruning.candidates", "sqlrewrite.pruning.restrictions"),
     ("sqlrewrite.pruning.reducers",),
     ("sqlrewrite.eligibility",),
     ("sqlrewrite.pruning.predicates",),

@@ -26,11 +26,12 @@ from sqlrewrite.eligibility import (
     streaming,
 )
 from sqlrewrite.eligibility.case import Case, Judgement, passed
-from sqlrewrite.eligibility.repeatable import of_dimension
+from sqlrewrite.eligibility.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.model import Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.reducers import restrictions
+from sqlrewrite.pruning.restrictions import Reach
 from sqlrewrite.rulebook import Engine
 
 
@@ -82,6 +83,7 @@ def examine(
     engine: Engine,
     *,
     hint: bool,
+    reach: Reach,
     disabled: frozenset[str] = frozenset(),
 ) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
@@ -89,9 +91,9 @@ def examine(
     Where a rule is not decided, ``DECIDED`` fails. ``disabled`` rules are taken as passed: for the
     tests that show each rule to be needed.
     """
-    case = Case(plan, pair, pairs, engine, hint, disabled=disabled)
-    kept, left_out = conditions.sift(case, restrictions(plan, pair))
-    case = replace(case, kept=kept, left_out=left_out, against=of_dimension(case))
+    case = Case(plan, pair, pairs, engine, hint, reach, disabled=disabled)
+    kept, left_out = conditions.sift(case, restrictions(plan, pair, reach))
+    case = replace(case, kept=kept, left_out=left_out, against=_against(case))
     results = tuple(_result(rule, case) for rule in RULES)
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
@@ -101,6 +103,12 @@ def examine(
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
         return case, results, Verdict.ALREADY_PRUNED
     return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
+
+
+def _against(case: Case) -> tuple[tuple[str, str], ...]:
+    """All that speaks against reading the dimension again, once each."""
+    dimension = case.pair.dimension
+    return tuple(dict.fromkeys((*of_whole(case, dimension), *cannot_stand_alone(case, dimension))))
 
 
 def _result(rule: Rule, case: Case) -> RuleResult:

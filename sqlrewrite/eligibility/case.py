@@ -8,7 +8,7 @@ from sqlrewrite.model import Outcome
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Block, CteReference, Derived, Opaque, Plan, Scan
 from sqlrewrite.pruning.candidates import Pair
-from sqlrewrite.pruning.reducers import Restriction
+from sqlrewrite.pruning.restrictions import Reach, Restriction
 from sqlrewrite.rulebook import Engine
 
 Judgement = tuple[Outcome, str]
@@ -19,9 +19,10 @@ Judgement = tuple[Outcome, str]
 class Case:
     """One pair before its rules, among all ``pairs`` of its statement.
 
-    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, and
-    ``against`` what speaks against reading the dimension again, as (rule code, reason);
-    ``disabled`` are rules taken as passed, which only tests may ask for.
+    ``reach`` is how far the dimension's neighbours are followed, ``kept`` are the conditions that
+    the key query may repeat, ``left_out`` why others may not, and ``against`` what speaks against
+    reading the dimension again, as (rule code, reason); ``disabled`` are rules taken as passed,
+    which only tests may ask for.
     """
 
     plan: Plan
@@ -29,6 +30,7 @@ class Case:
     pairs: tuple[Pair, ...]
     engine: Engine
     hint: bool
+    reach: Reach
     kept: tuple[Restriction, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     against: tuple[tuple[str, str], ...] = ()

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.plan.expressions import Call, Expression, Subquery
-from sqlrewrite.pruning.reducers import AnyOf, Restriction
+from sqlrewrite.plan.nodes import CteReference, Derived, Relation
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.rulebook import Engine
 
 
 def judge(case: Case) -> Judgement:
     """Whether some condition on the dimension, or in it, is selective."""
-    if any(_restricts(case.engine, item) for item in case.kept):
+    if any(restricts(case, item) for item in case.kept):
         return passed(f"{case.dimension_name} is filtered")
-    for number in case.dimension_blocks:
-        block = case.plan.blocks[number]
-        for condition in (*block.where, *block.having):
-            if selective(case.engine, condition.expression):
-                return passed(f"{case.dimension_name} is filtered inside")
+    if _filtered_inside(case, case.pair.dimension):
+        return passed(f"{case.dimension_name} is filtered inside")
     if case.left_out:
         return failed(
             f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"
@@ -27,10 +25,28 @@ def judge(case: Case) -> Judgement:
     return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
 
 
-def _restricts(engine: Engine, item: Restriction) -> bool:
-    if isinstance(item, AnyOf):
-        return all(any(_restricts(engine, inner) for inner in branch) for branch in item.branches)
-    return selective(engine, item.expression)
+def restricts(case: Case, item: Restriction) -> bool:
+    """Whether a restriction is likely to leave few rows."""
+    match item:
+        case Conjunct(expression=expression):
+            return selective(case.engine, expression)
+        case AnyOf(branches=branches):
+            return all(any(restricts(case, inner) for inner in branch) for branch in branches)
+        case SemiJoin(relation=relation, inner=inner):
+            return any(restricts(case, found) for found in inner) or _filtered_inside(
+                case, relation
+            )
+
+
+def _filtered_inside(case: Case, relation: Relation) -> bool:
+    """Whether a derived table, view or CTE has a selective condition of its own."""
+    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    blocks = (case.plan.blocks[number] for number in numbers)
+    return any(
+        selective(case.engine, condition.expression)
+        for block in blocks
+        for condition in (*block.where, *block.having)
+    )
 
 
 def selective(engine: Engine, expression: Expression) -> bool:

@@ -8,14 +8,15 @@ an alias that occurs nowhere in the statement, so that none can be taken for ano
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
-from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -50,41 +51,89 @@ class Predicate:
     queries: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _Writer:
+    """Writes one predicate; ``taken`` are the aliases it has used."""
+
+    anchors: Anchors
+    style: Style
+    text: str
+    taken: set[str] = field(default_factory=set)
+
+    def query(
+        self,
+        relation: Relation,
+        key: ColumnRef,
+        found: Sequence[Restriction],
+        hint: bool,
+    ) -> str:
+        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses."""
+        alias, word = self.alias(relation), self.style.word
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        query = (
+            f"{word('SELECT')} {broadcast}{alias}.{_spelled(key, self.anchors)} {word('FROM')} "
+            f"{_source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
+        )
+        conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
+        if conditions:
+            query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
+        return query
+
+    def alias(self, relation: Relation) -> str:
+        """A short alias for a relation, its initials, that is no word of the statement."""
+        name = relation.table.name[-1] if isinstance(relation, Scan) else relation.alias
+        words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+        stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
+        avoid = {*(column_names(relation) or ()), *self.taken, *_WORDS}
+        for number in count(1):
+            alias = stem if number == 1 else f"{stem}{number}"
+            if alias not in avoid and not re.search(rf"\b{alias}\b", self.text):
+                break
+        self.taken.add(alias)
+        return alias
+
+    def restriction(self, item: Restriction, alias: str) -> str:
+        """A restriction as a conjunct over the relation of that alias."""
+        match item:
+            case Conjunct():
+                return self.conjunct(item, alias)
+            case AnyOf(branches=branches):
+                texts = list(dict.fromkeys(self.branch(branch, alias) for branch in branches))
+                joined = f" {self.style.word('OR')} ".join(texts)
+                return texts[0] if len(texts) == 1 else f"({joined})"
+            case SemiJoin(key=key, relation=relation, other=other, inner=inner):
+                column = f"{alias}.{_spelled(key, self.anchors)}"
+                query = self.query(relation, other, inner, hint=False)
+                return f"{column} {self.style.word('IN')} ({query})"
+
+    def branch(self, branch: tuple[Restriction, ...], alias: str) -> str:
+        """A branch of a disjunction."""
+        parts = list(dict.fromkeys(self.restriction(item, alias) for item in branch))
+        text = f" {self.style.word('AND')} ".join(parts)
+        return f"({text})" if len(parts) > 1 else text
+
+    def conjunct(self, item: Conjunct, alias: str) -> str:
+        """The author's own text of a conjunct, its columns qualified with the alias."""
+        tokens = self.anchors.conjunct(item.condition)
+        replaced = {}
+        for ref in columns(item.expression):
+            if ref.span is None:
+                raise AnchorError("a column that the text does not name")
+            replaced[ref.span] = f"{alias}.{_spelled(ref, self.anchors)}"
+        text = self.anchors.copy(tokens, replaced)
+        return f"({text})" if self.anchors.disjunction(tokens) else text
+
+
 def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> Predicate:
     """The IN predicate for a case, on one line, without its marker.
 
     ``text`` is the statement's, in lower case. Raises AnchorError where a part of the predicate
     cannot be found in it.
     """
-    alias = fresh_alias(case, text)
-    word = style.word
-    key = _spelled(case.pair.key, anchors)
-    broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
-    query = (
-        f"{word('SELECT')} {broadcast}{alias}.{key} {word('FROM')} "
-        f"{_source(case, anchors)} {word('AS')} {alias}{_listed(case)}"
-    )
-    conditions = list(
-        dict.fromkeys(_restriction(item, alias, anchors, style) for item in case.kept)
-    )
-    if conditions:
-        query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
-    return Predicate(f"{_fact(case, anchors)} {word('IN')} ({query})", (f"({query})",))
-
-
-def fresh_alias(case: Case, text: str) -> str:
-    """A short alias for the dimension, its initials, that is no word of the statement's ``text``,
-    which is in lower case."""
-    dimension = case.pair.dimension
-    name = dimension.table.name[-1] if isinstance(dimension, Scan) else dimension.alias
-    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
-    stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-    names = column_names(dimension) or ()
-
-    def taken(alias: str) -> bool:
-        return alias in _WORDS or alias in names or bool(re.search(rf"\b{alias}\b", text))
-
-    return next(a for n in count(1) if not taken(a := stem if n == 1 else f"{stem}{n}"))
+    pair = case.pair
+    query = _Writer(anchors, style, text).query(pair.dimension, pair.key, case.kept, hint)
+    column = _fact(case, anchors)
+    return Predicate(f"{column} {style.word('IN')} ({query})", (f"({query})",))
 
 
 def _fact(case: Case, anchors: Anchors) -> str:
@@ -126,52 +175,20 @@ def _declared(relation: object, name: str) -> str:
     return name
 
 
-def _source(case: Case, anchors: Anchors) -> str:
-    dimension = case.pair.dimension
-    match dimension:
+def _source(relation: Relation, anchors: Anchors) -> str:
+    match relation:
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
             return anchors.copy(anchors.parenthesised(anchor))
         case _:
-            raise AnchorError("the dimension has no text to repeat")
+            raise AnchorError("a relation that has no text to repeat")
 
 
-def _listed(case: Case) -> str:
+def _listed(relation: Relation) -> str:
     """The column list of the author's alias, which renames what the key query reads too."""
-    dimension = case.pair.dimension
-    listed = dimension.listed if isinstance(dimension, Derived | CteReference) else ()
+    listed = relation.listed if isinstance(relation, Derived | CteReference) else ()
     return f"({', '.join(map(quoted, listed))})" if listed else ""
-
-
-def _restriction(item: Restriction, alias: str, anchors: Anchors, style: Style) -> str:
-    match item:
-        case Conjunct():
-            return _conjunct(item, alias, anchors)
-        case AnyOf(branches=branches):
-            texts = list(
-                dict.fromkeys(_branch(branch, alias, anchors, style) for branch in branches)
-            )
-            if len(texts) == 1:
-                return texts[0]
-            return "(" + f" {style.word('OR')} ".join(texts) + ")"
-
-
-def _branch(branch: tuple[Restriction, ...], alias: str, anchors: Anchors, style: Style) -> str:
-    parts = list(dict.fromkeys(_restriction(item, alias, anchors, style) for item in branch))
-    text = f" {style.word('AND')} ".join(parts)
-    return f"({text})" if len(parts) > 1 else text
-
-
-def _conjunct(item: Conjunct, alias: str, anchors: Anchors) -> str:
-    tokens = anchors.conjunct(item.condition)
-    replaced = {}
-    for ref in columns(item.expression):
-        if ref.span is None:
-            raise AnchorError("a column that the text does not name")
-        replaced[ref.span] = f"{alias}.{_spelled(ref, anchors)}"
-    text = anchors.copy(tokens, replaced)
-    return f"({text})" if anchors.disjunction(tokens) else text
 
 
 def _spelled(ref: ColumnRef, anchors: Anchors) -> str:

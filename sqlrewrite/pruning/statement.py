@@ -6,7 +6,7 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlrewrite.eligibility import CLAUSE, Case, examine
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
@@ -14,6 +14,7 @@ from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
 from sqlrewrite.pruning.candidates import Pair, find_pairs
 from sqlrewrite.pruning.predicates import Predicate, in_predicate
+from sqlrewrite.pruning.restrictions import Reach
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
@@ -27,7 +28,8 @@ class Options:
 
     engine: Engine
     hint: bool
-    disabled: frozenset[str]
+    reach: Reach = field(default_factory=Reach)
+    disabled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +82,13 @@ def _judge(
 ) -> Judged:
     """One pair through all rules, and its predicate where they pass."""
     case, rules, verdict = examine(
-        plan, pair, pairs, options.engine, hint=options.hint, disabled=options.disabled
+        plan,
+        pair,
+        pairs,
+        options.engine,
+        hint=options.hint,
+        reach=options.reach,
+        disabled=options.disabled,
     )
     judged = Judged(case, rules, verdict)
     if verdict is not Verdict.REWRITTEN:

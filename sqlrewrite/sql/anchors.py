@@ -173,7 +173,13 @@ class Anchors:
         found = self._clause(condition.clause)[1]
         if len(found) != condition.of:
             raise AnchorError("the conjuncts of the text are not those of the tree")
-        return found[condition.ordinal]
+        part = found[condition.ordinal]
+        for depth, (index, of) in enumerate(condition.path):
+            parts = self.conjuncts(part) if depth % 2 else self.disjuncts(part)
+            if len(parts) != of:
+                raise AnchorError("the parts of an OR in the text are not those of the tree")
+            part = parts[index]
+        return part
 
     def conjuncts(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition in order, parentheses looked through."""
@@ -189,6 +195,13 @@ class Anchors:
             found += self.conjuncts(piece) if wrapped else [piece]
             start = index + 1
         return found
+
+    def disjuncts(self, condition: Range) -> list[Range]:
+        """The operands of the OR at the top of a condition, parentheses kept."""
+        condition = self._unwrapped(condition)
+        ends = [index for index in self._top(condition) if self._types[index] in OR]
+        starts = (condition.start, *(end + 1 for end in ends))
+        return [Range(s, e) for s, e in zip(starts, (*ends, condition.end), strict=True)]
 
     def parenthesised(self, alias: int) -> Range:
         """The parentheses before the alias at an offset: a derived table, both included."""
