@@ -17,6 +17,7 @@ from sqlrewrite.eligibility import (
     conditions,
     determinism,
     equi_join,
+    form,
     join_type,
     key_types,
     names,
@@ -28,11 +29,10 @@ from sqlrewrite.eligibility import (
 from sqlrewrite.eligibility.case import Case, Judgement, passed
 from sqlrewrite.eligibility.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.model import Outcome, RuleResult, Verdict
+from sqlrewrite.options import Options
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.reducers import restrictions
-from sqlrewrite.pruning.restrictions import Reach
-from sqlrewrite.rulebook import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ RULES: tuple[Rule, ...] = (
     CLAUSE,
     Rule("DPP120", "selective-predicate", selective_predicate.judge),
     Rule("DPP123", "benefit", benefit.judge),
+    Rule("DPP124", "key-size", form.judge),
 )
 
 
@@ -77,22 +78,14 @@ DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided")
 
 
 def examine(
-    plan: Plan,
-    pair: Pair,
-    pairs: tuple[Pair, ...],
-    engine: Engine,
-    *,
-    hint: bool,
-    reach: Reach,
-    disabled: frozenset[str] = frozenset(),
+    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options
 ) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
 
-    Where a rule is not decided, ``DECIDED`` fails. ``disabled`` rules are taken as passed: for the
-    tests that show each rule to be needed.
+    Where a rule is not decided, ``DECIDED`` fails.
     """
-    case = Case(plan, pair, pairs, engine, hint, reach, disabled=disabled)
-    kept, left_out = conditions.sift(case, restrictions(plan, pair, reach))
+    case = Case(plan, pair, pairs, options)
+    kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
     case = replace(case, kept=kept, left_out=left_out, against=_against(case))
     results = tuple(_result(rule, case) for rule in RULES)
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
@@ -112,7 +105,7 @@ def _against(case: Case) -> tuple[tuple[str, str], ...]:
 
 
 def _result(rule: Rule, case: Case) -> RuleResult:
-    if rule.code in case.disabled:
+    if rule.code in case.options.disabled:
         return RuleResult(rule.code, rule.name, Outcome.PASS, "switched off")
     outcome, message = rule.judge(case)
     return RuleResult(rule.code, rule.name, outcome, message)

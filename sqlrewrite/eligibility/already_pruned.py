@@ -42,7 +42,7 @@ def judge_pruned(case: Case) -> Judgement:
 
 def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
     """The conditions that reach a scan, over its own columns."""
-    for item in restricting(case.plan, scan.relation, case.reach):
+    for item in restricting(case.plan, scan.relation, case.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.eligibility.already_pruned import binds_partition
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
+from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.plan.nodes import CteReference, Derived, Relation, Scan, read_by
 from sqlrewrite.pruning.restrictions import neighbours
 
@@ -22,7 +23,8 @@ def judge(case: Case) -> Judgement:
     read = (case.pair.dimension, *neighbours(case.kept))
     scans = tuple(scan for relation in read for scan in _scans(case, relation))
     cost = _bytes(scans)
-    if engine.reuse_broadcast_only and not case.hint and (cost or 0) > engine.broadcast_threshold:
+    by_broadcast = engine.reuse_broadcast_only and chosen(case) == "in"
+    if by_broadcast and not case.options.hint and (cost or 0) > engine.broadcast_threshold:
         return failed(
             f"{case.dimension_name} has {cost:,} bytes, too many to be broadcast without a hint, "
             f"and {engine.name} prunes by a broadcast only"

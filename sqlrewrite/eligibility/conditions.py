@@ -62,6 +62,18 @@ _OF_DATES = frozenset(
     trunc datediff date_diff date_format
     """.split()
 )
+# Date arithmetic in days wraps and never fails.
+_DATE_SHIFTS = frozenset({"date_add", "date_sub"})
+# Casts that neither fail nor lose anything that matters: widening, and to text.
+_CASTS = {
+    "tinyint": ("smallint", "int", "bigint", "string"),
+    "smallint": ("int", "bigint", "string"),
+    "int": ("bigint", "string"),
+    "bigint": ("string",),
+    "date": ("timestamp", "string"),
+    "timestamp": ("date", "string"),
+    "string": ("string",),
+}
 _OF_DATES_TAKE = ("datetime", "'…'", "DATE '…'")
 
 
@@ -96,7 +108,7 @@ def _sifted(
 
 
 def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> bool:
-    against = [reason for reason in reasons if reason[0] not in case.disabled]
+    against = [reason for reason in reasons if reason[0] not in case.options.disabled]
     left_out += against[:1]
     return bool(against)
 
@@ -112,7 +124,7 @@ def judge_guards(case: Case) -> Judgement:
 def _of_conjunct(case: Case, item: Conjunct) -> Iterator[Reason]:
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
-    yield from _of_expression(case, item.expression)
+    yield from of_value(case, item.expression)
 
 
 def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
@@ -124,7 +136,9 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
         yield TYPES, why
 
 
-def _of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
+def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
+    """The reasons why an expression may not be computed again, for rows that it might never have
+    been computed for."""
     yield from of_expression(case.engine, expression)
     for node in walk(expression):
         if not _total(case, node):
@@ -157,8 +171,8 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
 def _total(case: Case, node: Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
-        case Cast():
-            return False
+        case Cast(operand=operand, type=kind):
+            return kind in _CASTS.get(_cast_from(case.plan, operand), ())
         case Call(name=name, args=args) if name in _ARITHMETIC:
             return all(_constant(arg) for arg in args)
         case Call(name=name, args=args) if name in _TEXT_ARGUMENTS:
@@ -166,6 +180,8 @@ def _total(case: Case, node: Expression) -> bool:
             return all(isinstance(arg, Literal) for arg in args[_TEXT_ARGUMENTS[name] :])
         case Call(name=name, args=args) if name in _COERCING:
             return comparable(case.plan, args)
+        case Call(name=name, args=(day, Literal(kind="number"))) if name in _DATE_SHIFTS:
+            return _kind(case.plan, day) in _OF_DATES_TAKE
         case Call(name=name, args=args) if name in _OF_DATES:
             return all(_kind(case.plan, arg) in _OF_DATES_TAKE for arg in args)
         case Call(name=name):
@@ -177,6 +193,10 @@ def _total(case: Case, node: Expression) -> bool:
             return comparable(case.plan, (operand, *found))
         case _:
             return True
+
+
+def _cast_from(plan: Plan, operand: Expression) -> str:
+    return expression_type(plan, operand) or ""
 
 
 def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:

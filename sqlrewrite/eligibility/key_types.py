@@ -7,8 +7,8 @@ IN casts both sides to string. So the types must be known, and of one family.
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed, unknown
-from sqlrewrite.plan.columns import column_type
-from sqlrewrite.plan.expressions import ColumnRef
+from sqlrewrite.plan.columns import column_type, expression_type
+from sqlrewrite.plan.expressions import ColumnRef, Expression
 from sqlrewrite.plan.nodes import Plan
 
 # Types within a family are compared alike by = and by IN, whatever their widths.
@@ -32,19 +32,24 @@ TYPES = "DPP112"
 def judge(case: Case) -> Judgement:
     """Whether the fact's column, as stored and as joined, and the key are of one family."""
     pair = case.pair
-    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
+    sides: list[tuple[str, Expression]] = [(case.label(pair.fact), pair.fact_side.expression)]
+    if pair.fact_plain:
+        sides.insert(0, (name, ColumnRef(pair.scan.relation, pair.path.column, None)))
+    sides.append((case.label(pair.key), pair.key_side.expression))
     kinds: list[str] = []
-    for shown, ref in ((name, stored), (case.label(pair.fact), pair.fact), ("", pair.key)):
-        kind = column_type(case.plan, ref)
+    for shown, expression in sides:
+        kind = expression_type(case.plan, expression)
         if kind is None:
-            return unknown(f"the type of {shown or case.label(ref)} is not known")
+            plain = isinstance(expression, ColumnRef)
+            what = shown if plain else f"an expression over {shown}"
+            return unknown(f"the type of {what} is not known")
         kinds.append(kind)
     if any(kind in _UNSAFE for kind in kinds):
         return failed(_FLOATING)
     if len({family(kind) for kind in kinds}) > 1:
         key = case.label(pair.key)
-        return failed(_differ(name, kinds[0], key, kinds[2]))
+        return failed(_differ(name, kinds[0], key, kinds[-1]))
     distinct = list(dict.fromkeys(kinds))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
 

@@ -1,4 +1,5 @@
-"""The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``.
+"""The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``, or as a
+set, or a range.
 
 It is composed from slices of the author's own text; each column of the dimension is qualified with
 an alias that occurs nowhere in the statement, so that none can be taken for another (SOUNDNESS.md,
@@ -8,16 +9,18 @@ an alias that occurs nowhere in the statement, so that none can be taken for ano
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.eligibility.case import Case
+from sqlrewrite.eligibility.form import chosen, repeats_keys
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.expressions import ColumnRef, columns
+from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
+from sqlrewrite.pruning.candidates import Side
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -51,33 +54,98 @@ class Predicate:
     queries: tuple[str, ...]
 
 
+def write(cases: Sequence[Case], anchors: Anchors, style: Style, text: str) -> list[Predicate]:
+    """The predicates for a case, each on one line, without their markers; for several cases with
+    one dimension and ``in`` as their form, one over the tuple of their columns.
+
+    ``text`` is the statement's, in lower case. Raises AnchorError where a part of a predicate
+    cannot be found in it.
+    """
+    writer = _Writer(anchors, style, text)
+    first, word = cases[0], style.word
+    pair = first.pair
+    facts = [_fact(case, anchors) for case in cases]
+    fact = facts[0] if len(facts) == 1 else f"({', '.join(facts)})"
+    form = chosen(first)
+    if form == "in":
+        keys = [case.pair.key_side for case in cases]
+        query = writer.query(
+            pair.dimension,
+            [writer.value(side, case) for side, case in zip(keys, cases, strict=True)],
+            first.kept,
+            hint=first.options.hint,
+            distinct=repeats_keys(first),
+        )
+        return [Predicate(f"{fact} {word('IN')} ({query})", (f"({query})",))]
+    key = writer.value(pair.key_side, first)
+
+    def aggregate(name: str) -> str:
+        def of(alias: str) -> str:
+            return f"{name}({key(alias)})"
+
+        return f"({writer.again().query(pair.dimension, [of], first.kept)})"
+
+    if form == "set":
+        query = aggregate("collect_set")
+        return [Predicate(f"array_contains({query}, {fact})", (query,))]
+    operators = (">=", "<=") if pair.operator in ("=", "<=>") else (pair.operator,)
+    found: list[Predicate] = []
+    for operator in operators:
+        query = aggregate("min" if operator[0] == ">" else "max")
+        found.append(Predicate(f"{fact} {operator} {query}", (query,)))
+    return found
+
+
+Value = Callable[[str], str]
+"""The text of a value over the relation of a given alias."""
+
+
 @dataclass(slots=True)
 class _Writer:
-    """Writes one predicate; ``taken`` are the aliases it has used."""
+    """Writes the key queries of one predicate; ``taken`` are the aliases it has used."""
 
     anchors: Anchors
     style: Style
     text: str
     taken: set[str] = field(default_factory=set)
 
+    def again(self) -> _Writer:
+        """A writer for a key query beside this one, which may use the same aliases."""
+        return _Writer(self.anchors, self.style, self.text)
+
     def query(
         self,
         relation: Relation,
-        key: ColumnRef,
+        values: Sequence[Value],
         found: Sequence[Restriction],
-        hint: bool,
+        *,
+        hint: bool = False,
+        distinct: bool = False,
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses."""
         alias, word = self.alias(relation), self.style.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
         query = (
-            f"{word('SELECT')} {broadcast}{alias}.{_spelled(key, self.anchors)} {word('FROM')} "
+            f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
             f"{_source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
         )
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
+
+    def value(self, side: Side, case: Case) -> Value:
+        """A key, as a column or as the author's own text of an expression."""
+        if isinstance(side.expression, ColumnRef):
+            return self.column(side.expression)
+        tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
+        return lambda alias: self.over(tokens, side.expression, alias)
+
+    def column(self, ref: ColumnRef) -> Value:
+        """A column of the relation."""
+        spelled = _spelled(ref, self.anchors)
+        return lambda alias: f"{alias}.{spelled}"
 
     def alias(self, relation: Relation) -> str:
         """A short alias for a relation, its initials, that is no word of the statement."""
@@ -103,7 +171,7 @@ class _Writer:
                 return texts[0] if len(texts) == 1 else f"({joined})"
             case SemiJoin(key=key, relation=relation, other=other, inner=inner):
                 column = f"{alias}.{_spelled(key, self.anchors)}"
-                query = self.query(relation, other, inner, hint=False)
+                query = self.query(relation, [self.column(other)], inner)
                 return f"{column} {self.style.word('IN')} ({query})"
 
     def branch(self, branch: tuple[Restriction, ...], alias: str) -> str:
@@ -115,30 +183,25 @@ class _Writer:
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
         tokens = self.anchors.conjunct(item.condition)
+        text = self.over(tokens, item.expression, alias)
+        return f"({text})" if self.anchors.disjunction(tokens) else text
+
+    def over(self, tokens: Range, expression: Expression, alias: str) -> str:
+        """The author's own text of an expression, its columns qualified with the alias."""
         replaced = {}
-        for ref in columns(item.expression):
+        for ref in columns(expression):
             if ref.span is None:
                 raise AnchorError("a column that the text does not name")
             replaced[ref.span] = f"{alias}.{_spelled(ref, self.anchors)}"
-        text = self.anchors.copy(tokens, replaced)
-        return f"({text})" if self.anchors.disjunction(tokens) else text
-
-
-def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> Predicate:
-    """The IN predicate for a case, on one line, without its marker.
-
-    ``text`` is the statement's, in lower case. Raises AnchorError where a part of the predicate
-    cannot be found in it.
-    """
-    pair = case.pair
-    query = _Writer(anchors, style, text).query(pair.dimension, pair.key, case.kept, hint)
-    column = _fact(case, anchors)
-    return Predicate(f"{column} {style.word('IN')} ({query})", (f"({query})",))
+        return self.anchors.copy(tokens, replaced)
 
 
 def _fact(case: Case, anchors: Anchors) -> str:
-    """The fact's column as it is to be named where the predicate stands."""
+    """The fact's column as it is to be named where the predicate stands, or the author's own
+    expression over it, which stands in the same block."""
     pair = case.pair
+    if not pair.fact_plain:
+        return anchors.copy(anchors.operand(pair.tie.condition, pair.fact_side.operand))
     source = case.target_block.source
     same = pair.fact.relation == pair.target.relation
     if same and pair.fact.span is not None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
+from sqlrewrite.options import Reach
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import (
     Call,
@@ -35,7 +36,7 @@ from sqlrewrite.plan.nodes import (
     read_by,
 )
 from sqlrewrite.pruning.candidates import Pair
-from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Reach, Restriction, SemiJoin, any_of
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 
 
 def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:

@@ -14,14 +14,6 @@ from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Relation, Sc
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """How far a dimension's neighbours are followed: joins outward, and whether through facts."""
-
-    depth: int = 3
-    through_facts: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Conjunct:
     """A condition of the query as it reads over a relation's columns; the references keep the
     spans of the author's text, under which they may have other names."""

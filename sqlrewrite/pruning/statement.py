@@ -6,16 +6,17 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlrewrite.eligibility import CLAUSE, Case, examine
+from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
+from sqlrewrite.options import Options
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
-from sqlrewrite.pruning.candidates import Pair, find_pairs
-from sqlrewrite.pruning.predicates import Predicate, in_predicate
-from sqlrewrite.pruning.restrictions import Reach
-from sqlrewrite.rulebook import Engine
+from sqlrewrite.pruning.candidates import find_pairs
+from sqlrewrite.pruning.predicates import Predicate, write
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
@@ -23,23 +24,13 @@ from sqlrewrite.sql.parse import Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
-    """How to rewrite; ``disabled`` rules are taken as passed, for tests."""
-
-    engine: Engine
-    hint: bool
-    reach: Reach = field(default_factory=Reach)
-    disabled: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A pair with its verdict; ``predicate`` and ``slot`` where it is to be written."""
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written."""
 
     case: Case
     rules: tuple[RuleResult, ...]
     verdict: Verdict
-    predicate: Predicate | None = None
+    predicates: tuple[Predicate, ...] = ()
     slot: placement.Slot | None = None
 
 
@@ -68,38 +59,45 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
         return Pruned(statement, plan, (), ())
     anchors = Anchors(text, statement.tokens)
     written = text[statement.start : statement.tokens[-1].end + 1].lower()
-    judged = tuple(_judge(plan, pair, pairs, anchors, written, options) for pair in pairs)
-    return _edit(statement, bound, judged, anchors)
+    judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
+    return _edit(statement, bound, _written(judged, anchors, written), anchors)
 
 
-def _judge(
-    plan: Plan,
-    pair: Pair,
-    pairs: tuple[Pair, ...],
-    anchors: Anchors,
-    text: str,
-    options: Options,
-) -> Judged:
-    """One pair through all rules, and its predicate where they pass."""
-    case, rules, verdict = examine(
-        plan,
-        pair,
-        pairs,
-        options.engine,
-        hint=options.hint,
-        reach=options.reach,
-        disabled=options.disabled,
-    )
-    judged = Judged(case, rules, verdict)
-    if verdict is not Verdict.REWRITTEN:
-        return judged
-    try:
-        slot = placement.slot(case, anchors)
-        style = placement.style(slot, anchors)
-        predicate = in_predicate(case, anchors, style, text, hint=options.hint)
-    except AnchorError as error:
-        return _refused(judged, f"no place in the text: {error}")
-    return replace(judged, predicate=predicate, slot=slot)
+def _written(judged: Sequence[Judged], anchors: Anchors, text: str) -> tuple[Judged, ...]:
+    """The pairs with the predicates of those that passed; ``text`` is the statement's, lower case.
+    Several partition columns of a fact that one dimension bounds share one."""
+    done = list(judged)
+    groups: dict[object, list[int]] = {}
+    for number, item in enumerate(judged):
+        if item.verdict is not Verdict.REWRITTEN:
+            continue
+        try:
+            done[number] = item = replace(item, slot=placement.slot(item.case, anchors))
+        except AnchorError as error:
+            done[number] = _refused(item, f"no place in the text: {error}")
+            continue
+        groups.setdefault(_group(item), []).append(number)
+    for numbers in groups.values():
+        items = [done[number] for number in numbers]
+        slot = items[0].slot
+        assert slot is not None
+        try:
+            cases = [item.case for item in items]
+            found = tuple(write(cases, anchors, placement.style(slot, anchors), text))
+            written = [replace(item, predicates=found) for item in items]
+        except AnchorError as error:
+            written = [_refused(item, f"no place in the text: {error}") for item in items]
+        for number, item in zip(numbers, written, strict=True):
+            done[number] = item
+    return tuple(done)
+
+
+def _group(item: Judged) -> object:
+    """What the pairs that share a predicate have in common."""
+    pair = item.case.pair
+    if chosen(item.case) != "in":
+        return pair
+    return (item.slot, pair.target.relation, pair.dimension.relation, item.case.kept)
 
 
 def _refused(judged: Judged, message: str) -> Judged:
@@ -117,10 +115,9 @@ def _edit(
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
     slots: dict[placement.Slot, list[Predicate]] = {}
     for item in judged:
-        if item.slot is not None and item.predicate is not None:
+        if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
-            if item.predicate not in predicates:
-                predicates.append(item.predicate)
+            predicates += [found for found in item.predicates if found not in predicates]
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     known: set[str] = set()

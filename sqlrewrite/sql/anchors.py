@@ -23,6 +23,7 @@ from sqlrewrite.sql.keywords import (
     BEFORE_STATEMENT,
     CASE_END,
     CLOSE,
+    COMPARISONS,
     NO_QUERY,
     OPEN,
     OPENERS,
@@ -195,6 +196,20 @@ class Anchors:
             found += self.conjuncts(piece) if wrapped else [piece]
             start = index + 1
         return found
+
+    def operand(self, condition: Condition, number: int | None) -> Range:
+        """An operand of a conjunct that compares, by its number from 0: those of BETWEEN are the
+        value and its two bounds."""
+        whole = self._unwrapped(self.conjunct(condition))
+        ends = [index for index in self._top(whole) if self._types[index] in COMPARISONS]
+        if len(ends) == 1 and self._types[ends[0]] is TokenType.BETWEEN:
+            ends += [i for i in self._top(whole) if self._types[i] is TokenType.AND]
+        starts = (whole.start, *(end + 1 for end in ends))
+        parts = [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
+        between = len(ends) == 2 and self._types[ends[0]] is TokenType.BETWEEN
+        if number is None or not (len(ends) == 1 or between) or number >= len(parts):
+            raise AnchorError("the operands of a comparison cannot be told")
+        return parts[number]
 
     def disjuncts(self, condition: Range) -> list[Range]:
         """The operands of the OR at the top of a condition, parentheses kept."""
