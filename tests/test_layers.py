@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.catalog",),
     ("sqlrewrite.pruning.candidates", "sqlrewrite.pruning.restrictions"),
     ("sqlrewrite.pruning.reducers",),
+    ("sqlrewrite.pruning.shared",),
     ("sqlrewrite.eligibility",),
     ("sqlrewrite.pruning.predicates",),
     ("sqlrewrite.pruning.placement",),

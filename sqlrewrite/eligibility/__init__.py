@@ -46,6 +46,7 @@ class Rule:
 
 UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
 CLAUSE = Rule("DPP116", "clause", clause.judge)
+SHARED = Rule("DPP106", "shared-cte", barriers.judge_shared)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
 
 RULES: tuple[Rule, ...] = (
@@ -56,7 +57,7 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP103", "partition-column", partition_column.judge),
     Rule("DPP104", "key-column", partition_column.judge_key),
     Rule("DPP105", "barriers", barriers.judge),
-    Rule("DPP106", "shared-cte", barriers.judge_shared),
+    SHARED,
     Rule("DPP107", "streaming", streaming.judge),
     Rule("DPP108", "determinism", determinism.judge_fact),
     Rule("DPP109", "repeatable", determinism.judge_dimension),
@@ -72,6 +73,11 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP124", "key-size", form.judge),
 )
 
+OF_THE_DIMENSION = frozenset(
+    "DPP104 DPP110 DPP111 DPP113 DPP115 DPP120 DPP123 DPP124 DPP199".split()
+)
+"""The rules that speak of the dimension alone: another one with the same key may pass them. Streams
+and what varies are not among them: there nothing is read twice, under whatever name."""
 
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
@@ -111,4 +117,13 @@ def _result(rule: Rule, case: Case) -> RuleResult:
     return RuleResult(rule.code, rule.name, outcome, message)
 
 
-__all__ = ["CLAUSE", "DECIDED", "RULES", "Case", "Rule", "examine"]
+__all__ = [
+    "CLAUSE",
+    "DECIDED",
+    "OF_THE_DIMENSION",
+    "RULES",
+    "SHARED",
+    "Case",
+    "Rule",
+    "examine",
+]

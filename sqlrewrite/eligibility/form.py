@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.selective_predicate import is_selective
 from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.nodes import Scan
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
@@ -81,3 +82,15 @@ def repeats_keys(case: Case) -> bool:
         return False
     rows, distinct = table.row_count, column.distinct_count
     return bool(rows and distinct and rows >= 2 * distinct)
+
+
+def is_constant(case: Case, expression: Expression) -> bool:
+    """Whether a condition compares just the key with constants: ``k = 5``, ``k IN (1, 2)``."""
+    if case.pair.operator != "=" or not case.pair.key_plain:
+        return False
+    match expression:
+        case Call(name="=" | "in", args=(ColumnRef(name=name), *values)):
+            constant = all(isinstance(value, Literal) and value.kind != "null" for value in values)
+            return constant and name == case.pair.key.name
+        case _:
+            return False

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.eligibility.case import Case
-from sqlrewrite.eligibility.form import chosen, repeats_keys
+from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
@@ -54,46 +54,55 @@ class Predicate:
     queries: tuple[str, ...]
 
 
-def write(cases: Sequence[Case], anchors: Anchors, style: Style, text: str) -> list[Predicate]:
-    """The predicates for a case, each on one line, without their markers; for several cases with
-    one dimension and ``in`` as their form, one over the tuple of their columns.
+def write(
+    cases: Sequence[Case], anchors: Anchors, style: Style, text: str, *, union: bool = False
+) -> list[Predicate]:
+    """The predicates for a case, each on one line, without their markers.
 
-    ``text`` is the statement's, in lower case. Raises AnchorError where a part of a predicate
-    cannot be found in it.
+    Several cases are the columns of a tuple, with one dimension and ``in`` as their form; or, with
+    ``union``, what each of several references allows one column to be. ``text`` is the statement's,
+    in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
     """
-    writer = _Writer(anchors, style, text)
     first, word = cases[0], style.word
-    pair = first.pair
-    facts = [_fact(case, anchors) for case in cases]
-    fact = facts[0] if len(facts) == 1 else f"({', '.join(facts)})"
+    named = [_fact(case, anchors) for case in (cases[:1] if union else cases)]
+    fact = named[0] if len(named) == 1 else f"({', '.join(named)})"
+    constants = _constants(first, anchors) if len(cases) == 1 else None
+    if constants is not None:
+        return [Predicate(f"{fact} {word('IN')} ({constants})", ())]
+
+    def key_query(wrapped: str = "{}", *, hint: bool = False, distinct: bool = False) -> str:
+        writer = _Writer(anchors, style, text)
+        if union:
+            return f"({writer.union(cases, wrapped, hint=hint)})"
+        values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
+        dimension = first.pair.dimension
+        return f"({writer.query(dimension, values, first.kept, hint=hint, distinct=distinct)})"
+
     form = chosen(first)
     if form == "in":
-        keys = [case.pair.key_side for case in cases]
-        query = writer.query(
-            pair.dimension,
-            [writer.value(side, case) for side, case in zip(keys, cases, strict=True)],
-            first.kept,
-            hint=first.options.hint,
-            distinct=repeats_keys(first),
-        )
-        return [Predicate(f"{fact} {word('IN')} ({query})", (f"({query})",))]
-    key = writer.value(pair.key_side, first)
-
-    def aggregate(name: str) -> str:
-        def of(alias: str) -> str:
-            return f"{name}({key(alias)})"
-
-        return f"({writer.again().query(pair.dimension, [of], first.kept)})"
-
+        query = key_query(hint=first.options.hint, distinct=repeats_keys(first))
+        return [Predicate(f"{fact} {word('IN')} {query}", (query,))]
     if form == "set":
-        query = aggregate("collect_set")
+        query = key_query("collect_set({})")
         return [Predicate(f"array_contains({query}, {fact})", (query,))]
-    operators = (">=", "<=") if pair.operator in ("=", "<=>") else (pair.operator,)
+    operator = first.pair.operator
     found: list[Predicate] = []
-    for operator in operators:
-        query = aggregate("min" if operator[0] == ">" else "max")
-        found.append(Predicate(f"{fact} {operator} {query}", (query,)))
+    for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
+        query = key_query("min({})" if sign[0] == ">" else "max({})")
+        found.append(Predicate(f"{fact} {sign} {query}", (query,)))
     return found
+
+
+def _constants(case: Case, anchors: Anchors) -> str | None:
+    """The constants that the key is compared with, where nothing else is asked of the dimension:
+    then they bound the fact without reading it, and on every engine."""
+    lists: list[str] = []
+    for item in case.kept:
+        if not isinstance(item, Conjunct) or not is_constant(case, item.expression):
+            return None
+        tokens = anchors.conjunct(item.condition)
+        lists.append(anchors.constants(tokens))
+    return lists[0] if len(set(lists)) == 1 else None
 
 
 Value = Callable[[str], str]
@@ -135,12 +144,29 @@ class _Writer:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
 
-    def value(self, side: Side, case: Case) -> Value:
+    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool) -> str:
+        """One key query over those of several cases."""
+        word = self.style.word
+        keys = [
+            self.query(case.pair.dimension, [self.value(case.pair.key_side, case)], case.kept)
+            for case in cases
+        ]
+        column = keys[0].split(f" {word('FROM')} ", 1)[0].rsplit(".", 1)[-1]
+        alias = self.unused("q", set())
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        all_of_them = f" {word('UNION ALL')} ".join(keys)
+        return (
+            f"{word('SELECT')} {broadcast}{wrapped.format(f'{alias}.{column}')} {word('FROM')} "
+            f"({all_of_them}) {word('AS')} {alias}"
+        )
+
+    def value(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key, as a column or as the author's own text of an expression."""
         if isinstance(side.expression, ColumnRef):
-            return self.column(side.expression)
+            column = self.column(side.expression)
+            return lambda alias: wrapped.format(column(alias))
         tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
-        return lambda alias: self.over(tokens, side.expression, alias)
+        return lambda alias: wrapped.format(self.over(tokens, side.expression, alias))
 
     def column(self, ref: ColumnRef) -> Value:
         """A column of the relation."""
@@ -152,10 +178,15 @@ class _Writer:
         name = relation.table.name[-1] if isinstance(relation, Scan) else relation.alias
         words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
         stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-        avoid = {*(column_names(relation) or ()), *self.taken, *_WORDS}
+        return self.unused(stem, {*(column_names(relation) or ())})
+
+    def unused(self, stem: str, avoid: set[str]) -> str:
+        """An alias that begins so and is used nowhere else."""
         for number in count(1):
             alias = stem if number == 1 else f"{stem}{number}"
-            if alias not in avoid and not re.search(rf"\b{alias}\b", self.text):
+            if alias in avoid or alias in self.taken or alias in _WORDS:
+                continue
+            if not re.search(rf"\b{alias}\b", self.text):
                 break
         self.taken.add(alias)
         return alias

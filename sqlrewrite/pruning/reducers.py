@@ -35,7 +35,7 @@ from sqlrewrite.plan.nodes import (
     Scan,
     read_by,
 )
-from sqlrewrite.pruning.candidates import Pair
+from sqlrewrite.pruning.candidates import Pair, Side
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 
 
@@ -45,7 +45,7 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
     # What the query asks of the fact itself, carried over, would bound it by what it has already.
     found = tuple(
         item
-        for item in (*_direct(plan, dimension, reach), *_carried(plan, dimension, reach))
+        for item in (*own_conditions(plan, dimension, reach), *_carried(plan, dimension, reach))
         if not isinstance(item, Conjunct) or fact not in item.condition.relations
     )
     found += _neighbours(plan, dimension, reach, avoid=fact)
@@ -67,13 +67,14 @@ def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, .
     key = ("restricting", relation, reach)
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
-        own = (*_direct(plan, relation, reach), *_carried(plan, relation, reach))
+        own = (*own_conditions(plan, relation, reach), *_carried(plan, relation, reach))
         found = plan.memo[key] = own + _neighbours(plan, relation, reach)
     return found
 
 
-def _direct(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """The conditions on a relation that come neither over an equality nor from a neighbour."""
+def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """The conditions on a relation that come neither over an equality nor from a neighbour: those
+    of its block that reach it, and of the blocks around it."""
     key = ("direct", relation, reach)
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
@@ -142,7 +143,7 @@ def _carried(
     for ours, theirs in _equalities(plan, relation):
         if theirs.relation == without:
             continue
-        asked = _direct(plan, theirs.relation, reach)
+        asked = own_conditions(plan, theirs.relation, reach)
         about = [item for item in asked if _speaks_of(item, theirs.name)]
         kind = column_type(plan, ours) if about else None
         if kind is not None and kind == column_type(plan, theirs):
@@ -182,7 +183,7 @@ def _branches(
     for ours, theirs in below.get(relation, ()):
         number = theirs.relation
         inner: tuple[Restriction, ...] = (
-            *_direct(plan, number, reach),
+            *own_conditions(plan, number, reach),
             *_carried(plan, number, reach, without=relation),
             *_branches(plan, number, reach, below),
         )
@@ -217,13 +218,13 @@ def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restricti
     if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
         return  # someone else reads them, who knows how
     branches: list[tuple[Restriction, ...]] = []
-    for reader in _readers(plan).get(number, ()):
+    for reader in readers(plan).get(number, ()):
         asked = restricting(plan, reader, reach)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
     yield from any_of(branches)
 
 
-def _readers(plan: Plan) -> dict[int, list[int]]:
+def readers(plan: Plan) -> dict[int, list[int]]:
     """The relations that read each block's rows directly, by the block's number."""
     found: dict[int, list[int]] | None = plan.memo.get("readers")
     if found is None:
@@ -283,3 +284,39 @@ def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
         if step.relation.relation == relation and not step.barriers and not step.computed
     }
     return found.pop() if len(found) == 1 else None
+
+
+def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
+    """The same bound by other relations: those whose columns must equal the pair's key, the nearest
+    first, also where the key only comes out of a derived table or CTE. For a key that cannot be
+    read by itself, or is that of another fact (``t.day = r.day AND r.day = c.day``)."""
+    if not pair.key_plain:
+        return
+    seen = {pair.dimension.relation, pair.fact.relation}
+    edge = [pair.key]
+    while edge:
+        ref = edge.pop(0)
+        for other in (*_same_column(plan, ref), *_inside(plan, ref)):
+            relation = plan.relations[other.relation]
+            if other.relation in seen or not isinstance(relation, Relation):
+                continue
+            seen.add(other.relation)
+            edge.append(other)
+            yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
+
+
+def _same_column(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    for ours, theirs in _equalities(plan, ref.relation):
+        kinds = {column_type(plan, ours), column_type(plan, theirs)}
+        if ours.name == ref.name and len(kinds) == 1 and None not in kinds:
+            yield theirs
+
+
+def _inside(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    """The column inside a derived table that one of its columns is: each value that comes out was
+    there, whatever stands in between."""
+    relation = plan.relations[ref.relation]
+    if isinstance(relation, Derived | CteReference) and len(relation.query.top) == 1:
+        found = steps(plan, relation, ref.name)
+        if len(found) == 1 and not found[0].computed:
+            yield ColumnRef(found[0].relation.relation, found[0].column, None)

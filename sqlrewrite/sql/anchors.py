@@ -211,6 +211,16 @@ class Anchors:
             raise AnchorError("the operands of a comparison cannot be told")
         return parts[number]
 
+    def constants(self, conjunct: Range) -> str:
+        """What stands right of ``=``, or in the parentheses of IN, in a conjunct."""
+        whole = self._unwrapped(conjunct)
+        for index in self._top(whole):
+            if self._types[index] is TokenType.EQ:
+                return self.copy(Range(index + 1, whole.end))
+            if self._types[index] is TokenType.IN:
+                return self.copy(Range(index + 2, whole.end - 1))
+        raise AnchorError("neither = nor IN at the top of a condition")
+
     def disjuncts(self, condition: Range) -> list[Range]:
         """The operands of the OR at the top of a condition, parentheses kept."""
         condition = self._unwrapped(condition)
