@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.selective_predicate import is_selective
-from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, Literal
 from sqlrewrite.plan.nodes import Scan
 
@@ -86,11 +86,15 @@ def repeats_keys(case: Case) -> bool:
 
 def is_constant(case: Case, expression: Expression) -> bool:
     """Whether a condition compares just the key with constants: ``k = 5``, ``k IN (1, 2)``."""
-    if case.pair.operator != "=" or not case.pair.key_plain:
+    pair = case.pair
+    if pair.operator != "=" or not (pair.key_plain and pair.fact_plain):
         return False
+    kinds = [column_type(case.plan, ref) for ref in (pair.fact, pair.key)]
+    if kinds[0] is None or kinds[0] != kinds[1]:
+        return False  # against another type the same constant might compare otherwise
     match expression:
         case Call(name="=" | "in", args=(ColumnRef(name=name), *values)):
             constant = all(isinstance(value, Literal) and value.kind != "null" for value in values)
-            return constant and name == case.pair.key.name
+            return constant and name == pair.key.name
         case _:
             return False

@@ -73,7 +73,8 @@ def _is_ours(tree: exp.Expr) -> bool:
     """Whether a conjunct has the form of an inserted predicate: an IN, a set, an end of a range."""
     match tree:
         case exp.In():
-            return tree.args.get("query") is not None
+            constants = not any(item.find(exp.Column, exp.Query) for item in tree.expressions)
+            return tree.args.get("query") is not None or (bool(tree.expressions) and constants)
         case exp.GTE() | exp.GT() | exp.LTE() | exp.LT():
             return isinstance(tree.expression, exp.Subquery)
         case exp.ArrayContains():
