@@ -3,6 +3,7 @@
 Needs duckdb, duckdb-extensions and duckdb-extension-tpcds (the dev extra); no network, no Spark.
 """
 
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +30,14 @@ def load_tpcds(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
     import_extension("tpcds")
     connection.execute("LOAD tpcds")
     connection.execute(f"CALL dsdgen(sf={scale})")
+
+
+def query_numbers(text: str) -> list[int]:
+    """The numbers in ``2,59,72``, for an option. Raises ArgumentTypeError, which argparse shows."""
+    numbers = [int(it) if it.strip().isdecimal() else 0 for it in text.split(",")]
+    if not all(1 <= number <= 99 for number in numbers):
+        raise ArgumentTypeError(f"numbers from 1 to 99 with commas are wanted, not {text!r}")
+    return numbers
 
 
 def spark_queries(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
