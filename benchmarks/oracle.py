@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -32,7 +33,6 @@ from threading import Timer
 
 import duckdb
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 from sqlglot import exp
 
@@ -121,7 +121,7 @@ class Database:
 
 def main() -> None:
     options = parse_options()
-    console, progress = Console(highlight=False), Console(stderr=True)
+    console, progress = Console(highlight=False), Console(stderr=True, highlight=False)
     with duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
         connection.execute(f"SET memory_limit = '{options.memory}'")
@@ -130,12 +130,14 @@ def main() -> None:
         database = Database(connection, options.limit)
         queries = spark_queries(connection)
         chosen = {number: queries[number] for number in options.queries or queries}
+        measured: list[Measured] = []
         try:
-            measured = [
-                scan
-                for number, sql in track(chosen.items(), "measuring …", console=progress)
-                for scan in measure(database, number, sql, options.predicate)
-            ]
+            for number, sql in chosen.items():
+                start = time.perf_counter()
+                with progress.status(f"q{number} …"):
+                    found = list(measure(database, number, sql, options.predicate))
+                progress.print(summary_line(number, found, time.perf_counter() - start))
+                measured += found
         except ConfigError as error:
             sys.exit(f"--predicate: {error}")
     measured.sort(key=_largest_gap_first)
@@ -184,7 +186,7 @@ def measure(
     tree, lines = parse(sql), Lines(sql)
     for scan in fact_scans(tree, columns):
         place = lines.place(scan.offset)
-        yield _measure(database, number, tree, scan, place, predicates.pop(place, ()), columns)
+        yield measure_scan(database, number, tree, scan, place, predicates.pop(place, ()), columns)
     assert not predicates, f"q{number}: predicates on no scan of the text: {predicates}"
 
 
@@ -198,7 +200,7 @@ def _by_place(candidates: Iterable[Candidate]) -> dict[tuple[int, int], tuple[st
     return found
 
 
-def _measure(
+def measure_scan(
     database: Database,
     number: int,
     tree: exp.Query,
@@ -207,6 +209,7 @@ def _measure(
     predicates: tuple[str, ...],
     columns: Mapping[str, str],
 ) -> Measured:
+    """One scan with its place in the text and the predicates that were inserted for it."""
     problems: list[str] = []
     every = database.partitions(kept(tree, scan, ()))
     own, ways = own_block(tree, scan), list(outward(tree, scan))
@@ -301,6 +304,12 @@ def show(console: Console, measured: Sequence[Measured], *, every: bool) -> None
         console.print(table)
     for sentence in sentences(measured):
         console.print(sentence)
+
+
+def summary_line(number: int, found: Sequence[Measured], seconds: float) -> str:
+    """What a person who waits is told of a query."""
+    gaps = ", ".join(f"{scan.alias} {_number(scan.gap)}" for scan in found)
+    return f"q{number:02}  {seconds:4.0f} s  gap: {gaps or 'no scan'}"
 
 
 def _number(value: int | None) -> str:

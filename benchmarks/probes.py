@@ -115,15 +115,14 @@ def outward(tree: exp.Query, scan: Scan) -> Iterator[list[Probe]]:
 
 def kept(tree: exp.Query, scan: Scan, predicates: Iterable[str]) -> exp.Query:
     """The partitions that predicates on a scan, in Spark's SQL, keep: all, if there are none."""
-    block = _found(_copied(tree), scan.number).find_ancestor(exp.Select)
-    assert block is not None
+    place = _found(_copied(tree), scan.number)
     rows = exp.select(_partition(scan)).distinct().from_(_aliased(exp.to_table(scan.table), scan))
     for predicate in predicates:
         condition = sqlglot.parse_one(predicate, read="spark")
         for hint in list(condition.find_all(exp.Hint)):
             hint.pop()
         rows = rows.where(condition, copy=False)
-    return _with_definitions(rows, block)
+    return _with_definitions(rows, place)
 
 
 # --- the scan's own block -------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 Needs duckdb, duckdb-extensions and duckdb-extension-tpcds (the dev extra); no network, no Spark.
 """
 
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ PARTITION_COLUMN = {
     "web_returns": "wr_returned_date_sk",
     "web_sales": "ws_sold_date_sk",
 }
+
+_LAST_LIMIT = re.compile(r"\s+LIMIT \d+\s*\Z")
 
 
 def load_tpcds(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
@@ -47,6 +50,11 @@ def spark_queries(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
         number: sqlglot.transpile(sql, read="duckdb", write="spark", pretty=True)[0]
         for number, sql in rows
     }
+
+
+def without_limit(sql: str) -> str:
+    """A query without the LIMIT of the whole: which of several equal rows it keeps is open."""
+    return _LAST_LIMIT.sub("", sql)
 
 
 def table_ddl(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
