@@ -136,7 +136,8 @@ def main() -> None:
                 start = time.perf_counter()
                 with progress.status(f"q{number} …"):
                     found = list(measure(database, number, sql, options.predicate))
-                progress.print(summary_line(number, found, time.perf_counter() - start))
+                line = summary_line(number, found, time.perf_counter() - start)
+                progress.print(line, soft_wrap=True)
                 measured += found
         except ConfigError as error:
             sys.exit(f"--predicate: {error}")

@@ -155,11 +155,19 @@ def parse_options() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--queries", type=query_numbers, default=[2, 59, 72], metavar="2,59,…", help="2,59,72"
+        "--queries",
+        type=query_numbers,
+        default=[2, 59, 72],
+        metavar="2,59,…",
+        help="default: 2,59,72",
     )
     known = [regime.name for regime in REGIMES]
     parser.add_argument(
-        "--regimes", type=_regimes, default=known, metavar="NAME,…", help=f"of {', '.join(known)}"
+        "--regimes",
+        type=_regimes,
+        default=known,
+        metavar="NAME,…",
+        help=f"default: {','.join(known)}",
     )
     parser.add_argument("--scale", type=float, default=1.0, help="of TPC-DS (default: 1)")
     parser.add_argument(
@@ -171,7 +179,10 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="of each text (default: 3)")
     parser.add_argument("--memory", default="6g", help="of Spark's driver (default: %(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.runs < 1:
+        parser.error(f"--runs {options.runs}: one run at least is needed")
+    return options
 
 
 def _regimes(text: str) -> list[str]:

@@ -48,8 +48,11 @@ def generate_data(folder: Path, scale: float) -> None:
 
 
 def start_spark(work: Path, memory: str, name: str) -> SparkSession:
-    """A local Spark on two cores that writes into the folder ``work``."""
-    from pyspark.sql import SparkSession
+    """A local Spark on two cores that writes into the folder ``work``; exits without PySpark."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        sys.exit("PySpark is not installed: pip install -e '.[dev,spark]' (it needs Java, too)")
 
     spark = (
         SparkSession.builder.master("local[2]")
