@@ -13,7 +13,7 @@ before, and the gap is what the predicates keep beyond the second:
           facts have to be read to know them
   result  … and those
 
-"as far as" says how far out that was followed: to the whole query, to a SELECT around the scan's
+"out to" says how far that was followed: to the whole query, to a SELECT around the scan's
 own (whose condition asks for a value from a subquery, where each row around it matters), or not
 beyond the block. A partition that is needed for the result and not kept is lost, and the predicate
 wrong: it is shown in red, and the exit status is 1. What DuckDB does not answer within the limit is
@@ -29,10 +29,13 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Timer
 
 import duckdb
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from sqlglot import exp
 
@@ -122,8 +125,9 @@ class Database:
 def main() -> None:
     options = parse_options()
     console, progress = Console(highlight=False), Console(stderr=True, highlight=False)
-    with duckdb.connect() as connection:
+    with TemporaryDirectory(prefix="dpp-rewrite-") as spill, duckdb.connect() as connection:
         connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"SET temp_directory = '{spill}'")  # not .tmp in the current folder
         connection.execute(f"SET memory_limit = '{options.memory}'")
         with progress.status(f"generating TPC-DS at scale {options.scale:g} …"):
             load_tpcds(connection, options.scale)
@@ -280,11 +284,18 @@ def _largest_gap_first(scan: Measured) -> tuple[int, int, int, int]:
 
 def show(console: Console, measured: Sequence[Measured], *, every: bool) -> None:
     """The scans with a gap, or all, and in sentences how many there are of each kind."""
-    table = Table("query", title="Partitions of each fact scan", title_justify="left")
+    table = Table(
+        title="Partitions of each fact scan",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("query")
     table.add_column("scan", no_wrap=True)
     for heading in ("table", "kept", "block", "joins", "result", "gap"):
-        table.add_column(heading, justify="right")
-    table.add_column("as far as")
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("out to")
     shown = [it for it in measured if every or it.gap != 0 or it.lost]
     for scan in shown:
         name = scan.table if scan.alias == scan.table else f"{scan.table} {scan.alias}"
@@ -298,7 +309,7 @@ def show(console: Console, measured: Sequence[Measured], *, every: bool) -> None
             _number(scan.kept) if scan.predicates else f"[dim]{_number(scan.kept)}[/]",
             *needed,
             f"[bold]{_number(scan.gap)}[/]",
-            str(scan.joins.reach) if scan.joins else "; ".join(scan.problems),
+            str(scan.joins.reach) if scan.joins else "?",
             style="red" if scan.lost else None,
         )
     if shown:
@@ -333,8 +344,9 @@ def sentences(measured: Sequence[Measured]) -> Iterator[str]:
         f"{len(written)} have a predicate; {tight} keep just what the joins need, "
         f"{sum(scan.gap == 0 for scan in written)} of them with a predicate."
     )
-    if unknown := len(measured) - len(known):
-        yield f"{unknown} could not be computed."
+    for scan in measured:
+        for problem in scan.problems:
+            yield f"[yellow]q{scan.query} {scan.alias}:[/] {escape(problem)}"
     if lost := [scan for scan in measured if scan.lost]:
         where = ", ".join(f"q{scan.query} {scan.alias} ({scan.lost:,})" for scan in lost)
         yield f"[bold red]Lost partitions, so wrong predicates:[/] {where}"
