@@ -26,15 +26,8 @@ import pyspark
 from pyspark.sql import SparkSession
 
 from benchmarks.scan_metrics import TableScan, partitioned_scans
-from benchmarks.tpcds import (
-    FIXTURES,
-    PARTITION_COLUMN,
-    copy_table,
-    load_tpcds,
-    spark_queries,
-    table_ddl,
-    write_ddl,
-)
+from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries, table_ddl, write_ddl
+from benchmarks.warehouse import generate_data, register_tables, start_spark
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ def main() -> None:
 
     log = work / f"scans-{pyspark.__version__}-sf{options.scale:g}.jsonl"
     runs = read_runs(log)
-    spark = start_spark(work, options.memory)
+    spark = start_spark(work, options.memory, "native-pruning")
     try:
         table_partitions = register_tables(spark, ddl, data)
         for number, sql in queries.items():
@@ -96,45 +89,7 @@ def parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def generate_data(folder: Path, scale: float) -> None:
-    """Writes the tables as Parquet, once: the marker file comes last."""
-    marker = folder / "_COMPLETE"
-    if marker.exists():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect() as connection:
-        load_tpcds(connection, scale)
-        connection.execute("SET threads = 1")  # one file a partition
-        for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
-            copy_table(connection, table, folder / table)
-    marker.touch()
-
-
 # Spark
-
-
-def start_spark(work: Path, memory: str) -> SparkSession:
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .appName("native-pruning")
-        .config("spark.driver.memory", memory)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.local.dir", str(work / "spark"))
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
-
-
-def register_tables(spark: SparkSession, ddl: Mapping[str, str], data: Path) -> dict[str, int]:
-    """Makes the tables known to the session's catalog; returns each fact table's partitions."""
-    for table, create in ddl.items():
-        spark.sql(f"{create}\nLOCATION '{data / table}'")
-    for table in PARTITION_COLUMN:
-        spark.sql(f"MSCK REPAIR TABLE {table}")
-    return {table: spark.sql(f"SHOW PARTITIONS {table}").count() for table in PARTITION_COLUMN}
 
 
 def run_query(

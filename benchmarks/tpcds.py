@@ -3,6 +3,8 @@
 Needs duckdb, duckdb-extensions and duckdb-extension-tpcds (the dev extra); no network, no Spark.
 """
 
+import re
+from argparse import ArgumentTypeError
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,12 +25,22 @@ PARTITION_COLUMN = {
     "web_sales": "ws_sold_date_sk",
 }
 
+_LAST_LIMIT = re.compile(r"\s+LIMIT \d+\s*\Z")
+
 
 def load_tpcds(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
     """Fills a database with TPC-DS of that scale factor; 0 makes the tables and no rows."""
     import_extension("tpcds")
     connection.execute("LOAD tpcds")
     connection.execute(f"CALL dsdgen(sf={scale})")
+
+
+def query_numbers(text: str) -> list[int]:
+    """The numbers in ``2,59,72``, for an option. Raises ArgumentTypeError, which argparse shows."""
+    numbers = [int(it) if it.strip().isdecimal() else 0 for it in text.split(",")]
+    if not all(1 <= number <= 99 for number in numbers):
+        raise ArgumentTypeError(f"numbers from 1 to 99 with commas are wanted, not {text!r}")
+    return numbers
 
 
 def spark_queries(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
@@ -38,6 +50,11 @@ def spark_queries(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
         number: sqlglot.transpile(sql, read="duckdb", write="spark", pretty=True)[0]
         for number, sql in rows
     }
+
+
+def without_limit(sql: str) -> str:
+    """A query without the LIMIT of the whole: which of several equal rows it keeps is open."""
+    return _LAST_LIMIT.sub("", sql)
 
 
 def table_ddl(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:

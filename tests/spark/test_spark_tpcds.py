@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.tpcds import PARTITION_COLUMN, copy_table, table_ddl
+from benchmarks.tpcds import PARTITION_COLUMN, copy_table, table_ddl, without_limit
 from tests.rows import difference
-from tests.tpcds.support import database, queries, rewritten, without_limit
+from tests.tpcds.support import database, queries, rewritten
 
 from .runs import broadcast_joins, run
 

@@ -8,7 +8,6 @@ takes off what hides it.
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 
@@ -25,8 +24,6 @@ NUMBERS = range(1, 100)
 
 # Without its conditions q4 joins six copies of all customers' years: billions of rows.
 NOT_LOOSENED = frozenset({4})
-
-_LAST_LIMIT = re.compile(r"\s+LIMIT \d+\s*\Z")
 
 
 @cache
@@ -57,11 +54,6 @@ def rows(spark_sql: str, at_most: int | None = None) -> list[tuple[Any, ...]]:
     """What DuckDB returns for a Spark query: all of it, or the first so many rows."""
     result = database().execute(respelled(spark_sql))
     return result.fetchall() if at_most is None else result.fetchmany(at_most)
-
-
-def without_limit(sql: str) -> str:
-    """A query without the LIMIT of the whole: which of several equal rows it keeps is open."""
-    return _LAST_LIMIT.sub("", sql)
 
 
 @cache

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.tpcds import without_limit
 from sqlrewrite.model import MARKER
 from tests.rows import difference
 
-from .support import NOT_LOOSENED, NUMBERS, loosened, queries, rewritten, rows, without_limit
+from .support import NOT_LOOSENED, NUMBERS, loosened, queries, rewritten, rows
 
 FEW = 5000
 

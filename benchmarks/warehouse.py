@@ -1,0 +1,80 @@
+"""TPC-DS as partitioned Parquet in a folder that is kept, and as the tables of a local Spark.
+
+In: a folder and a scale. Out: the tables, each fact partitioned by its date key, made once with
+DuckDB; and a Spark session that knows them. Needs duckdb and its extension, pyspark and Java.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from benchmarks.tpcds import PARTITION_COLUMN, copy_table, load_tpcds
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def cache_folder(scale: float) -> Path:
+    """Where the data of a scale is kept unless an option says otherwise."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "dpp-rewrite" / f"tpcds-sf{scale:g}"
+
+
+def generate_data(folder: Path, scale: float) -> None:
+    """Writes the tables as Parquet, once: the marker file, which tells the scale, comes last.
+
+    Exits where the folder holds the data of another scale.
+    """
+    marker = folder / "_COMPLETE"
+    if marker.exists():
+        found = marker.read_text("utf-8")
+        if found not in ("", f"{scale:g}"):  # folders made earlier have it in their name only
+            sys.exit(f"{folder} holds TPC-DS at scale {found}, not {scale:g}: name another folder")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        load_tpcds(connection, scale)
+        connection.execute("SET threads = 1")  # one file a partition
+        for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+            copy_table(connection, table, folder / table)
+    marker.write_text(f"{scale:g}", "utf-8")
+
+
+def start_spark(work: Path, memory: str, name: str) -> SparkSession:
+    """A local Spark on two cores that writes into the folder ``work``; exits without PySpark."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        sys.exit("PySpark is not installed: pip install -e '.[dev,spark]' (it needs Java, too)")
+
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .appName(name)
+        .config("spark.driver.memory", memory)
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.local.dir", str(work / "spark"))
+        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def register_tables(spark: SparkSession, ddl: Mapping[str, str], data: Path) -> dict[str, int]:
+    """Makes the tables known to the session's catalog; returns each fact table's partitions."""
+    for table, create in ddl.items():
+        spark.sql(f"{create}\nLOCATION '{data / table}'")
+    facts = [table for table in ddl if table in PARTITION_COLUMN]
+    for table in facts:
+        spark.sql(f"MSCK REPAIR TABLE {table}")
+    return {table: spark.sql(f"SHOW PARTITIONS {table}").count() for table in facts}
