@@ -61,10 +61,10 @@ def rewrite(
         known = ", ".join(PREDICATES)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
     rules = engine_named(engine)
-    lexed = lex(sql)
+    lexed = lex(sql, catalog.refer)
     text = strip(sql, lexed.tokens)
     if text.removed:
-        lexed = lex(text.text)
+        lexed = lex(text.text, catalog.refer)
     lines, earlier, record = Lines(sql), text.insertions(), _Record()
     count = 0
 

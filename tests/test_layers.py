@@ -18,6 +18,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.source",),
     ("sqlrewrite.config", "sqlrewrite.rulebook", "sqlrewrite.files"),
     ("sqlrewrite.plan",),
+    ("sqlrewrite.sql.templates",),
+    ("sqlrewrite.sql.template_tokens",),
     ("sqlrewrite.sql.parse", "sqlrewrite.sql.keywords", "sqlrewrite.sql.trees"),
     ("sqlrewrite.sql.anchors",),
     ("sqlrewrite.sql.scope",),
