@@ -8,6 +8,7 @@ before parsing, and left alone with a reason.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -136,7 +137,7 @@ def lex(text: str, refer: Refer = _no_name) -> Lexed:
     what the templates in it refer to."""
     masked = mask(text)
     lexed = _lex(masked.text)
-    if masked.text is text:
+    if masked.text is text and not masked.obstacles:
         return lexed
     tokens, obstacles = template_tokens.substituted(lexed.tokens, masked, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
@@ -183,6 +184,7 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
         (piece.tokens[0].start, piece) for piece in _split(text, lexed.tokens)
     ]
     pieces += [(failure.offset, failure) for failure in lexed.failures]
+    obstacles = deque(lexed.obstacles)
     script: Failure | None = None
     for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
         if isinstance(piece, Failure):
@@ -193,8 +195,12 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
             script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
             yield Statement(index, start, tokens, None, replace(script, offset=start))
-        else:
-            yield _statement(text, index, piece, lexed)
+            continue
+        while obstacles and obstacles[0].end <= piece.since:
+            obstacles.popleft()
+        # The first that is left ends behind the beginning; all others begin no earlier.
+        blocked = bool(obstacles) and obstacles[0].start < piece.until
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
 
 
 def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
@@ -248,25 +254,29 @@ def _split(text: str, tokens: Sequence[Token]) -> Iterator[_Piece]:
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
             piece.append(token)
-        elif piece:
+            continue
+        if piece:
             yield _Piece(piece, before, since, token.start)
-            before, since = piece[-1].end + 1, token.end + 1
-            piece = []
+            before = piece[-1].end + 1
+        piece, since = [], token.end + 1
     if piece:
         yield _Piece(piece, before, since, len(text))
 
 
-def _statement(text: str, index: int, piece: _Piece, lexed: Lexed) -> Statement:
+def _statement(
+    text: str, index: int, piece: _Piece, lexed: Lexed, obstacle: Obstacle | None
+) -> Statement:
     tokens = piece.tokens
     start = tokens[0].start
-    failure = _templated(piece, lexed) or _misread(text, tokens, piece.before)
+    templates = template_tokens.among(lexed.templates, tokens)
+    obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
+    failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
     if failure is not None:
         return Statement(index, start, tokens, None, failure)
     if tokens[0].token_type not in _QUERY_OPENERS:
         known = tokens[0].text.lower().split()[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
-        return Statement(index, start, tokens, None, failure)
-    template = template_tokens.first(lexed.templates, tokens)
+        return Statement(index, start, tokens, None, _excused(failure, templates))
     try:
         tree = parse_tokens(tokens, text)
     except ParseError as error:
@@ -276,30 +286,22 @@ def _statement(text: str, index: int, piece: _Piece, lexed: Lexed) -> Statement:
     except Exception as error:  # a parser's own bug must cost no more than this statement
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
     else:
-        why = template_tokens.misplaced(tree) if template is not None else None
-        if template is None or why is None:
+        obstacle = template_tokens.misplaced(templates, tree) if templates else None
+        if obstacle is None:
             return Statement(index, start, tokens, tree, refer=lexed.refer)
-        failure = Failure(template.start, _template_failure(why), True)
-    if template is not None and not failure.parsed:
-        why = f"{failure.message}, where the templates stand as they do"
-        failure = Failure(failure.offset, _template_failure(why), True)
-    return Statement(index, start, tokens, None, failure)
+        failure = _blocked(obstacle)
+    return Statement(index, start, tokens, None, _excused(failure, templates))
 
 
-def _templated(piece: _Piece, lexed: Lexed) -> Failure | None:
-    """The first thing among the templates around and in a statement that forbids to read it."""
-    for each in lexed.obstacles:
-        if each.start < piece.until and each.end > piece.since:
-            return Failure(max(each.start, piece.since), _template_failure(each.message), True)
-    first = template_tokens.first(lexed.templates, piece.tokens)
-    why = template_tokens.unfit(lexed.templates, piece.tokens) if first is not None else None
-    return (
-        None if first is None or why is None else Failure(first.start, _template_failure(why), True)
-    )
+def _blocked(obstacle: Obstacle) -> Failure:
+    return Failure(obstacle.start, f"template text: {obstacle.message}: left alone", True)
 
 
-def _template_failure(why: str) -> str:
-    return f"template text: {why}: left alone"
+def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
+    """The failure of a statement with templates, which may be none in the SQL that they make."""
+    if failure is None or failure.parsed or not templates:
+        return failure
+    return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
 
 
 def _parse_failure(error: ParseError, tokens: Sequence[Token]) -> Failure:

@@ -19,6 +19,7 @@ from sqlrewrite.sql.templates import Kind, Masked, Obstacle, Refer, Template, cl
 _BEFORE_NAME = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
 )
+_MADE = frozenset({TokenType.TABLE, TokenType.EXISTS})
 _SIGNS = ("{{", "${")
 
 # A statement of another kind changes what names mean: there only names may be templates, up to the
@@ -29,7 +30,7 @@ _QUERIES = frozenset(
 
 # Where an operand stands, and the clauses in which a constant is one.
 _OPERANDS = (exp.Binary, exp.Between, exp.In, exp.Func, exp.Cast, exp.Paren, exp.Neg)
-_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join)
+_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Partition)
 _WHOLE = (exp.Connector, exp.Not, exp.Group, *_CONDITIONS)
 
 
@@ -47,7 +48,7 @@ def substituted(
             found.append(token)
             continue
         del templates[token.start]
-        pieces = _pieces(template, token, found[-1] if found else None, masked.text, refer)
+        pieces = _pieces(template, token, _lead(found), masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
             found.append(token)
@@ -64,18 +65,27 @@ def _obstacle(template: Template, why: str) -> Obstacle:
     return Obstacle(template.start, template.end, f"{closed(template.text)} {why}")
 
 
+def _lead(found: Sequence[Token]) -> TokenType | None:
+    """The type of the token before the dotted name that goes on, or begins, behind the last."""
+    index = len(found) - 1
+    while index >= 0 and found[index].token_type is TokenType.DOT:
+        index -= 2
+    return found[index].token_type if index >= 0 else None
+
+
 _Piece = tuple[TokenType, str]
 
 
 def _pieces(
-    template: Template, token: Token, before: Token | None, text: str, refer: Refer
+    template: Template, token: Token, lead: TokenType | None, text: str, refer: Refer
 ) -> list[_Piece] | str:
-    """The types and texts of the tokens for a template, or why there are none."""
+    """The types and texts of the tokens for a template, or why there are none; ``lead`` is what
+    stands before it, or before the name that it is a part of."""
     if token.token_type is not TokenType.IDENTIFIER or token.end != template.end - 1:
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."
-    named = dotted or (before is not None and before.token_type in _BEFORE_NAME)
+    named = dotted or lead in _BEFORE_NAME
     match template.kind:
         case Kind.REFERENCE:
             name = None if behind_dot else refer(template.reference)
@@ -83,8 +93,10 @@ def _pieces(
                 return "is in no manifest, and there is no one table of that name in the catalog"
             return _dotted(name)
         case Kind.THIS | Kind.VALUE if named:
-            # A relation or column that nobody knows: no two of them are the same.
-            return [(TokenType.IDENTIFIER, f"{template.text}@{template.start}")]
+            # A relation or column that nobody knows. What a statement makes under such a name is
+            # not what another reads under it: a SET in between may have changed what it is.
+            made = " made" if lead in _MADE else ""
+            return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case Kind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
         case Kind.THIS | Kind.OTHER:
@@ -113,16 +125,18 @@ def _tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
         start += width
 
 
-def first(templates: Sequence[Template], tokens: Sequence[Token]) -> Template | None:
-    """The first template among a statement's tokens."""
-    index = bisect_left(templates, tokens[0].start, key=lambda template: template.start)
-    found = templates[index] if index < len(templates) else None
-    return found if found is not None and found.start <= tokens[-1].end else None
+def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Template]:
+    """The templates among a statement's tokens."""
+    start, stop = (
+        bisect_left(templates, offset, key=lambda template: template.start)
+        for offset in (tokens[0].start, tokens[-1].end + 1)
+    )
+    return templates[start:stop]
 
 
-def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> str | None:
-    """What is wrong with templates in a statement that is not a query alone, before its query: what
-    it defines would not be known."""
+def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
+    """A template in a statement that is not a query alone, before its query: what it defines would
+    not be known."""
     if tokens[0].token_type in _QUERIES:
         return None
     view = any(token.text.lower() == "view" for token in tokens[:8])
@@ -130,28 +144,31 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> str | None:
     if tokens[0].token_type is TokenType.CREATE and not view:
         end = next((t.start for t in tokens if t.token_type is TokenType.SELECT), end)
     for template in templates:
-        inside = tokens[0].start <= template.start <= end
-        if inside and template.kind is not Kind.REFERENCE:
-            return f"{closed(template.text)} stands in a definition"
+        if template.start <= end and template.kind is not Kind.REFERENCE:
+            return _obstacle(template, "stands in a definition")
     return None
 
 
-def misplaced(tree: exp.Expr) -> str | None:
-    """What is wrong with the place of a template: a constant that is not an operand of a condition
-    might be more than one value, and a whole condition might hold an OR."""
+def misplaced(templates: Sequence[Template], tree: exp.Expr) -> Obstacle | None:
+    """A template of a statement in a place where it may be more than it looks: a whole condition
+    might hold an OR, and a constant that is no operand of a condition might be several."""
     for node in tree.find_all(exp.Placeholder, exp.Anonymous):
-        if not str(node.this).startswith(_SIGNS):
-            continue
-        shown = closed(str(node.this))
-        parent = node.parent
-        if isinstance(parent, _WHOLE):
-            return f"{shown} may be more than a single condition or key"
-        if isinstance(node, exp.Placeholder) and not isinstance(parent, exp.Limit | exp.Offset):
-            if not isinstance(parent, _OPERANDS):
-                return f"{shown} may be more than a single value here"
-            if not isinstance(_clause(node), _CONDITIONS):
-                return f"{shown} may be more than a single value here: only conditions are read"
+        why = _against(node) if str(node.this).startswith(_SIGNS) else None
+        if why is not None:
+            found = next(each for each in templates if each.text == node.this)
+            return _obstacle(found, why)
     return None
+
+
+def _against(node: exp.Expr) -> str | None:
+    parent = node.parent
+    if isinstance(parent, _WHOLE):
+        return "may be more than one condition or key"
+    if isinstance(node, exp.Anonymous) or isinstance(parent, exp.Limit | exp.Offset):
+        return None  # what is called is known to be anything, and a limit is a barrier
+    if isinstance(parent, _OPERANDS) and isinstance(_clause(node), _CONDITIONS):
+        return None
+    return "may be more than one value here: it is read as one in conditions alone"
 
 
 def _clause(node: exp.Expr) -> exp.Expr | None:
