@@ -91,9 +91,10 @@ def rewrite(
                 record.plans += [plan] if plan is not None else []
         if failure is not None:
             # Left as it was: what was taken out of it goes back to its place.
-            end = statement.tokens[-1].end + 1 if statement.tokens else statement.start
             record.edits += [
-                Edit(at, taken) for at, taken in earlier.items() if statement.start <= at <= end
+                Edit(at, taken)
+                for at, taken in earlier.items()
+                if statement.start <= at <= statement.end
             ]
             problem = Problem(NOT_PARSED, failure.message, *place(failure.offset))
             (record.skipped if failure.parsed else record.errors).append(problem)

@@ -106,7 +106,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One statement: its number in the text, its tokens (offsets into the whole text), its tree.
+    """One statement: its number in the text, its tokens (offsets into the whole text), its tree,
+    and where it ends, with the comments behind it.
 
     ``tree`` is None for a statement that is not a query and for one with a ``failure``; ``refer``
     is what its templates were read with.
@@ -118,6 +119,7 @@ class Statement:
     tree: exp.Expr | None
     failure: Failure | None = None
     refer: Refer = _no_name
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,13 +196,15 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
         if len(tokens) > 1 and tokens[0].token_type is TokenType.BEGIN:
             script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
-            yield Statement(index, start, tokens, None, replace(script, offset=start))
+            failure = replace(script, offset=start)
+            yield Statement(index, start, tokens, None, failure, end=piece.until)
             continue
         while obstacles and obstacles[0].end <= piece.since:
             obstacles.popleft()
         # The first that is left ends behind the beginning; all others begin no earlier.
         blocked = bool(obstacles) and obstacles[0].start < piece.until
-        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
+        found = _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
+        yield replace(found, end=piece.until)
 
 
 def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:

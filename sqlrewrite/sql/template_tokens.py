@@ -29,7 +29,9 @@ _QUERIES = frozenset(
 )
 
 # Where an operand stands, and the clauses in which a constant is one.
-_OPERANDS = (exp.Binary, exp.Between, exp.In, exp.Func, exp.Cast, exp.Paren, exp.Neg)
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Between)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe)
+_OPERANDS = (*_COMPARISONS, *_ARITHMETIC, exp.In, exp.Func, exp.Cast, exp.Paren)
 _CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Partition)
 _WHOLE = (exp.Connector, exp.Not, exp.Group, *_CONDITIONS)
 
@@ -99,7 +101,7 @@ def _pieces(
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case Kind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
-        case Kind.THIS | Kind.OTHER:
+        case Kind.THIS | Kind.NOTHING | Kind.OTHER:
             if dotted:
                 return "is a part of a name that is not known"
             call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]

@@ -42,7 +42,9 @@ _INSIDE = {
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _OPENS = frozenset({*_CLOSES, "${"})
 
+_CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
+_SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _VARIABLE = re.compile(r"\$\{[\w.:]+\}")
 _NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
 _CELL = re.compile(r"-- COMMAND -+[ \t]*(?=[\r\n]|\Z)")
@@ -52,6 +54,8 @@ _VISIBLE = re.compile(r"[^\r\n]")
 # What may touch an expression and not become one token with what it renders to.
 _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
 
+_BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
+
 
 class Kind(Enum):
     """What an expression stands for."""
@@ -59,6 +63,7 @@ class Kind(Enum):
     REFERENCE = "the name of a relation"
     THIS = "the name of the model itself"
     VALUE = "a constant"
+    NOTHING = "nothing: settings that dbt reads"
     OTHER = "anything"
 
 
@@ -140,7 +145,7 @@ class _Scan:
             else:
                 context, at, self.entered = sign.lower(), match.end(), match.start()
         for tag, start in self.open:
-            self._refuse(start, len(text), f"{{% {tag} %}} changes the statement")
+            self._refuse(start, len(text), _BLOCK.format(tag))
         pieces = "".join([*self.pieces, text[self.done :]])
         obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
         return Masked(pieces, tuple(self.templates), tuple(obstacles))
@@ -179,12 +184,13 @@ class _Scan:
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if name.startswith("end"):
+            since = start
             while self.open:
                 tag, since = self.open.pop()
                 if tag == name[3:]:
-                    self._refuse(since, end, f"{{% {tag} %}} changes the statement")
                     break
-        elif name == "do" or (name == "set" and "=" in unit):
+            self._refuse(since, end, _BLOCK.format(name[3:]))
+        elif name == "do" or _SET.match(unit):
             self._nothing(start, end, unit, context)
             return
         elif f"end{name}" in self.tags:
@@ -226,7 +232,7 @@ class _Scan:
             if not constant or quote in unit or "\\" in unit:
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
-        elif kind is Kind.OTHER and _calls(unit, "config") and self._alone(start, end):
+        elif kind is Kind.NOTHING and self._alone(start, end):
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
@@ -275,10 +281,6 @@ def _inner(unit: str) -> str:
     return unit[2:-2].strip("+-").strip()
 
 
-def _calls(unit: str, name: str) -> bool:
-    return re.match(rf"{name}\s*\(", _inner(unit)) is not None
-
-
 def _meaning(unit: str) -> tuple[Kind, Reference]:
     """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
     Python does."""
@@ -287,12 +289,14 @@ def _meaning(unit: str) -> tuple[Kind, Reference]:
     inner = _inner(unit)
     if inner == "this":
         return Kind.THIS, ()
-    if not any(_calls(unit, name) for name in ("ref", "source", "var")):
+    if _CALL.match(inner) is None:
         return Kind.OTHER, ()
     try:
         call = ast.parse(" ".join(inner.split()), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return Kind.OTHER, ()
+        if call.func.id == "config":
+            return Kind.NOTHING, ()
         given = [ast.literal_eval(item) for item in call.args]
         named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
