@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.schema import Name
-from sqlrewrite.sql.templates import Kind, Masked, Obstacle, Refer, Template, closed
+from sqlrewrite.sql.templates import Kind, Masked, Obstacle, Refer, Template, on_one_line
 
 # After these comes the name of a relation.
 _BEFORE_NAME = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
 )
-_MADE = frozenset({TokenType.TABLE, TokenType.EXISTS})
+_BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.EXISTS})
+_MADE = " made"
 _SIGNS = ("{{", "${")
 
 # A statement of another kind changes what names mean: there only names may be templates, up to the
@@ -64,7 +65,7 @@ def substituted(
 
 
 def _obstacle(template: Template, why: str) -> Obstacle:
-    return Obstacle(template.start, template.end, f"{closed(template.text)} {why}")
+    return Obstacle(template.start, template.end, f"{on_one_line(template.text)} {why}")
 
 
 def _lead(found: Sequence[Token]) -> TokenType | None:
@@ -87,7 +88,7 @@ def _pieces(
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."
-    named = dotted or lead in _BEFORE_NAME
+    named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
     match template.kind:
         case Kind.REFERENCE:
             name = None if behind_dot else refer(template.reference)
@@ -97,7 +98,7 @@ def _pieces(
         case Kind.THIS | Kind.VALUE if named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
-            made = " made" if lead in _MADE else ""
+            made = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case Kind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
@@ -137,17 +138,20 @@ def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Te
 
 
 def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
-    """A template in a statement that is not a query alone, before its query: what it defines would
-    not be known."""
+    """A template in a statement that is not a query alone, before its query, unless it is the name
+    of what is made: what the statement defines would not be known."""
     if tokens[0].token_type in _QUERIES:
         return None
     view = any(token.text.lower() == "view" for token in tokens[:8])
-    end = tokens[-1].end
-    if tokens[0].token_type is TokenType.CREATE and not view:
-        end = next((t.start for t in tokens if t.token_type is TokenType.SELECT), end)
-    for template in templates:
-        if template.start <= end and template.kind is not Kind.REFERENCE:
-            return _obstacle(template, "stands in a definition")
+    makes = tokens[0].token_type is TokenType.CREATE and not view
+    starts = {template.start: template for template in templates}
+    for token in tokens:
+        if makes and token.token_type is TokenType.SELECT:
+            break
+        found = starts.get(token.start)
+        known = found is not None and found.kind is Kind.REFERENCE
+        if found is not None and not known and not (makes and token.text.endswith(_MADE)):
+            return _obstacle(found, "stands in a definition")
     return None
 
 

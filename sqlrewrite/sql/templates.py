@@ -29,7 +29,7 @@ Refer = Callable[[Reference], Name | None]
 SIGNS = ("{{", "{%", "{#", "${", "-- Databricks notebook source")
 
 # What may open in SQL code, and what matters inside of what it opens until it ends.
-_CODE = re.compile(r"--|/\*|[rR]?['\"]|`|\{\{|\{%|\{#|\$\{")
+_CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{")
 _INSIDE = {
     "--": re.compile(r"[\r\n]|\{[{%#]"),
     "/*": re.compile(r"\*/|\{[{%#]"),
@@ -103,7 +103,7 @@ def mask(text: str) -> Masked:
     return _Scan(text).run()
 
 
-def closed(text: str) -> str:
+def on_one_line(text: str) -> str:
     """An expression as a reason shows it: on one line, and not too long."""
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:57]}…"
@@ -166,7 +166,7 @@ class _Scan:
             return start + 2
         unit = self.text[start:end]
         if sign in ("{{", "{%") and any(unit.count(quote) % 2 for quote in "'\""):
-            self._refuse(start, len(self.text), f"{closed(unit)} may end elsewhere")
+            self._refuse(start, len(self.text), f"{on_one_line(unit)} may end elsewhere")
             return len(self.text)
         match sign:
             case "{%":
@@ -196,7 +196,7 @@ class _Scan:
         elif f"end{name}" in self.tags:
             self.open.append((name, start))
         elif not self.open:
-            self._refuse(start, end, f"{closed(unit)} may change the statement")
+            self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
         self._blank(start, end)
 
     def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
@@ -206,17 +206,17 @@ class _Scan:
         before, behind = self.text[start - 1 : start], self.text[end : end + 1]
         head = self.head and not self.text[self.done : start].strip()
         if context:
-            self._refuse(start, end, f"{closed(unit)} stands inside a string, name or comment")
+            self._refuse(start, end, f"{on_one_line(unit)} stands inside a string, name or comment")
         elif _trims(unit) and not head:
-            self._refuse(start, end, f"{closed(unit)} takes the white space around it away")
+            self._refuse(start, end, f"{on_one_line(unit)} takes the white space around it away")
         elif before.strip() and behind.strip():
-            self._refuse(start, end, f"{closed(unit)} joins what stands around it")
+            self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
         self._blank(start, end)
 
     # --- expressions ---------------------------------------------------------------------------
 
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
-        shown = closed(unit)
+        shown = on_one_line(unit)
         kind, reference = _meaning(unit)
         if context in ("--", "/*"):
             hint = self.text.startswith("/*+", self.entered)
@@ -289,10 +289,10 @@ def _meaning(unit: str) -> tuple[Kind, Reference]:
     inner = _inner(unit)
     if inner == "this":
         return Kind.THIS, ()
-    if _CALL.match(inner) is None:
+    if _CALL.match(inner) is None or "\\" in inner:
         return Kind.OTHER, ()
     try:
-        call = ast.parse(" ".join(inner.split()), mode="eval").body
+        call = ast.parse(re.sub(r"[\r\n]", " ", inner), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             return Kind.OTHER, ()
         if call.func.id == "config":
