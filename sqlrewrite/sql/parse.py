@@ -47,6 +47,8 @@ _LEXEME = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|;|.", re.DOTALL
 )
 
+_QUOTES = frozenset("'\"`")
+
 # A statement that opens with one of these may hold a query that can be rewritten, or changes what
 # names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
 _QUERY_OPENERS = frozenset(
@@ -231,9 +233,13 @@ def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
 
 
 def _semicolons(text: str) -> Iterator[int]:
-    """The end of each statement, its semicolon included."""
+    """The end of each statement, its semicolon included. What opens and does not close takes in the
+    rest of the text: in a comment without its end our marker would end it."""
     for match in _LEXEME.finditer(text):
-        if match.group() == ";":
+        lexeme = match.group()
+        if lexeme in _QUOTES or (lexeme == "/" and text.startswith("/*", match.start())):
+            break
+        if lexeme == ";":
             yield match.end()
     yield len(text)
 
@@ -278,7 +284,7 @@ def _statement(
     if failure is not None:
         return Statement(index, start, tokens, None, failure)
     if tokens[0].token_type not in _QUERY_OPENERS:
-        known = tokens[0].text.lower().split()[0] in _COMMANDS
+        known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
         return Statement(index, start, tokens, None, _excused(failure, templates))
     try:
