@@ -22,7 +22,7 @@ from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.managed import strip
-from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
+from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 
 BUG = "DPP999"
 PREDICATES = ("in",)
@@ -84,6 +84,9 @@ def rewrite(
                 plan = plan_diff(result, place) if result is not None else None
             except RecursionError:
                 failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None
+            except Exception as error:  # a mistake of ours must cost no more than this statement
+                why = f"internal error, please report this: {type(error).__name__}: {error}"
+                failure, result = Failure(statement.start, why, code=BUG), None
             if result is not None:
                 record.edits += result.edits
                 record.candidates += candidates(result, earlier, place)
@@ -96,7 +99,7 @@ def rewrite(
                 for at, taken in earlier.items()
                 if statement.start <= at <= statement.end
             ]
-            problem = Problem(NOT_PARSED, failure.message, *place(failure.offset))
+            problem = Problem(failure.code, failure.message, *place(failure.offset))
             (record.skipped if failure.parsed else record.errors).append(problem)
         catalog = apply_definition(statement, text.text, catalog, "the text")
     return Rewrite(

@@ -121,6 +121,7 @@ def check(text: str, catalog: Catalog, seed: object) -> bool:
     result = rewrite(text, catalog)
     if MARKER not in text:  # else a predicate may go that does not follow, or that is broken
         assert taken_out(result.sql) == text, shown
+    assert not [e for e in result.errors if "internal error" in e.message], shown
     again = rewrite(result.sql, catalog)
     assert again.sql == result.sql, shown
     return result.changed
@@ -186,3 +187,19 @@ def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:
         for n in range(40)
     )
     assert changed > 10
+
+
+def test_a_mistake_of_ours_costs_one_statement(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlrewrite.pruning import statement
+
+    def fail(*_: object) -> None:
+        raise ValueError("a mistake")
+
+    monkeypatch.setattr(statement, "find_pairs", fail)
+    text = f"{QUERY} AND s.day IN (SELECT 1) {MARKER};\nSELECT 1"
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert [(e.code, e.line) for e in result.errors] == [("DPP999", 1)]
+    assert "ValueError: a mistake" in result.errors[0].message

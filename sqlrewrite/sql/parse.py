@@ -104,6 +104,7 @@ class Failure:
     offset: int
     message: str
     parsed: bool = False
+    code: str = NOT_PARSED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
