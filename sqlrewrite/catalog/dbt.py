@@ -3,7 +3,9 @@
 A table is read from the CREATE TABLE that dbt would run for it (``relation_name``, ``file_format``,
 ``partition_by``), so that types and partition fields mean what they mean in DDL. dbt lists the
 columns that somebody documented: they are all of them under an enforced contract, or in the
-``catalog.json`` beside the manifest (``dbt docs generate``). A view is its compiled query.
+``catalog.json`` beside the manifest (``dbt docs generate``). A view is its compiled query; where
+dbt has only parsed it (``dbt parse``), its own text if that has names of relations and nothing else
+for dbt to fill in.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.snapshot import parsed_name
 from sqlrewrite.schema import Catalog, CatalogError, Name, Reference, Relation, Table, View
+from sqlrewrite.sql.templates import SIGNS, mask
 
 # Adapters whose tables Spark reads; the names and types of any other are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
@@ -46,14 +49,19 @@ def read(data: Mapping[str, Any], path: Path, catalog: Catalog) -> Catalog:
     relations: dict[Name, Relation] = {}
     references: dict[Reference, Name] = {}
     home = str(metadata.get("project_name") or "")
-    for node in _nodes(data, path, home):
-        name = node.name(path)
-        if name is None:
-            continue
+    named = [(n, name) for n in _nodes(data, path, home) if (name := n.name(path)) is not None]
+    for node, name in named:
         for reference in node.references(home):
             references.setdefault(reference, name)
+    for node, name in named:
+        if node.materialized in ("view", "ephemeral"):
+            query = _query(node, references)
+            if query is not None:
+                full = catalog.qualify(name)
+                relations[full] = View(full, query, (), catalog.namespace, str(path))
+            continue
         columns = stored.get(node.key)
-        relation = _relation(node, name, columns, str(adapter or "spark"), catalog, str(path))
+        relation = _table(node, name, columns, str(adapter or "spark"), catalog, str(path))
         if relation is not None:
             relations[relation.name] = relation
     return replace(catalog, relations=relations, references=references)
@@ -117,20 +125,34 @@ def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
     return sorted(kept, key=lambda node: node.data.get("package_name") != home)
 
 
-def _relation(
+def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
+    """A view's query as dbt compiles it, or None where that is not known."""
+    compiled = node.data.get("compiled_code") or node.data.get("compiled_sql")
+    if compiled:
+        return str(compiled)
+    masked = mask(str(node.data.get("raw_code") or node.data.get("raw_sql") or ""))
+    pieces, done = [], 0
+    for template in masked.templates:
+        name = references.get(template.reference)
+        if name is None:
+            return None
+        pieces += [masked.text[done : template.start], ".".join(map(_quoted, name))]
+        done = template.end
+    pieces.append(masked.text[done:])
+    query = "".join(pieces).strip()
+    literal = any(sign in query for sign in SIGNS)  # in a string, for dbt to fill in
+    return None if masked.obstacles or literal else query or None
+
+
+def _table(
     node: _Node,
     name: Name,
     stored: tuple[_Listed, ...] | None,
     adapter: str,
     catalog: Catalog,
     path: str,
-) -> Relation | None:
-    """What is known of a node's relation; None where that is nothing."""
-    if node.materialized in ("view", "ephemeral"):
-        query = node.data.get("compiled_code") or node.data.get("compiled_sql")
-        if not query:
-            return None
-        return View(catalog.qualify(name), str(query), namespace=catalog.namespace, source=path)
+) -> Table | None:
+    """What is known of a node's table; None where that is nothing."""
     using = node.config.get("file_format") or (None if node.source else _FORMATS.get(adapter))
     partitions = _partitions(node)
     bare = _created(name, (), using, partitions, catalog, path)

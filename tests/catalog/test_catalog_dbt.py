@@ -181,6 +181,27 @@ def test_errors(tmp_path: Path, text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("raw", "query"),
+    [
+        ("{{ config(a=1) }}\nselect * from {{ ref('t') }} {# all #}", "select * from `s`.`t`"),
+        ("select 1", "select 1"),
+        ("select * from {{ ref('nobody') }}", None),
+        ("select * from {{ ref('t') }} where a = {{ var('a') }}", None),
+        ("select * from {{ ref('t') }} where a = '{{ var(\"a\") }}'", None),
+        ("select * from {{ ref('t') }} {% if x %} where a = 1 {% endif %}", None),
+        ("", None),
+    ],
+)
+def test_a_view_that_dbt_has_only_parsed(tmp_path: Path, raw: str, query: str | None) -> None:
+    path = tmp_path / "m.json"
+    view = NODE | {"config": {"materialized": "view"}, "raw_code": raw}
+    other = NODE | {"name": "t", "relation_name": "s.t"}
+    path.write_text(manifest(nodes={"model.p.m": view, "model.p.t": other}))
+    found = Catalog.load(str(path)).resolve(("s", "m"))
+    assert (found.query.rstrip() if isinstance(found, View) else None) == query
+
+
+@pytest.mark.parametrize(
     "node",
     [
         pytest.param({"config": None, "columns": None}, id="nulls"),
