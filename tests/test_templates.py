@@ -235,7 +235,7 @@ def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
 )
 def test_masking_takes_time_in_proportion(text: str) -> None:
     """A quarter megabyte of the worst in seconds: what grew with its square would take an hour."""
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(mask(text).text) == len(text)
     assert list(statements(f"{text} SELECT 1"))
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
