@@ -23,7 +23,7 @@ from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.managed import strip
-from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
+from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 
 BUG = "DPP999"
 _TOO_DEEP = "nested too deeply to be rewritten"
@@ -69,10 +69,10 @@ def rewrite(
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
     reach = Reach(depth, through_facts)
     options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
-    lexed = lex(sql)
+    lexed = lex(sql, catalog.refer)
     text = strip(sql, lexed.tokens)
     if text.removed:
-        lexed = lex(text.text)
+        lexed = lex(text.text, catalog.refer)
     lines, earlier, record = Lines(sql), text.insertions(), _Record()
     count = 0
 
@@ -92,6 +92,9 @@ def rewrite(
                 plan = plan_diff(result, place) if result is not None else None
             except RecursionError:
                 failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None
+            except Exception as error:  # a mistake of ours must cost no more than this statement
+                why = f"internal error, please report this: {type(error).__name__}: {error}"
+                failure, result = Failure(statement.start, why, code=BUG), None
             if result is not None:
                 record.edits += result.edits
                 record.candidates += candidates(result, earlier, place)
@@ -99,11 +102,12 @@ def rewrite(
                 record.plans += [plan] if plan is not None else []
         if failure is not None:
             # Left as it was: what was taken out of it goes back to its place.
-            end = statement.tokens[-1].end + 1 if statement.tokens else statement.start
             record.edits += [
-                Edit(at, taken) for at, taken in earlier.items() if statement.start <= at <= end
+                Edit(at, taken)
+                for at, taken in earlier.items()
+                if statement.start <= at <= statement.end
             ]
-            problem = Problem(NOT_PARSED, failure.message, *place(failure.offset))
+            problem = Problem(failure.code, failure.message, *place(failure.offset))
             (record.skipped if failure.parsed else record.errors).append(problem)
         catalog = apply_definition(statement, text.text, catalog, "the text")
     return Rewrite(

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 Name = tuple[str, ...]
 """A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""
 
+Reference = tuple[str, ...]
+"""What a template says in place of a name: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
+
 DEFAULT_NAMESPACE: Name = ("spark_catalog", "default")
 
 
@@ -41,7 +44,9 @@ class PartitionField:
 class Table:
     """A base table; sizes are bytes, counts are rows, None is not known.
 
-    ``names`` are those of its columns in lower case.
+    Where ``columns`` are not ``complete``, they are some of those it has: good for their types, and
+    for nothing that needs to know which columns there are. ``names`` are those of all its columns
+    in lower case, empty where these are not known.
     """
 
     name: Name
@@ -53,14 +58,18 @@ class Table:
     size_in_bytes: int | None = None
     row_count: int | None = None
     source: str = ""
+    complete: bool = True
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(column.name.lower() for column in self.columns))
+        known = self.columns if self.complete else ()
+        object.__setattr__(self, "names", tuple(column.name.lower() for column in known))
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""
         wanted = name.lower()
+        if not self.complete:
+            return next((c for c in self.columns if c.name.lower() == wanted), None)
         return self.columns[self.names.index(wanted)] if wanted in self.names else None
 
 
@@ -85,12 +94,14 @@ Relation = Table | View
 class Catalog:
     """All known relations by qualified name, and the namespace of short names.
 
-    ``prunable`` are the last names of all partitioned tables, and of the views, which may hide one.
+    ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``prunable`` the
+    last names of all partitioned tables, and of the views, which may hide one.
     """
 
     relations: Mapping[Name, Relation] = field(default_factory=dict)
     namespace: Name = DEFAULT_NAMESPACE
     sources: tuple[str, ...] = ()
+    references: Mapping[Reference, Name] = field(default_factory=dict)
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -103,7 +114,8 @@ class Catalog:
 
     @classmethod
     def load(cls, *paths: str, schema: str | None = None) -> Catalog:
-        """The catalog of DDL files, directories of them, and JSON snapshots, later ones winning.
+        """The catalog of DDL files, directories of them, JSON snapshots and dbt manifests, later
+        ones winning.
 
         ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``.
         Raises CatalogError for a file that is missing, unreadable or malformed.
@@ -125,6 +137,16 @@ class Catalog:
     def resolve(self, parts: Name) -> Relation | None:
         """The relation that a name as written means here, or None."""
         return self.relations.get(self.qualify(parts))
+
+    def refer(self, reference: Reference) -> Name | None:
+        """The name that a reference in a template stands for: a manifest's, else that of the only
+        relation whose last name it is; None where there is none, or more than one."""
+        known = self.references.get(reference)
+        if known is not None:
+            return known
+        last = reference[-1].lower()
+        found = [name for name in self.relations if name[-1] == last and len(name) > 1]
+        return found[0] if len(found) == 1 else None
 
     def use(self, schema: str) -> Catalog:
         """This catalog with another current schema; ``catalog.schema`` changes both."""

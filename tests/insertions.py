@@ -13,7 +13,7 @@ import re
 from sqlrewrite.model import MARKER
 
 LEXEME = re.compile(
-    r"--[^\r\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|\w+|\s+|.",
+    r"--[^\r\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|\w+|\s+|.",
     re.DOTALL,
 )
 
@@ -39,8 +39,8 @@ def taken_out(text: str) -> str:
 
 
 def void(lexeme: str) -> bool:
-    """Whether a lexeme is white space or a comment."""
-    return lexeme.isspace() or lexeme.startswith(("--", "/*"))
+    """Whether a lexeme is white space or a comment, Jinja's too."""
+    return lexeme.isspace() or lexeme.startswith(("--", "/*", "{#"))
 
 
 def _without(lexemes: list[str], marker: int) -> list[str] | None:

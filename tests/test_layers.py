@@ -20,6 +20,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.options",),
     ("sqlrewrite.config",),
     ("sqlrewrite.plan",),
+    ("sqlrewrite.sql.templates",),
+    ("sqlrewrite.sql.template_tokens",),
     ("sqlrewrite.sql.parse", "sqlrewrite.sql.keywords", "sqlrewrite.sql.trees"),
     ("sqlrewrite.sql.anchors",),
     ("sqlrewrite.sql.scope",),

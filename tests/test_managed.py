@@ -48,6 +48,16 @@ def catalog() -> Catalog:
             "SELECT f.a FROM f WHERE  -- mine\n f.a = 1",
             id="a comment of the author's between",
         ),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.a = 1 -- mine\n  AND {OURS} GROUP BY f.a",
+            "SELECT f.a FROM f WHERE f.a = 1 -- mine\n GROUP BY f.a",
+            id="a comment before, and the author's text behind",
+        ),
+        pytest.param(
+            f"SELECT f.a FROM f -- mine\r\nWHERE {OURS}\r\nGROUP BY f.a",
+            "SELECT f.a FROM f -- mine\r\nGROUP BY f.a",
+            id="a comment before, and a line's end behind",
+        ),
     ],
 )
 def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stripped: str) -> None:
@@ -60,7 +70,15 @@ def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stri
     [
         pytest.param(f"DELETE FROM f WHERE {OURS}", id="DELETE"),
         pytest.param(f"SELECT 1; UPDATE f SET a = 1 WHERE {OURS}", id="UPDATE"),
-        pytest.param(f"SELECT f.a FROM f WHERE f.b = ${{b}} AND {OURS}", id="template text"),
+        pytest.param(f"SELECT f.a FROM f WHERE f.b = {{{{ b }}}}_1 AND {OURS}", id="template text"),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.b = 1 -- b\n AND {OURS} {{% include 'x' %}}; SELECT 1",
+            id="a template behind",
+        ),
+        pytest.param(
+            f"SELECT 1; FROM f SELECT a WHERE b = 1 -- b\n AND {OURS} -- c\n; SELECT 1",
+            id="not supported, with comments around",
+        ),
         pytest.param(f"SELECT f.a FROM f WHERE NOT (f.a = 1 AND {OURS})", id="under NOT"),
         pytest.param(f"SELECT f.a FROM f WHERE f.a = 1 OR {OURS}", id="under OR"),
         pytest.param(f"SELECT count(*) FILTER (WHERE {OURS}) FROM f", id="FILTER"),

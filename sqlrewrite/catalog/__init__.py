@@ -1,7 +1,7 @@
 """Loaders: files that say what is known of the warehouse, each to a ``schema.Catalog``.
 
-``load`` takes any mix of DDL and snapshots and merges them in order. A new kind of file is a new
-module here and a line in ``_read``.
+``load`` takes any mix of DDL, snapshots and dbt manifests and merges them in order. A new kind of
+file is a new module here and a line in ``load``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, CatalogError, Name, Table
 
 _DDL = frozenset({".sql", ".ddl", ".hql"})
-_SUPPORTED = "a DDL file (.sql, .ddl, .hql), a directory of them, or a snapshot (.json)"
+_SUPPORTED = (
+    "a DDL file (.sql, .ddl, .hql), a directory of them, a snapshot or dbt manifest (.json)"
+)
 
 
 def load(paths: Sequence[str], *, schema: str | None = None) -> Catalog:
@@ -39,7 +42,7 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Catalog:
 
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
         elif place.suffix.lower() == ".json":
-            pulled = _read_json(place)
+            pulled = _read_json(place, start)
             tables = [r for r in pulled.relations.values() if isinstance(r, Table)]
             counted.update({table.name: table for table in tables})
             catalog = _merged(catalog, pulled)
@@ -55,37 +58,39 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Catalog:
         else relation
         for name, relation in catalog.relations.items()
     }
-    return Catalog(relations, namespace, tuple(paths))
+    return Catalog(relations, namespace, tuple(paths), catalog.references)
 
 
-def _read_json(path: Path) -> Catalog:
+def _read_json(path: Path, start: Catalog) -> Catalog:
     text = read_text(path)
-    if '"dbt_schema_version"' in text and _is_dbt(text):
-        raise CatalogError(
-            f"{path}: a dbt manifest, which is not supported yet: "
-            "give the tables' DDL, or a snapshot made by `dpp-rewrite catalog pull`"
-        )
+    artifact = _dbt_artifact(text) if '"dbt_schema_version"' in text else None
+    if artifact is not None:
+        from sqlrewrite.catalog import dbt  # brings the parser, as DDL does
+
+        return dbt.read(artifact, path, start)
     return snapshot.read(text, str(path))
 
 
-def _is_dbt(text: str) -> bool:
+def _dbt_artifact(text: str) -> dict[str, Any] | None:
+    """What dbt wrote, parsed; None for other JSON, and for what is none."""
     try:
         data = json.loads(text)
-    except ValueError:
-        return False
+    except (ValueError, RecursionError):
+        return None  # the snapshot's loader says what is wrong
     metadata = data.get("metadata") if isinstance(data, dict) else None
-    return isinstance(metadata, dict) and "dbt_schema_version" in metadata
+    return data if isinstance(metadata, dict) and "dbt_schema_version" in metadata else None
 
 
 def _merged(catalog: Catalog, later: Catalog) -> Catalog:
-    """All relations of both; a snapshot of sizes alone takes no columns from a table."""
+    """All relations of both; what does not know a table's columns takes none from it."""
     relations = dict(catalog.relations)
     for name, relation in later.relations.items():
         known = relations.get(name)
-        counts_only = isinstance(relation, Table) and not relation.columns
-        if not (counts_only and isinstance(known, Table) and known.columns):
+        vague = isinstance(relation, Table) and not relation.names
+        if not (vague and isinstance(known, Table) and known.names):
             relations[name] = relation
-    return replace(catalog, relations=relations)
+    references = {**catalog.references, **later.references}
+    return replace(catalog, relations=relations, references=references)
 
 
 def _completed(table: Table, counted: Table) -> Table:

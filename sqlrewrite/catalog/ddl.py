@@ -54,6 +54,9 @@ def _files(directory: Path) -> list[Path]:
 
 def _check(statement: parse.Statement, text: str, catalog: Catalog, source: str) -> None:
     name = definitions.defined_name(statement)
+    if any(part.startswith(("{{", "${")) for part in name):
+        where = place(text, statement.start, source)
+        raise CatalogError(f"{where}: a table whose name is a template: write the name out")
     relation = catalog.resolve(name)
     if relation is None and definitions.unread(statement):
         failure = statement.failure

@@ -88,6 +88,22 @@ def quoted_name(name: Name) -> str:
     )
 
 
+def parsed_name(text: str) -> Name | None:
+    """The name that ``quoted_name`` wrote, in lower case; None for what is not one."""
+    parts: list[str] = []
+    at = 0
+    while (match := _PART.match(text, at)) is not None:
+        quoted, plain = match.groups()
+        parts.append((quoted.replace("``", "`") if quoted is not None else plain).lower())
+        at = match.end()
+        if at == len(text):
+            return tuple(parts)
+        if text[at] != ".":
+            return None
+        at += 1
+    return None
+
+
 # --- writing
 
 
@@ -107,7 +123,7 @@ def _table_data(table: Table) -> dict[str, Any]:
         "size_in_bytes": table.size_in_bytes,
         "row_count": table.row_count,
     }
-    return _known(data)
+    return _known(data) if table.complete else {**_known(data), "complete": False}
 
 
 def _column_data(column: Column) -> dict[str, Any]:
@@ -199,6 +215,7 @@ def _table(node: _Node, catalog: Catalog) -> Table:
     node.expect(dict, "an object")
     streaming, provider = node.get("streaming"), node.get("provider")
     size, rows = node.get("size_in_bytes"), node.get("row_count")
+    complete = node.get("complete")
     columns = tuple(_column(item) for item in node.items("columns"))
     table = Table(
         name=catalog.qualify(_name(node.need("name"))),
@@ -210,6 +227,7 @@ def _table(node: _Node, catalog: Catalog) -> Table:
         size_in_bytes=size.count() if size else None,
         row_count=rows.count() if rows else None,
         source=node.source,
+        complete=complete.flag() if complete else True,
     )
     _check_columns(table, node)
     return table
@@ -248,7 +266,7 @@ def _check_columns(table: Table, node: _Node) -> None:
         if column.name.lower() in seen:
             raise node.error(f"columns[{index}]: {column.name} is there twice")
         seen.add(column.name.lower())
-    if not table.columns:
+    if not table.columns or not table.complete:
         return
     for index, field in enumerate(table.partitioned_by):
         if field.transform != "unknown" and field.column.lower() not in seen:
@@ -273,17 +291,7 @@ def _view(node: _Node, catalog: Catalog) -> View:
 def _name(node: _Node) -> Name:
     """A dotted name; its parts may be in backquotes."""
     text = node.text()
-    parts: list[str] = []
-    at = 0
-    while True:
-        match = _PART.match(text, at)
-        if match is None:
-            raise node.error(f"not a name: {text!r}; separate its parts with dots, quote with `")
-        quoted, plain = match.groups()
-        parts.append((quoted.replace("``", "`") if quoted is not None else plain).lower())
-        at = match.end()
-        if at == len(text):
-            return tuple(parts)
-        if text[at] != ".":
-            raise node.error(f"not a name: {text!r}; separate its parts with dots, quote with `")
-        at += 1
+    name = parsed_name(text)
+    if name is None:
+        raise node.error(f"not a name: {text!r}; separate its parts with dots, quote with `")
+    return name

@@ -80,8 +80,8 @@ def catalog_options(function: _Function) -> _Function:
             "--catalog",
             metavar="PATH",
             multiple=True,
-            help="What is known of the tables: a DDL .sql file, a directory of them, or a snapshot "
-            ".json. Repeatable; later ones win.",
+            help="What is known of the tables: a DDL .sql file, a directory of them, a snapshot "
+            ".json, or dbt's target/manifest.json. Repeatable; later ones win.",
         ),
     ]
     for option in options:

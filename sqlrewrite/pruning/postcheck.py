@@ -17,6 +17,7 @@ from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import strip
 from sqlrewrite.sql.parse import TokenError, tokenize
+from sqlrewrite.sql.templates import Refer
 from sqlrewrite.sql.verify import condition_gained, is_query, where_gained
 
 
@@ -27,9 +28,11 @@ def check(
     anchors: Anchors,
     bound: Bound,
     known: set[str],
+    refer: Refer,
 ) -> str | None:
     """What is wrong with the edits of one clause, or None; ``known`` collects the key queries that
-    have been parsed, each of which several clauses of a statement may share."""
+    have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
+    statement's templates were read with."""
     clause, tokens, text = found.clause, anchors.tokens, anchors.text
     # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
     # parentheses, else its last conjunct, which the predicates follow.
@@ -45,14 +48,14 @@ def check(
     # the clause with a short one in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
     for query in queries:
-        if query not in known and not is_query(query):
+        if query not in known and not is_query(query, refer):
             return "a key query does not read as a query"
         known.add(query)
     before = text[start:end]
     after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
     before, after = lead + before, lead + after
     try:
-        lexed = tokenize(after)
+        lexed = tokenize(after, refer)
     except TokenError:
         return "the result cannot be lexed"
     if strip(after, lexed).text != before:

@@ -206,7 +206,7 @@ def _edit(
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors, bound, known)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound, known, statement.refer)
         if wrong is None:
             edits += made
             continue

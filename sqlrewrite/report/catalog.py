@@ -30,7 +30,7 @@ def _row(relation: Relation, catalog: Catalog) -> tuple[str, ...]:
     kind = "stream" if relation.streaming else "table"
     partitions = ", ".join(map(_partition, relation.partitioned_by))
     rows = "" if relation.row_count is None else f"{relation.row_count:,}"
-    columns = str(len(relation.columns))
+    columns = f"{len(relation.columns)}{'' if relation.complete else '+'}"
     return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
 
 

@@ -6,6 +6,7 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.model import MARKER, Span
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
+
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
+_LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ def _clause_spans(
         if anchors.kind(keyword) is TokenType.WHERE:
             last = ours[-1]
             assert last is not None
-            yield Span(_blank_before(anchors, keyword), last.end)
+            yield Span(_blank_before(anchors, keyword, last.end), last.end)
         return
     if leading:
         parts = [_of(anchors, found) for found in ours[:leading] if found is not None]
@@ -114,7 +118,7 @@ def _clause_spans(
             yield from _joined(anchors, parts, tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
-            yield Span(_blank_before(anchors, piece.start - 1), found.end)
+            yield Span(_blank_before(anchors, piece.start - 1, found.end), found.end)
 
 
 def _of(anchors: Anchors, found: _Managed) -> Span:
@@ -139,11 +143,16 @@ def _joined(anchors: Anchors, parts: list[Span], until: int | None) -> Iterator[
     yield from found
 
 
-def _blank_before(anchors: Anchors, index: int) -> int:
-    """Where the white space before a token begins."""
+def _blank_before(anchors: Anchors, index: int, end: int) -> int:
+    """Where the white space before a token begins, that is to be taken out up to ``end``. The line
+    break that ends a comment stays, unless there is another behind: it would swallow what is."""
     text, start = anchors.text, anchors.tokens[index].start
     while start > 0 and text[start - 1].isspace():
         start -= 1
+    before = anchors.tokens[index - 1].end + 1 if index else 0
+    if "--" in text[before:start] and not _LINE_ENDS.match(text, end):
+        broken = _LINE_BREAK.search(text, start, end)
+        return broken.end() if broken else start
     return start
 
 

@@ -1,18 +1,24 @@
 """Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
 
-What sqlglot reads wrongly without complaint (template text, ``t@v1``, a second hint, ``TABLE t``,
-pipes, FROM first) is recognised on the tokens, before parsing, and left alone with a reason.
+Templates are masked before the text is lexed (``templates``). What sqlglot reads wrongly without
+complaint (``t@v1``, a second hint, ``TABLE t``, pipes, FROM first) is recognised on the tokens,
+before parsing, and left alone with a reason.
 """
 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from sqlrewrite.schema import Name, Reference
+from sqlrewrite.sql import template_tokens
+from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask
 
 NOT_PARSED = "DPP000"
 
@@ -22,11 +28,6 @@ _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
 # What the tokens would not show: signs of it, what it is, and what is said of it.
 _UNREAD = (
-    (
-        ("{{", "{%", "{#", "${"),
-        re.compile(r"\{\{|\{%|\{#|\$\{"),
-        "template text ({}) is not SQL yet: left alone",
-    ),
     (
         ("/*+",),
         re.compile(r"/\*\+[^*]*\*/\s*/\*\+"),
@@ -45,6 +46,8 @@ _FROM_INSIDE = re.compile(r"\(\s*(?:from\b|--|/\*)")
 _LEXEME = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|;|.", re.DOTALL
 )
+
+_QUOTES = frozenset("'\"`")
 
 # A statement that opens with one of these may hold a query that can be rewritten, or changes what
 # names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
@@ -87,6 +90,10 @@ _BEFORE_QUERY = frozenset(
 )
 
 
+def _no_name(reference: Reference) -> Name | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a statement was not read: an offset into the text, and a sentence.
@@ -97,13 +104,16 @@ class Failure:
     offset: int
     message: str
     parsed: bool = False
+    code: str = NOT_PARSED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """One statement: its number in the text, its tokens (offsets into the whole text), its tree.
+    """One statement: its number in the text, its tokens (offsets into the whole text), its tree,
+    and where it ends, with the comments behind it.
 
-    ``tree`` is None for a statement that is not a query and for one with a ``failure``.
+    ``tree`` is None for a statement that is not a query and for one with a ``failure``; ``refer``
+    is what its templates were read with.
     """
 
     index: int
@@ -111,20 +121,37 @@ class Statement:
     tokens: Sequence[Token]
     tree: exp.Expr | None
     failure: Failure | None = None
+    refer: Refer = _no_name
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
-    """A text's tokens, semicolons included, and the statements of it that cannot be lexed."""
+    """A text's tokens, semicolons included, the statements of it that cannot be lexed, and its
+    templates: those that are tokens now, and those that stand in the way."""
 
     tokens: Sequence[Token]
     failures: tuple[Failure, ...] = ()
+    templates: tuple[Template, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    refer: Refer = _no_name
 
 
-def lex(text: str) -> Lexed:
-    """The tokens of a text; where it cannot be lexed whole, statement by statement."""
+def lex(text: str, refer: Refer = _no_name) -> Lexed:
+    """The tokens of a text; where it cannot be lexed whole, statement by statement. ``refer`` says
+    what the templates in it refer to."""
+    masked = mask(text)
+    lexed = _lex(masked.text)
+    if masked.text is text and not masked.obstacles:
+        return lexed
+    tokens, obstacles = template_tokens.substituted(lexed.tokens, masked, refer)
+    obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
+    return Lexed(tokens, lexed.failures, masked.templates, tuple(obstacles), refer)
+
+
+def _lex(text: str) -> Lexed:
     try:
-        return Lexed(tokenize(text))
+        return Lexed(_DIALECT.tokenize(text))
     except _LEXER_ERRORS:
         pass
     tokens: list[Token] = []
@@ -133,7 +160,7 @@ def lex(text: str) -> Lexed:
     for end in _semicolons(text):
         chunk = text[start:end]
         try:
-            tokens += [_shifted(token, start, line) for token in tokenize(chunk)]
+            tokens += [_shifted(token, start, line) for token in _DIALECT.tokenize(chunk)]
         except _LEXER_ERRORS:
             offset = start + len(chunk) - len(chunk.lstrip())
             failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
@@ -158,28 +185,36 @@ def _shifted(token: Token, offset: int, line: int) -> Token:
 def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
     """The statements of a text in order; empty ones are left out. Raises nothing."""
     lexed = lexed or lex(text)
-    pieces: list[tuple[int, list[Token] | Failure]] = [
-        (piece[0].start, piece) for piece in _split(text, lexed.tokens)
+    pieces: list[tuple[int, _Piece | Failure]] = [
+        (piece.tokens[0].start, piece) for piece in _split(text, lexed.tokens)
     ]
     pieces += [(failure.offset, failure) for failure in lexed.failures]
-    since = 0
+    obstacles = deque(lexed.obstacles)
     script: Failure | None = None
     for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
         if isinstance(piece, Failure):
             yield Statement(index, start, (), None, piece)
             continue
-        if len(piece) > 1 and piece[0].token_type is TokenType.BEGIN:
+        tokens = piece.tokens
+        if len(tokens) > 1 and tokens[0].token_type is TokenType.BEGIN:
             script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
-            yield Statement(index, start, piece, None, replace(script, offset=start))
-        else:
-            yield _statement(text, index, piece, since)
-        since = piece[-1].end + 1
+            failure = replace(script, offset=start)
+            yield Statement(index, start, tokens, None, failure, end=piece.until)
+            continue
+        while obstacles and obstacles[0].end <= piece.since:
+            obstacles.popleft()
+        # The first that is left ends behind the beginning; all others begin no earlier.
+        blocked = bool(obstacles) and obstacles[0].start < piece.until
+        found = _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
+        yield replace(found, end=piece.until)
 
 
-def tokenize(text: str) -> list[Token]:
-    """Spark's tokens. Raises sqlglot's TokenError."""
-    return _DIALECT.tokenize(text)
+def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
+    """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
+    masked = mask(text)
+    tokens = _DIALECT.tokenize(masked.text)
+    return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
 
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
@@ -199,48 +234,85 @@ def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
 
 
 def _semicolons(text: str) -> Iterator[int]:
-    """The end of each statement, its semicolon included."""
+    """The end of each statement, its semicolon included. What opens and does not close takes in the
+    rest of the text: in a comment without its end our marker would end it."""
     for match in _LEXEME.finditer(text):
-        if match.group() == ";":
+        lexeme = match.group()
+        if lexeme in _QUOTES or (lexeme == "/" and text.startswith("/*", match.start())):
+            break
+        if lexeme == ";":
             yield match.end()
     yield len(text)
 
 
-def _split(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    if ";" not in text:
-        if tokens:
-            yield list(tokens)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Piece:
+    """The tokens between two semicolons, where the last token before them ended, and the stretch of
+    text between the semicolons."""
+
+    tokens: list[Token]
+    before: int
+    since: int
+    until: int
+
+
+def _split(text: str, tokens: Sequence[Token]) -> Iterator[_Piece]:
+    if tokens and ";" not in text:
+        yield _Piece(list(tokens), 0, 0, len(text))
         return
+    before = since = 0
     piece: list[Token] = []
     for token in tokens:
-        if token.token_type is TokenType.SEMICOLON:
-            if piece:
-                yield piece
-            piece = []
-        else:
+        if token.token_type is not TokenType.SEMICOLON:
             piece.append(token)
+            continue
+        if piece:
+            yield _Piece(piece, before, since, token.start)
+            before = piece[-1].end + 1
+        piece, since = [], token.end + 1
     if piece:
-        yield piece
+        yield _Piece(piece, before, since, len(text))
 
 
-def _statement(text: str, index: int, tokens: list[Token], since: int) -> Statement:
+def _statement(
+    text: str, index: int, piece: _Piece, lexed: Lexed, obstacle: Obstacle | None
+) -> Statement:
+    tokens = piece.tokens
     start = tokens[0].start
-    failure = _misread(text, tokens, since)
+    templates = template_tokens.among(lexed.templates, tokens)
+    obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
+    failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
     if failure is not None:
         return Statement(index, start, tokens, None, failure)
     if tokens[0].token_type not in _QUERY_OPENERS:
-        known = tokens[0].text.lower().split()[0] in _COMMANDS
+        known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
-        return Statement(index, start, tokens, None, failure)
+        return Statement(index, start, tokens, None, _excused(failure, templates))
     try:
-        return Statement(index, start, tokens, parse_tokens(tokens, text))
+        tree = parse_tokens(tokens, text)
     except ParseError as error:
-        return Statement(index, start, tokens, None, _parse_failure(error, tokens))
+        failure = _parse_failure(error, tokens)
     except RecursionError:
         failure = Failure(start, "nested too deeply to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
-    return Statement(index, start, tokens, None, failure)
+    else:
+        obstacle = template_tokens.misplaced(templates, tree) if templates else None
+        if obstacle is None:
+            return Statement(index, start, tokens, tree, refer=lexed.refer)
+        failure = _blocked(obstacle)
+    return Statement(index, start, tokens, None, _excused(failure, templates))
+
+
+def _blocked(obstacle: Obstacle) -> Failure:
+    return Failure(obstacle.start, f"template text: {obstacle.message}: left alone", True)
+
+
+def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
+    """The failure of a statement with templates, which may be none in the SQL that they make."""
+    if failure is None or failure.parsed or not templates:
+        return failure
+    return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
 
 
 def _parse_failure(error: ParseError, tokens: Sequence[Token]) -> Failure:

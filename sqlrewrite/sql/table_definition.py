@@ -70,7 +70,8 @@ def created_table(tree: exp.Create, parts: Name, catalog: Catalog, source: str) 
     provider = _provider(properties) or (model.provider if model is not None else None)
     columns, key = _columns(tree)
     if model is not None:
-        columns = tuple(replace(column, distinct_count=None) for column in model.columns)
+        known = model.columns if model.complete else ()
+        columns = tuple(replace(column, distinct_count=None) for column in known)
     fields: list[PartitionField] = list(model.partitioned_by) if model is not None else []
     for item in _partition_items(properties):
         if isinstance(item, exp.ColumnDef):

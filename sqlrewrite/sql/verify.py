@@ -13,16 +13,17 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
+from sqlrewrite.sql.templates import Refer
 from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
 
 
-def is_query(text: str) -> bool:
-    """Whether a text is one query in parentheses."""
+def is_query(text: str, refer: Refer) -> bool:
+    """Whether a text is one query in parentheses, its templates read with ``refer``."""
     try:
         # A hint's text would be lexed and parsed once more; it decides nothing.
-        tokens = [t for t in tokenize(text) if t.token_type is not TokenType.HINT]
+        tokens = [t for t in tokenize(text, refer) if t.token_type is not TokenType.HINT]
         tree = parse_tokens(tokens, text)
     except (SqlglotError, RecursionError, ValueError):
         return False

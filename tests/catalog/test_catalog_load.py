@@ -115,10 +115,12 @@ def test_what_a_file_says_of_itself_is_not_overwritten(tmp_path: Path) -> None:
         ("a.sql", b"CREATE VIEW v AS SELECT * FROM {{ x }}", r"a\.sql:1:32: v cannot be read: "),
         ("a.sql", b"CREATE TABLE t DEEP CLONE s VERSION AS OF 3", r"a\.sql:1:1: t cannot be read"),
         ("a.sql", b"CREATE TABLE t (a INT) PARTITIONED BY (dya)", r"1:1: t is partitioned by dya"),
+        ("a.sql", b"CREATE TABLE ${db}.t AS SELECT 1", r"a\.sql:1:1: a table whose name is a temp"),
+        ("a.sql", b"CREATE TABLE ${db}.t (a INT)", r"a\.sql:1:1: a table whose name is a template"),
         ("a.sql", b"USE ${db}; CREATE TABLE t (a INT)", r"a\.sql:1:1: a USE that cannot be read"),
         ("a.sql", b"CREATE TABLE t (\xff INT)", r"a\.sql: not UTF-8 at byte 16"),
         ("a.json", b"\xff", r"a\.json: not UTF-8"),
-        ("a.json", b'{"metadata": {"dbt_schema_version": "v12"}}', "dbt manifest.* not supported"),
+        ("a.json", b'{"metadata": {"dbt_schema_version": "v12"}}', "not a dbt manifest but v12"),
         ("a.toml", b"", r"a\.toml: not a kind of file that is read; a catalog is a DDL file"),
     ],
 )

@@ -1,0 +1,258 @@
+"""A dbt ``manifest.json`` to a catalog: models, seeds, snapshots and sources, and what ref() means.
+
+A table is read from the CREATE TABLE that dbt would run for it (``relation_name``, ``file_format``,
+``partition_by``), so that types and partition fields mean what they mean in DDL. dbt lists the
+columns that somebody documented: they are all of them under an enforced contract, or in the
+``catalog.json`` beside the manifest (``dbt docs generate``). A view is its compiled query; where
+dbt has only parsed it (``dbt parse``), its own text if that has names of relations and nothing else
+for dbt to fill in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sqlrewrite.catalog.ddl import read_ddl
+from sqlrewrite.catalog.files import read_text
+from sqlrewrite.catalog.snapshot import parsed_name
+from sqlrewrite.schema import Catalog, CatalogError, Name, Reference, Relation, Table, View
+from sqlrewrite.sql.templates import SIGNS, mask
+
+# Adapters whose tables Spark reads; the names and types of any other are not Spark's.
+_ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
+_TABLES = frozenset({"model", "seed", "snapshot"})
+_EPHEMERAL = "__dbt__cte__"
+# Where these do not say otherwise: what CREATE TABLE makes.
+_FORMATS = {"databricks": "delta"}
+
+
+def read(data: Mapping[str, Any], path: Path, catalog: Catalog) -> Catalog:
+    """The catalog in a manifest, parsed from ``path``; names are completed as in ``catalog``.
+
+    Raises CatalogError for what is not a manifest, or one of another engine.
+    """
+    metadata = data["metadata"]
+    version = str(metadata["dbt_schema_version"])
+    if "/manifest/" not in version:
+        raise CatalogError(f"{path}: not a dbt manifest but {version}: give target/manifest.json")
+    adapter = metadata.get("adapter_type")
+    if adapter is not None and adapter not in _ADAPTERS:
+        known = ", ".join(sorted(_ADAPTERS))
+        raise CatalogError(
+            f"{path}: a manifest of dbt's {adapter} adapter; these are read: {known}"
+        )
+    stored = _stored_columns(path.with_name("catalog.json"))
+    relations: dict[Name, Relation] = {}
+    references: dict[Reference, Name] = {}
+    home = str(metadata.get("project_name") or "")
+    named = [(n, name) for n in _nodes(data, path, home) if (name := n.name(path)) is not None]
+    for node, name in named:
+        for reference in node.references(home):
+            references.setdefault(reference, name)
+    for node, name in named:
+        if node.materialized in ("view", "ephemeral"):
+            query = _query(node, references)
+            if query is not None:
+                full = catalog.qualify(name)
+                relations[full] = View(full, query, (), catalog.namespace, str(path))
+            continue
+        columns = stored.get(node.key)
+        relation = _table(node, name, columns, str(adapter or "spark"), catalog, str(path))
+        if relation is not None:
+            relations[relation.name] = relation
+    return replace(catalog, relations=relations, references=references)
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """One model, seed, snapshot or source: its unique id and what the manifest says of it."""
+
+    key: str
+    data: Mapping[str, Any]
+
+    @property
+    def source(self) -> bool:
+        return self.data.get("resource_type") == "source"
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return _object(self.data.get("config"))
+
+    @property
+    def materialized(self) -> str:
+        return str(self.config.get("materialized") or "")
+
+    def name(self, path: Path) -> Name | None:
+        """The name that dbt writes for it, None where it writes none. Raises CatalogError."""
+        if self.materialized == "ephemeral":
+            return (f"{_EPHEMERAL}{self.data.get('name')}".lower(),)
+        written = self.data.get("relation_name")
+        if not written:
+            return None
+        name = parsed_name(str(written))
+        if name is None:
+            raise CatalogError(f"{path}: {self.key}: not a name: relation_name {written!r}")
+        return name
+
+    def references(self, home: str) -> Iterator[Reference]:
+        """The references that mean it. Nodes of the project itself come first, as in dbt."""
+        name, package = str(self.data.get("name")), str(self.data.get("package_name") or home)
+        if self.source:
+            yield ("source", str(self.data.get("source_name")), name)
+            return
+        version = self.data.get("version")
+        names = [f"{name}.v{version}"] if version is not None else [name]
+        if version is not None and version == self.data.get("latest_version"):
+            names.append(name)
+        for each in names:
+            yield ("ref", each)
+            yield ("ref", package, each)
+
+
+def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
+    """What there are tables or queries of, the project's own first."""
+    found: list[_Node] = []
+    for section in ("nodes", "sources"):
+        nodes = data.get(section, {})
+        if not isinstance(nodes, dict) or not all(isinstance(n, dict) for n in nodes.values()):
+            raise CatalogError(f"{path}: {section}: expected an object of objects")
+        found += [_Node(key, node) for key, node in nodes.items()]
+    kept = [n for n in found if n.source or n.data.get("resource_type") in _TABLES]
+    return sorted(kept, key=lambda node: node.data.get("package_name") != home)
+
+
+def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
+    """A view's query as dbt compiles it, or None where that is not known."""
+    compiled = node.data.get("compiled_code") or node.data.get("compiled_sql")
+    if compiled:
+        return str(compiled)
+    masked = mask(str(node.data.get("raw_code") or node.data.get("raw_sql") or ""))
+    pieces, done = [], 0
+    for template in masked.templates:
+        name = references.get(template.reference)
+        if name is None:
+            return None
+        pieces += [masked.text[done : template.start], ".".join(map(_quoted, name))]
+        done = template.end
+    pieces.append(masked.text[done:])
+    query = "".join(pieces).strip()
+    literal = any(sign in query for sign in SIGNS)  # in a string, for dbt to fill in
+    return None if masked.obstacles or literal else query or None
+
+
+def _table(
+    node: _Node,
+    name: Name,
+    stored: tuple[_Listed, ...] | None,
+    adapter: str,
+    catalog: Catalog,
+    path: str,
+) -> Table | None:
+    """What is known of a node's table; None where that is nothing."""
+    using = node.config.get("file_format") or (None if node.source else _FORMATS.get(adapter))
+    partitions = _partitions(node)
+    bare = _created(name, (), using, partitions, catalog, path)
+    if bare is None:
+        return None
+    listed = stored if stored is not None else _documented(node)
+    complete = bool(listed) and (stored is not None or _contract(node))
+    if complete and all(type_ for _, type_ in listed):
+        return _created(name, listed, using, partitions, catalog, path) or bare
+    typed = tuple(item for item in listed if item[1])
+    some = _created(name, typed, None, (), catalog, path) if typed else None
+    return bare if some is None else replace(bare, columns=some.columns, complete=False)
+
+
+_Listed = tuple[str, str | None]
+"""A column's name and type."""
+
+
+def _created(
+    name: Name,
+    columns: tuple[_Listed, ...],
+    using: object,
+    partitions: tuple[str, ...],
+    catalog: Catalog,
+    path: str,
+) -> Table | None:
+    """The table of dbt's CREATE TABLE, or None where that cannot be read."""
+    text = f"CREATE TABLE {'.'.join(map(_quoted, name))}"
+    if columns:
+        text += f" ({', '.join(f'{_quoted(column)} {kind}' for column, kind in columns)})"
+    if using:
+        text += f" USING {using}"
+    if partitions:
+        text += f" PARTITIONED BY ({', '.join(partitions)})"
+    try:
+        found = read_ddl(text, path, replace(catalog, relations={})).relations.values()
+    except CatalogError:
+        return None
+    tables = [relation for relation in found if isinstance(relation, Table)]
+    return tables[0] if len(tables) == 1 else None
+
+
+def _partitions(node: _Node) -> tuple[str, ...]:
+    """``partition_by``, a string or a list of them, which dbt writes into PARTITIONED BY as they
+    are; of an external source its ``partitions``."""
+    if node.source:
+        return tuple(str(item["name"]) for item in _external(node) if item.get("name"))
+    given = node.config.get("partition_by")
+    items = given if isinstance(given, list) else [given]
+    return tuple(item for item in items if isinstance(item, str) and item.strip())
+
+
+def _documented(node: _Node) -> tuple[_Listed, ...]:
+    columns = map(_object, _object(node.data.get("columns")).values())
+    found = {
+        str(column["name"]): str(column["data_type"]) if column.get("data_type") else None
+        for column in (*_external(node), *columns)
+        if column.get("name")
+    }
+    return tuple(found.items())
+
+
+def _external(node: _Node) -> list[Mapping[str, Any]]:
+    """The partition columns of an external source, as dbt-external-tables has them."""
+    partitions = _object(node.data.get("external")).get("partitions")
+    return [*map(_object, partitions)] if isinstance(partitions, list) else []
+
+
+def _contract(node: _Node) -> bool:
+    """Whether dbt holds the relation to just the columns listed."""
+    contract = _object(node.data.get("contract") or node.config.get("contract"))
+    return contract.get("enforced") is True
+
+
+def _stored_columns(path: Path) -> dict[str, tuple[_Listed, ...]]:
+    """The columns in the warehouse by unique id, from the ``catalog.json`` beside a manifest; none
+    where there is no such file. Raises CatalogError."""
+    if not path.exists():
+        return {}
+    try:
+        data = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise CatalogError(f"{path}: not JSON that can be read: {error}") from error
+    version = _object(_object(data).get("metadata")).get("dbt_schema_version")
+    if "/catalog/" not in str(version):
+        return {}  # another program's file of that name
+    found: dict[str, tuple[_Listed, ...]] = {}
+    for section in ("nodes", "sources"):
+        for key, node in _object(data.get(section)).items():
+            columns = sorted(
+                map(_object, _object(_object(node).get("columns")).values()),
+                key=lambda column: index if isinstance(index := column.get("index"), int) else 0,
+            )
+            found[key] = tuple((str(c.get("name")), str(c.get("type"))) for c in columns)
+    return found
+
+
+def _quoted(part: str) -> str:
+    return "`" + part.replace("`", "``") + "`"
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

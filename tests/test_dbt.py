@@ -1,0 +1,80 @@
+"""A dbt project from its manifest: models as they are written, and as dbt compiles them.
+
+``fixtures/dbt``: ``target`` is what dbt writes, ``golden`` the queries of ``models`` and
+``compiled`` rewritten.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+
+from .insertions import taken_out
+
+PROJECT = Path(__file__).parents[1] / "fixtures" / "dbt"
+MANIFEST = PROJECT / "target" / "manifest.json"
+FILES = sorted([*PROJECT.glob("models/*.sql"), *PROJECT.glob("compiled/*.sql")])
+
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}/{p.stem}")
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.load(str(MANIFEST))
+
+
+def text_of(path: Path) -> str:
+    return path.read_bytes().decode()
+
+
+@every_file
+def test_golden(path: Path, catalog: Catalog, update_goldens: bool) -> None:
+    result = rewrite(text_of(path), catalog)
+    golden = PROJECT / "golden" / path.parent.name / path.name
+    if update_goldens:
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_bytes(result.sql.encode())
+    assert result.sql == text_of(golden)
+    assert not result.errors
+
+
+@every_file
+def test_only_insertions_and_only_once(path: Path, catalog: Catalog) -> None:
+    once = rewrite(text_of(path), catalog).sql
+    assert taken_out(once) == text_of(path)
+    assert rewrite(once, catalog).sql == once
+
+
+def test_blocks_are_left_alone_and_their_compiled_query_is_not(catalog: Catalog) -> None:
+    raw = rewrite(text_of(PROJECT / "models" / "incremental.sql"), catalog)
+    assert not raw.changed
+    assert "{% if %}" in raw.skipped[0].message
+    assert rewrite(text_of(PROJECT / "compiled" / "incremental.sql"), catalog).changed
+
+
+def compiled(text: str) -> str:
+    """What dbt makes of the models without blocks, by the manifest's own relation names."""
+    manifest = json.loads(MANIFEST.read_text())
+
+    def named(match: re.Match[str]) -> str:
+        kind, *names = re.findall(r"\w+", match.group())
+        if kind == "source":
+            return str(manifest["sources"][f"source.shop.{names[0]}.{names[1]}"]["relation_name"])
+        return str(manifest["nodes"][f"model.shop.{names[-1]}"]["relation_name"])
+
+    text = re.sub(r"\{\{ config\(.*?\) \}\}", "", text, flags=re.DOTALL)
+    text = re.sub(r"\{\{ (ref|source)\(.*?\) \}\}", named, text)
+    return text.replace("{{ var('year') }}", "2024").replace('{{ var("season", "winter") }}', "x")
+
+
+@pytest.mark.parametrize("name", ["sales_by_season", "through_a_view"])
+def test_compiling_and_rewriting_may_change_places(name: str, catalog: Catalog) -> None:
+    model = text_of(PROJECT / "models" / f"{name}.sql")
+    result = rewrite(model, catalog)
+    assert result.changed
+    assert rewrite(compiled(model), catalog).sql == compiled(result.sql)

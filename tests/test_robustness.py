@@ -1,0 +1,205 @@
+"""Whatever the text: no exception, insertions only, and a second run that changes nothing.
+
+Queries of the fixtures, broken in the ways that files break: cut off, spliced, words dropped,
+doubled and exchanged, bytes of any kind, nested deeply, repeated thousands of times. Each test is
+of one seed, which is its name; ``taken_out`` is not the rewriter's own code.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.model import MARKER
+
+from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
+from .insertions import LEXEME, taken_out
+
+SEEDS = range(6)
+TEXTS = 120
+SECONDS = 60
+"""Of the processor's time, for a test that takes about four: a text on which it hangs fails it."""
+
+TEXT = [case.text() for case in (*query_cases(), *retail_cases())]
+TEXT += [path.read_bytes().decode() for path in sorted(FIXTURES.glob("dbt/*/*.sql"))]
+PIECES = (
+    *("(", ")", "'", '"', "`", ";", ",", ".", "--", "/*", "*/", "/*+", "\\", "\n", "\r", "\x00"),
+    *("é", "🙂", "\ud800", "\ufeff", "\u2028", "{{", "}}", "{%", "${x}", "{{ ref('sales') }}"),
+    *("SELECT", "FROM", "WHERE", "JOIN", "ON", "AND", "OR", "NOT", "IN", "UNION ALL", "LIMIT 1"),
+    *(
+        "WITH",
+        "AS",
+        "CASE",
+        "END",
+        "GROUP BY",
+        "EXISTS (",
+        "BETWEEN",
+        "LATERAL VIEW",
+        "*",
+        "1e9999",
+    ),
+    MARKER,
+)
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.load(
+        str(QUERIES / "ddl.sql"), str(FIXTURES / "dbt" / "target" / "manifest.json")
+    )
+
+
+def cut(rng: random.Random) -> str:
+    text = rng.choice(TEXT)
+    return text[: rng.randrange(len(text))] if rng.random() < 0.7 else text[rng.randrange(99) :]
+
+
+def splice(rng: random.Random) -> str:
+    one, other = rng.choice(TEXT), rng.choice(TEXT)
+    return one[: rng.randrange(len(one))] + other[rng.randrange(len(other)) :]
+
+
+def words(rng: random.Random) -> str:
+    """A few words dropped, doubled, or exchanged with others."""
+    lexemes = [match.group() for match in LEXEME.finditer(rng.choice(TEXT))]
+    for _ in range(rng.randint(1, 3)):
+        at, other = rng.randrange(len(lexemes)), rng.randrange(len(lexemes))
+        match rng.randrange(4):
+            case 0:
+                lexemes[at] = ""
+            case 1:
+                lexemes[at] *= 2
+            case 2:
+                lexemes[at], lexemes[other] = lexemes[other], lexemes[at]
+            case _:
+                lexemes[at] = f" {rng.choice(PIECES)} "
+    return "".join(lexemes)
+
+
+def letters(rng: random.Random) -> str:
+    """Pieces of any kind at any place."""
+    text = rng.choice(TEXT)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(text) + 1)
+        text = text[:at] + rng.choice(PIECES) + text[at + rng.randint(0, 3) :]
+    return text
+
+
+def noise(rng: random.Random) -> str:
+    """Bytes, as a file that is no text holds them."""
+    return rng.randbytes(rng.randint(0, 300)).decode("utf-8", "surrogateescape")
+
+
+def pieces(rng: random.Random) -> str:
+    return rng.choice(("", " ")).join(rng.choices(PIECES, k=rng.randint(1, 30)))
+
+
+def nested(rng: random.Random) -> str:
+    """A query inside of what is written many times around it."""
+    text = rng.choice(TEXT).rstrip().rstrip(";")
+    before, behind = rng.choice(
+        [("(", ")"), ("SELECT * FROM (", ") q"), ("SELECT (", ")"), ("WITH c AS (", ") SELECT 1")]
+    )
+    depth = rng.choice((1, 5, 30, 150))
+    return before * depth + text + behind * depth
+
+
+MUTATIONS = (cut, splice, words, letters, noise, pieces, nested)
+
+
+def check(text: str, catalog: Catalog, seed: object) -> bool:
+    """Whether anything was inserted; what must hold of any text is asserted.
+
+    DPP999, a predicate that the check after the work discarded, is allowed: of what sqlglot reads
+    and Spark would not (``SORT BY a LATERAL VIEW b``), tokens and tree may tell two stories.
+    """
+    shown = f"seed {seed}: {text[:2000]!r}"
+    result = rewrite(text, catalog)
+    if MARKER not in text:  # else a predicate may go that does not follow, or that is broken
+        assert taken_out(result.sql) == text, shown
+    assert not [e for e in result.errors if "internal error" in e.message], shown
+    again = rewrite(result.sql, catalog)
+    assert again.sql == result.sql, shown
+    return result.changed
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_broken_texts(mutate: Callable[[random.Random], str], seed: int, catalog: Catalog) -> None:
+    started = time.process_time()
+    for number in range(TEXTS):
+        name = f"{mutate.__name__}/{seed}/{number}"
+        check(mutate(random.Random(name)), catalog, name)
+        assert time.process_time() - started < SECONDS, name
+
+
+JOIN = "FROM sales s JOIN dates d ON s.day = d.day"
+QUERY = f"SELECT s.id {JOIN} WHERE d.year = 2024"
+LARGE = {
+    "unions": " UNION ALL ".join([QUERY] * 200),
+    "plain unions": "SELECT 1 AS a" + " UNION ALL SELECT 1" * 5000,
+    "joins": f"{QUERY.split(' WHERE')[0]}"
+    + "".join(f" JOIN dates d{n} ON d{n}.day = s.day" for n in range(300))
+    + " WHERE d.year = 2024",
+    "conjuncts": QUERY + "".join(f" AND s.qty <> {n}" for n in range(5000)),
+    "disjuncts": QUERY + " AND (" + " OR ".join(f"s.qty = {n}" for n in range(5000)) + ")",
+    "a long list": QUERY + f" AND s.id IN ({', '.join(map(str, range(10_000)))})",
+    "statements": f"{QUERY};\n" * 200,
+    "ctes": "WITH c0 AS (SELECT day FROM sales)"
+    + "".join(f", c{n} AS (SELECT day FROM c{n - 1})" for n in range(1, 300))
+    + " SELECT * FROM c299 c JOIN dates d ON c.day = d.day WHERE d.year = 2024",
+    "columns": f"SELECT {', '.join(f's.id + {n} AS c{n}' for n in range(5000))} {JOIN} "
+    "WHERE d.year = 2024",
+    "derived tables": "SELECT * FROM (" * 150 + QUERY + ") q" * 150,
+    "parentheses": f"SELECT s.id {JOIN} WHERE {'(' * 1000}d.year = 2024{')' * 1000}",
+    "functions": f"SELECT {'abs(' * 1000}s.id{')' * 1000} {JOIN} WHERE d.year = 2024",
+    "cases": f"SELECT {'CASE WHEN s.qty = 1 THEN ' * 300}1{' END' * 300} {JOIN} "
+    "WHERE d.year = 2024",
+    "a long comment": f"/* {'x' * 3_000_000} */ {QUERY}",
+    "a long string": f"{QUERY} AND s.id <> '{'x' * 3_000_000}'",
+    "a long name": f"SELECT s.id AS {'x' * 300_000} {JOIN} WHERE d.year = 2024",
+    "templates": "SELECT "
+    + ", ".join(["{{ x }}"] * 3000)
+    + " FROM {{ ref('sales') }} s JOIN {{ ref('dates') }} d ON s.day = d.day WHERE d.year = 2024",
+    "quotes": "'" * 20_001,
+    "comments not closed": "/*" * 20_000,
+    "open parentheses": "(" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large_texts(name: str, catalog: Catalog) -> None:
+    started = time.process_time()
+    check(LARGE[name], catalog, name)
+    assert not [e for e in rewrite(LARGE[name], catalog).errors if e.code != "DPP000"]
+    assert time.process_time() - started < SECONDS
+
+
+def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:
+    """Texts that nothing can be made of would prove little."""
+    changed = sum(
+        check(mutate(random.Random(f"{mutate.__name__}/{n}")), catalog, n)
+        for mutate in (cut, words, letters, nested)
+        for n in range(40)
+    )
+    assert changed > 10
+
+
+def test_a_mistake_of_ours_costs_one_statement(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlrewrite.pruning import statement
+
+    def fail(*_: object) -> None:
+        raise ValueError("a mistake")
+
+    monkeypatch.setattr(statement, "find_pairs", fail)
+    text = f"{QUERY} AND s.day IN (SELECT 1) {MARKER};\nSELECT 1"
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert [(e.code, e.line) for e in result.errors] == [("DPP999", 1)]
+    assert "ValueError: a mistake" in result.errors[0].message

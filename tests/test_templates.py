@@ -1,0 +1,241 @@
+"""Masking: offsets and line ends stay, what is no template stays, and each expression is read for
+what it stands for."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.schema import Name, Reference
+from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.sql.templates import Kind, mask
+
+from .fixtures_support import QUERIES, query_cases
+from .insertions import taken_out
+
+NAMES: dict[Reference, Name] = {
+    ("ref", "sales"): ("lake", "mart", "sales"),
+    ("source", "raw", "s"): ("raw", "s"),
+}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.load(str(QUERIES / "ddl.sql"))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "reference"),
+    [
+        ("{{ ref('sales') }}", Kind.REFERENCE, ("ref", "sales")),
+        ('{{ref("sales")}}', Kind.REFERENCE, ("ref", "sales")),
+        ("{{ ref('shop', 'sales') }}", Kind.REFERENCE, ("ref", "shop", "sales")),
+        ("{{ ref('sales', v=2) }}", Kind.REFERENCE, ("ref", "sales.v2")),
+        ("{{ ref('shop', 'sales', version=1) }}", Kind.REFERENCE, ("ref", "shop", "sales.v1")),
+        ("{{\n  ref(\n 'sales'\n)\n}}", Kind.REFERENCE, ("ref", "sales")),
+        ("{{ source('raw', 's') }}", Kind.REFERENCE, ("source", "raw", "s")),
+        ("{{ this }}", Kind.THIS, ()),
+        ("{{ var('x') }}", Kind.VALUE, ()),
+        ("{{ var('x', 3) }}", Kind.VALUE, ()),
+        ("${x}", Kind.VALUE, ()),
+        ("${hiveconf:a.b}", Kind.VALUE, ()),
+        # Nobody knows what these are.
+        ("{{ ref(name) }}", Kind.OTHER, ()),
+        ("{{ ref('a', 'b', 'c') }}", Kind.OTHER, ()),
+        ("{{ ref('a') | upper }}", Kind.OTHER, ()),
+        ("{{ ref('a').identifier }}", Kind.OTHER, ()),
+        ("{{ ref('a', x=1) }}", Kind.OTHER, ()),
+        ("{{ source('raw') }}", Kind.OTHER, ()),
+        ("{{ source('raw', t) }}", Kind.OTHER, ()),
+        ("{{ var(x) }}", Kind.OTHER, ()),
+        ("{{ var('x') ~ 'y' }}", Kind.OTHER, ()),
+        ("{{ var('x') or run_started_at }}", Kind.OTHER, ()),
+        ("{{ var('x', run_started_at) }}", Kind.OTHER, ()),
+        ("{{ this.schema }}", Kind.OTHER, ()),
+        ("{{ x }}", Kind.OTHER, ()),
+        ("{{ config(a=1) ~ ' OR 1' }}", Kind.OTHER, ()),
+        ("{{ config.get('x') }}", Kind.OTHER, ()),
+        ("{{ macro('x') }}", Kind.OTHER, ()),
+        ("{{ }}", Kind.OTHER, ()),
+        ("{{ ref('a' }}", Kind.OTHER, ()),
+    ],
+)
+def test_what_an_expression_stands_for(text: str, kind: Kind, reference: Reference) -> None:
+    masked = mask(f"SELECT * FROM {text} t")
+    (template,) = masked.templates
+    assert not masked.obstacles
+    assert (template.text, template.kind, template.reference) == (text, kind, reference)
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        ("FROM {{ ref('sales') }} t", ["FROM", "lake", ".", "mart", ".", "sales", "t"]),
+        ("FROM {{ source('raw', 's') }}", ["FROM", "raw", ".", "s"]),
+        ("a = {{ var('x') }} b", ["a", "=", ":", "{{ var('x') }}", "b"]),
+        ("a = ${x}", ["a", "=", ":", "${x}"]),
+        ("FROM ${x}.y", ["FROM", "${x}", ".", "y"]),
+        ("a = {{ f(1) }}", ["a", "=", "{{ f(1) }}", "(", ")"]),
+        ("a {# b #} c", ["a", "c"]),
+        ("{{ config(a=1) }}\na", ["a"]),
+    ],
+)
+def test_tokens(text: str, texts: list[str]) -> None:
+    lexed = lex(text, NAMES.get)
+    assert [token.text for token in lexed.tokens] == texts
+    assert not lexed.obstacles
+    for template in lexed.templates:
+        inside = [t for t in lexed.tokens if template.start <= t.start < template.end]
+        assert "".join(text[t.start : t.end + 1] for t in inside) == template.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a{{ x }}",
+        "{{ x }}a",
+        "{{ x }}{{ y }}",
+        "'{{ x }}'",
+        "'{{ var('x') }}'",
+        "'${x}'",
+        "`{{ var(1) }}`",
+        "1{# x #}2",
+        "a {{- x }}",
+        "a {{ x -}} b",
+        "{% if x %} a {% endif %}",
+        "{% include 'x' %} a",
+        "'{% endif %}'",
+        "{% set a | replace(b='c') %} d {% endset %}",
+        "{{ x",
+        '{{ "}}" }} a',
+        "${a b}",
+        "${",
+        "/*+ {{ x }} */ a",
+        "-- {{ x() }}\na",
+        "-{{ x }}",
+        "{{ x }}(1)",
+        "{{ target.schema }}.t",
+        "FROM {{ ref('nobody') }}",
+    ],
+)
+def test_obstacles(text: str) -> None:
+    assert lex(f"SELECT {text}", NAMES.get).obstacles
+
+
+PIECES = (
+    "{{ ref('sales') }}",
+    '{{ref("dates")}}',
+    "{{ var('x') }}",
+    "{{ var(\n 'x') }}",
+    "{{ f('}') }}",
+    "{{- x -}}",
+    "{# c\r\n #}",
+    "{% if x %}",
+    "{% endif %}",
+    "{% set a = 1 %}",
+    "{{ config(a='é🙂') }}",
+    "${x}",
+    "${hiveconf:x}",
+    "${",
+    "{{",
+    "}}",
+    "{%",
+    "#}",
+    "'",
+    '"',
+    "`",
+    "\\",
+    "--",
+    "/*",
+    "*/",
+    "/*+",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "é🙂",
+    "SELECT",
+    "s.day",
+    "FROM",
+    ",",
+    ".",
+    "(",
+    ")",
+    ";",
+    "r'",
+    "-- COMMAND ----------",
+)
+
+
+def line_ends(text: str) -> list[int]:
+    return [match.start() for match in re.finditer(r"[\r\n]", text)]
+
+
+def test_masking_keeps_offsets_and_line_ends() -> None:
+    rng = random.Random(11)
+    templates = 0
+    for number in range(4000):
+        text = rng.choice(("", " ", " ")).join(rng.choices(PIECES, k=rng.randint(1, 14)))
+        if number % 7 == 0:
+            text = f"-- Databricks notebook source\n{text}"
+        masked = mask(text)
+        assert len(masked.text) == len(text), repr(text)
+        assert line_ends(masked.text) == line_ends(text), repr(text)
+        for template in masked.templates:
+            assert text[template.start : template.end] == template.text
+            inside = masked.text[template.start : template.end]
+            assert re.fullmatch(r"`[_\r\n]*`", inside), repr(text)
+        templates += len(masked.templates)
+        if not re.search(r"\{[{%#]|\$\{|COMMAND", text):
+            assert masked.text == text
+        lexed = lex(text, NAMES.get)
+        ends = [0, *(token.end + 1 for token in lexed.tokens)]
+        assert all(end <= t.start for end, t in zip(ends, lexed.tokens, strict=False)), repr(text)
+    assert templates > 1000
+
+
+def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
+    """Insertions or nothing, and a second run changes nothing, wherever templates stand."""
+    rng = random.Random(12)
+    cases = [c.text() for c in query_cases() if "(not for DuckDB)" not in c.text()]
+    cases = [text for text in cases if "dpp-rewrite" not in text]
+    pieces = [piece for piece in PIECES if piece[0] in "{$"]
+    changed = 0
+    for number in range(500):
+        text = rng.choice(cases)
+        for _ in range(rng.randint(1, 3)):
+            gap = rng.choice([match.start() for match in re.finditer(r"\s|$", text)])
+            text = f"{text[:gap]} {rng.choice(pieces)} {text[gap:]}"
+        result = rewrite(text, catalog)
+        assert taken_out(result.sql) == text, f"number {number}: {text!r}"
+        assert rewrite(result.sql, catalog).sql == result.sql, f"number {number}: {text!r}"
+        assert not [e for e in result.errors if e.code != "DPP000"], f"number {number}: {text!r}"
+        changed += result.changed
+    assert changed > 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("{{" * 100_000, id="opened"),
+        pytest.param("{{ x }}" * 30_000, id="side by side"),
+        pytest.param("{{ x }} " * 30_000, id="many"),
+        pytest.param("{% if x %} " * 30_000, id="blocks not closed"),
+        pytest.param("{% if x %} " * 10_000 + "{% endif %} " * 10_000, id="nested blocks"),
+        pytest.param("{#- x -#} " * 30_000, id="comments"),
+        pytest.param("{{ ' }} " * 30_000, id="quotes"),
+        pytest.param("/* " + "{{ x }} " * 30_000, id="in a comment"),
+        pytest.param("'" + "{{ x }} " * 30_000, id="in a string"),
+        pytest.param("SELECT 1; " * 10_000 + "{{ x }}; " * 10_000, id="statements"),
+    ],
+)
+def test_masking_takes_time_in_proportion(text: str) -> None:
+    """A quarter megabyte of the worst in seconds: what grew with its square would take an hour."""
+    started = time.process_time()
+    assert len(mask(text).text) == len(text)
+    assert list(statements(f"{text} SELECT 1"))
+    assert time.process_time() - started < 30
