@@ -272,7 +272,11 @@ def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, s
     here, block = plan.owner, tie.block
     at_fact, at_key = here[fact.relation], here[key.relation]
     if tie.shape in ("in", "not in", "in (not required)"):
-        return ("outside" if at_fact == block.number else "inside"), tie.shape
+        if at_fact != block.number:
+            return "inside", tie.shape
+        # Of a set operation no branch alone says what the fact's column may be.
+        alone = tie.query is not None and len(tie.query.top) == 1
+        return "outside", (tie.shape if alone or tie.shape != "in" else "in (not required)")
     if at_fact == at_key == block.number:
         tree = tie.join if tie.join is not None else _meeting(block.source, fact, key)
         left = not isinstance(tree, Join) or fact.relation in numbers(tree.left)

@@ -64,6 +64,8 @@ def write(
     in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
     """
     first, word = cases[0], style.word
+    if not union:
+        cases = _distinct(cases, anchors, style, text)
     named = [_fact(case, anchors) for case in (cases[:1] if union else cases)]
     fact = named[0] if len(named) == 1 else f"({', '.join(named)})"
     constants = _constants(first, anchors) if len(cases) == 1 else None
@@ -91,6 +93,19 @@ def write(
         query = key_query("min({})" if sign[0] == ">" else "max({})")
         found.append(Predicate(f"{fact} {sign} {query}", (query,)))
     return found
+
+
+def _distinct(cases: Sequence[Case], anchors: Anchors, style: Style, text: str) -> Sequence[Case]:
+    """The cases without those that say the same as one before: an equality that is written twice,
+    an expression over two partition columns, a column that a view reads in two places."""
+    if len(cases) == 1:
+        return cases
+    writer = _Writer(anchors, style, text)
+    found: dict[tuple[str, str], Case] = {}
+    for case in cases:
+        key = writer.value(case.pair.key_side, case)("")
+        found.setdefault((_fact(case, anchors), key), case)
+    return list(found.values())
 
 
 def _constants(case: Case, anchors: Anchors) -> str | None:
