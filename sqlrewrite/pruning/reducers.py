@@ -53,11 +53,13 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
         return found
     # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.
     known = {id(item.condition) for item in found if isinstance(item, Conjunct)}
-    return found + tuple(
-        Conjunct(condition, condition.expression)
-        for condition in pair.tie.join.conditions
-        if id(condition) not in known and condition.relations == {dimension}
-    )
+    for condition in pair.tie.join.conditions:
+        if condition.relations == {dimension} and id(condition) not in known:
+            found += (Conjunct(condition, condition.expression),)
+        elif dimension in condition.relations:
+            implied = _implied(condition, condition.expression, dimension, condition.path)
+            found += tuple(item for item in implied if item not in found)
+    return found
 
 
 def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
