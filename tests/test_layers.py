@@ -57,6 +57,8 @@ UPWARD = {
 ELSEWHERE = {
     "sqlglot": {"sqlrewrite.sql."},
     "pyspark": {"sqlrewrite.spark."},
+    "py4j": {"sqlrewrite.spark."},  # pyspark's own two ways to reach Spark, for their errors
+    "grpc": {"sqlrewrite.spark."},
     "click": {"sqlrewrite.cli."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }
