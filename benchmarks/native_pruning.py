@@ -25,7 +25,6 @@ import duckdb
 import pyspark
 from pyspark.sql import SparkSession
 
-from benchmarks.scan_metrics import TableScan, partitioned_scans
 from benchmarks.tpcds import (
     FIXTURES,
     PARTITION_COLUMN,
@@ -35,6 +34,7 @@ from benchmarks.tpcds import (
     table_ddl,
     write_ddl,
 )
+from sqlrewrite.spark.scans import TableScan, partitioned_scans
 
 
 @dataclass(frozen=True)

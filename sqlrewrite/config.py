@@ -156,7 +156,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "predicate": _one_of("in"),
     "when": _one_of("eligible"),
     "hint": _boolean,
-    "explain": _one_of("logical", "none"),
+    "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,
     "ignore": _strings,

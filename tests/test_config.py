@@ -81,7 +81,7 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("catalog = [1]", "catalog must be a string or a list of strings, not [1]"),
         ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
         ('predicate = "set"', "predicate must be 'in', not 'set'"),
-        ('explain = "spark"', "explain must be 'logical' or 'none', not 'spark'"),
+        ('explain = "x"', "explain must be 'logical' or 'spark' or 'none', not 'x'"),
         ("hint = ", "pyproject.toml: not valid TOML: "),
     ],
 )

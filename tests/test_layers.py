@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.bind",),
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
+    ("sqlrewrite.sql.queries",),
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.verify",),
     ("sqlrewrite.catalog",),

@@ -14,6 +14,7 @@ from sqlrewrite.cli.common import CONTEXT
 
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
+    "explain": "sqlrewrite.cli.explain",
     "catalog": "sqlrewrite.cli.catalog",
     "rules": "sqlrewrite.cli.rules",
 }

@@ -27,7 +27,8 @@ from sqlrewrite.config import load
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.schema import Catalog, Name, Relation
 from sqlrewrite.source import write_file
-from sqlrewrite.spark.session import SparkError, session
+from sqlrewrite.spark.session import session
+from sqlrewrite.spark.target import SparkError
 
 
 @click.group("catalog", context_settings=CONTEXT, short_help="Look at what is known of the tables.")

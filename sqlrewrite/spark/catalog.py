@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.schema import Catalog, CatalogError, Name, Relation, Table
 from sqlrewrite.spark import describe
-from sqlrewrite.spark.session import Session, SparkError, literal_name, spark_errors
+from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

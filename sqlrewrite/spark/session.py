@@ -1,7 +1,7 @@
 """A Spark session for the commands that need one: found or made, quiet, and stopped if made.
 
-In comes a ``Target``, what the options say of the Spark to use; ``session`` yields a ``Session``.
-What goes wrong with Spark leaves this folder as a ``SparkError``, one sentence for people.
+In comes a ``Target``; ``session`` yields a ``Session``. What goes wrong with Spark leaves this
+folder as a ``SparkError``, one sentence for people.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from sqlrewrite.spark.target import SparkError, Target
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -43,31 +45,9 @@ _EMBEDDED = {
     "spark.ui.showConsoleProgress": "false",
 }
 _TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
+_PLANNING = "Error occurred during query planning:"
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
-
-
-class SparkError(Exception):
-    """What could not be done with Spark: what, why, and what to do about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Which Spark: a master, a Connect server, or, with neither, one in this process."""
-
-    master: str | None = None
-    remote: str | None = None
-    conf: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def embedded(self) -> bool:
-        """Whether nobody's warehouse is meant: an empty Spark of our own."""
-        return self.master is None and self.remote is None
-
-    @property
-    def name(self) -> str:
-        """The Spark as a person names it; what a Connect URL says of tokens is left out."""
-        return (self.remote or "").split(";")[0] or self.master or "local[*]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +101,7 @@ def reason(error: BaseException) -> str:
     if type(error).__name__ in _GONE:
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
-    text = str(java if java is not None else error)
+    text = str(java if java is not None else error).replace(_PLANNING, "")
     for sign in _CONTINUES:
         text = text.partition(sign)[0]
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
@@ -225,9 +205,10 @@ def _start(target: Target, folder: Path) -> SparkSession:
         builder = SparkSession.builder.remote(target.remote)
     else:
         builder = SparkSession.builder.master(target.master or "local[*]")
-        own = {**_EMBEDDED, "spark.local.dir": str(folder)} if target.embedded else {}
-        for key, value in own.items():
-            builder = builder.config(key, value)
+        if target.embedded:
+            places = {"spark.local.dir": folder, "spark.sql.warehouse.dir": folder / "warehouse"}
+            for key, value in {**_EMBEDDED, **places}.items():
+                builder = builder.config(key, str(value))
     for key, value in target.conf:
         builder = builder.config(key, value)
     try:
