@@ -15,6 +15,7 @@ from sqlrewrite.cli.common import CONTEXT
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
     "explain": "sqlrewrite.cli.explain",
+    "verify": "sqlrewrite.cli.verify",
     "catalog": "sqlrewrite.cli.catalog",
     "rules": "sqlrewrite.cli.rules",
 }

@@ -132,7 +132,8 @@ def explain(session: Session, pair: Pair, facts: frozenset[str]) -> Explained:
 def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
     """The physical plan of a statement. Raises SparkError."""
     with spark_errors(failing):
-        text = session.spark.sql(f"EXPLAIN FORMATTED {sql}").collect()[0][0]
+        rows = session.spark.sql(f"EXPLAIN FORMATTED {sql}").collect()
+        text = "\n".join(str(row[0]) for row in rows)
     try:
         return parse(text)
     except ValueError as error:  # Spark puts what it cannot analyse into the plan's place

@@ -26,8 +26,9 @@ class TableScan:
     files: int
     static_files: int
     dynamic_filter: bool
-    bytes: int = 0
-    rows: int = 0
+    bytes: int
+    rows: int
+    qualified: str
 
     @property
     def pruned(self) -> bool:
@@ -98,6 +99,7 @@ def table_scan(scan: Any) -> TableScan:
         dynamic_filter=dynamic_filter,
         bytes=metric(scan, "filesSize"),
         rows=metric(scan, "numOutputRows"),
+        qualified=str(scan.tableIdentifier().get().unquotedString()),
     )
 
 

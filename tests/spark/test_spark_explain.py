@@ -59,7 +59,11 @@ def snapshot(days: int | None, clicks: int | None = 50 * GB) -> dict[str, Any]:
             },
         ],
         "views": [
-            {"name": "mart.top", "query": "SELECT * FROM seen"},
+            {
+                "name": "mart.top",
+                "query": "SELECT * FROM seen",
+                "namespace": "spark_catalog.mart",
+            },
             {
                 "name": "mart.seen",
                 "query": "SELECT day AS seen_on, amount FROM clicks",
