@@ -8,11 +8,13 @@ misspelt key would otherwise lint a warehouse with the wrong rules for years.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlrewrite.model import ConfigError
+from sqlrewrite.options import FORMS
 
 SECTION = "[tool.dpp-rewrite]"
 
@@ -27,6 +29,9 @@ class Settings:
     predicate: str = "in"
     when: str = "eligible"
     hint: bool = True
+    depth: int = 3
+    through_facts: bool = False
+    key_limit: int | None = None
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
@@ -94,7 +99,7 @@ def _settings(table: Mapping[str, Any], path: str) -> Settings:
         if read is None:
             raise ConfigError(f"{path}: {SECTION} has no key {key!r}{_nearest_key(key)}")
         try:
-            values[key] = read(value)
+            values[key.replace("-", "_")] = read(value)
         except ValueError as error:
             raise ConfigError(f"{path}: {SECTION} {key} must be {error}, not {value!r}") from None
     root = os.path.dirname(path) or "."
@@ -127,6 +132,24 @@ def _boolean(value: Any) -> bool:
     return value
 
 
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("a whole number from 0")
+    return value
+
+
+def _size(value: Any) -> int:
+    return size(str(value)) if isinstance(value, str) else _count(value)
+
+
+def size(text: str) -> int:
+    """The bytes of ``33554432``, ``32MB``, ``500 kB``. Raises ValueError with what it must be."""
+    match = re.fullmatch(r"(\d+)\s*([kKmMgG]?)[bB]?", text.strip())
+    if match is None:
+        raise ValueError("a size like 33554432 or 32MB")
+    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+
+
 def _strings(value: Any) -> tuple[str, ...]:
     if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         raise ValueError("a list of strings")
@@ -153,9 +176,12 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "catalog": _string_or_strings,
     "schema": _string,
     "engine": _string,
-    "predicate": _one_of("in"),
+    "predicate": _one_of(*FORMS),
     "when": _one_of("eligible"),
     "hint": _boolean,
+    "depth": _count,
+    "through-facts": _boolean,
+    "key-limit": _size,
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,

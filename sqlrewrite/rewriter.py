@@ -17,6 +17,7 @@ from sqlrewrite.model import (
     Problem,
     Rewrite,
 )
+from sqlrewrite.options import FORMS, Options, Reach
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
@@ -25,7 +26,6 @@ from sqlrewrite.sql.managed import strip
 from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
 
 BUG = "DPP999"
-PREDICATES = ("in",)
 _TOO_DEEP = "nested too deeply to be rewritten"
 
 
@@ -47,20 +47,28 @@ def rewrite(
     engine: str = "spark",
     predicate: str = "in",
     hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
-    followed. ``engine`` names the rule set, ``predicate`` the form, ``hint`` asks for a broadcast
-    hint in the key query. ``disabled`` rules are taken as passed, which makes the result unsound:
-    it is for tests. Returns the new text, every candidate with its verdict, and what could not be
-    read. Never raises for bad SQL; raises ConfigError for an engine or a form that is not there.
+    followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``
+    or ``auto``; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
+    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
+    more than ``key_limit`` bytes (default: the engine's) are not collected. ``disabled`` rules are
+    taken as passed, which makes the result unsound: it is for tests.
+
+    Returns the new text, every candidate with its verdict, and what could not be read. Never raises
+    for bad SQL; raises ConfigError for an engine or a form that is not there.
     """
-    if predicate not in PREDICATES:
-        known = ", ".join(PREDICATES)
+    if predicate not in FORMS:
+        known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
-    rules = engine_named(engine)
+    reach = Reach(depth, through_facts)
+    options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
     lexed = lex(sql)
     text = strip(sql, lexed.tokens)
     if text.removed:
@@ -77,10 +85,10 @@ def rewrite(
         if failure is None and statement.tree is not None and _concerns(statement, catalog):
             # Only here, so that a text without a partitioned table does not wait for the imports.
             from sqlrewrite.pruning.record import candidates, plan_diff
-            from sqlrewrite.pruning.statement import Options, prune
+            from sqlrewrite.pruning.statement import prune
 
             try:
-                result = prune(statement, text.text, catalog, Options(rules, hint, disabled))
+                result = prune(statement, text.text, catalog, options)
                 plan = plan_diff(result, place) if result is not None else None
             except RecursionError:
                 failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None

@@ -24,6 +24,9 @@ class Request:
     engine: str = "spark"
     predicate: str = "in"
     hint: bool = True
+    depth: int = 3
+    through_facts: bool = False
+    key_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,9 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
             engine=request.engine,
             predicate=request.predicate,
             hint=request.hint,
+            depth=request.depth,
+            through_facts=request.through_facts,
+            key_limit=request.key_limit,
         )
     except (ConfigError, CatalogError):
         raise

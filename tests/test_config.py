@@ -80,7 +80,10 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("schema = 1", "schema must be a string, not 1"),
         ("catalog = [1]", "catalog must be a string or a list of strings, not [1]"),
         ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
-        ('predicate = "set"', "predicate must be 'in', not 'set'"),
+        (
+            'predicate = "sets"',
+            "predicate must be 'in' or 'set' or 'range' or 'auto', not 'sets'",
+        ),
         ('explain = "x"', "explain must be 'logical' or 'spark' or 'none', not 'x'"),
         ("hint = ", "pyproject.toml: not valid TOML: "),
     ],

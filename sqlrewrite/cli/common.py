@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from sqlrewrite.config import Settings
+from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.schema import Catalog, CatalogError
@@ -51,6 +51,19 @@ class Command(click.Command):
         for heading, names in {**self.sections, **rest}.items():
             with formatter.section(heading):
                 formatter.write_dl([records[name] for name in names if name in records])
+
+
+class Size(click.ParamType[int]):
+    """Bytes, as ``32MB``."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """The bytes of what was written."""
+        try:
+            return value if isinstance(value, int) else size(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is not {error}", param, ctx)
 
 
 def catalog_options(function: _Function) -> _Function:

@@ -15,7 +15,7 @@ from sqlrewrite.cli.common import Command, Failure, load_catalog
 from sqlrewrite.config import load
 from sqlrewrite.files import STDIN
 from sqlrewrite.model import Rewrite
-from sqlrewrite.rewriter import PREDICATES
+from sqlrewrite.options import FORMS
 from sqlrewrite.runner import FileResult, Request, read_file, run
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import write_file
@@ -67,7 +67,7 @@ def rewriting_options(function: _Function) -> _Function:
         ),
         click.option(
             "--predicate",
-            type=click.Choice(PREDICATES),
+            type=click.Choice(FORMS),
             help="Form of the predicate.  [default: in]",
         ),
         click.option(
@@ -115,6 +115,9 @@ def task(
         engine=engine or settings.engine,
         predicate=predicate or settings.predicate,
         hint=settings.hint if hint is None else hint,
+        depth=settings.depth,
+        through_facts=settings.through_facts,
+        key_limit=settings.key_limit,
     )
     data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path

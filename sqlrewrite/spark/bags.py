@@ -81,7 +81,7 @@ def compare(before: DataFrame, after: DataFrame) -> Comparison:
             left = counted.where("surplus <> 0")
             floats = [number for number, kind in enumerate(kinds) if kind in _TOLERANCE]
             if floats and lost == added and lost:
-                left = _unmatched(left, names, kinds, floats).persist()
+                left = _unmatched(left, names, kinds, floats)
                 lost, added = _surplus(left)
             return Comparison(
                 tuple(before.columns),
