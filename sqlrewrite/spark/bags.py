@@ -116,7 +116,11 @@ def _unmatched(
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    exact = [name for number, name in enumerate(names) if number not in floats]
+    exact = [  # a column of the type of NULL holds nothing else
+        name
+        for number, name in enumerate(names)
+        if number not in floats and kinds[number] != "void"
+    ]
     rough = [f.expr(f"format_string('%.5e', c{number})") for number in floats]
     order = [*(f.coalesce(it, f.lit("")) for it in rough), *(f.col(f"c{it}") for it in floats)]
     rows = left.withColumn("copy", f.explode(f.sequence(f.lit(1), f.abs("surplus").cast("int"))))

@@ -108,6 +108,8 @@ FLOATS = "SELECT * FROM VALUES {} AS t(k, x, y)"
         ("('a', CAST(NULL AS DOUBLE), 1D)", "('a', 0D, 1D)", False),
         ("('a', 0.1D + 0.2D, 1D), ('b', 7D, 1D)", "('b', 0.3D, 1D), ('a', 7D, 1D)", False),
         ("(NULL, 0.1D + 0.2D, 1D)", "(NULL, 0.3D, 1D)", True),
+        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "('a', 1D, 1D), (NULL, 0.3D, 1D)", True),
+        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "(NULL, 1D, 1D), ('a', 0.3D, 1D)", False),
         (
             "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D), ('a', 5D, 2D)",
             "('a', 0.3D, 1D), ('a', 5D, 2D), ('a', 0.3D, 1D)",
@@ -212,5 +214,5 @@ def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "q.sql").write_text(text, "utf-8")
     done = run("verify", str(tmp_path / "q.sql"))
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "q.sql:3: Spark cannot run the query: [TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
+    assert "q.sql:4: Spark cannot run the query: [TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
     assert "--master" in done.stderr  # an empty Spark of our own was asked
