@@ -25,9 +25,9 @@ import duckdb
 import pyspark
 from pyspark.sql import SparkSession
 
-from benchmarks.scan_metrics import TableScan, partitioned_scans
 from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries, table_ddl, write_ddl
 from benchmarks.warehouse import generate_data, register_tables, start_spark
+from sqlrewrite.spark.scans import TableScan, partitioned_scans
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.scan_metrics import TableScan, partitioned_scans
 from benchmarks.tpcds import (
     FIXTURES,
     load_tpcds,
@@ -42,6 +41,7 @@ from benchmarks.tpcds import (
 )
 from benchmarks.warehouse import cache_folder, generate_data, register_tables, start_spark
 from sqlrewrite import Catalog, ConfigError, rewrite
+from sqlrewrite.spark.scans import TableScan, partitioned_scans
 from tests.rows import difference
 
 if TYPE_CHECKING:

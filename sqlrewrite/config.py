@@ -182,7 +182,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "depth": _count,
     "through-facts": _boolean,
     "key-limit": _size,
-    "explain": _one_of("logical", "none"),
+    "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,
     "ignore": _strings,

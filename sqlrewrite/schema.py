@@ -57,6 +57,7 @@ class Table:
     provider: str | None = None
     size_in_bytes: int | None = None
     row_count: int | None = None
+    partition_count: int | None = None
     source: str = ""
     complete: bool = True
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)

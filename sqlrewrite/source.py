@@ -91,6 +91,28 @@ def _split(text: str) -> list[str]:
     return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
+def write_file(path: str, data: bytes) -> None:
+    """Writes a file whole or not at all, be it there already or new. Raises OSError."""
+    from tempfile import mkstemp
+
+    if os.path.lexists(path):
+        write_atomically(path, data)
+        return
+    folder, name = os.path.split(path)
+    descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder or ".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
 def write_atomically(path: str, data: bytes) -> None:
     """Replaces a file's content whole or not at all; its mode stays, a link is followed.
 

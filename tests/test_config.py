@@ -84,7 +84,7 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             'predicate = "sets"',
             "predicate must be 'in' or 'set' or 'range' or 'auto', not 'sets'",
         ),
-        ('explain = "spark"', "explain must be 'logical' or 'none', not 'spark'"),
+        ('explain = "x"', "explain must be 'logical' or 'spark' or 'none', not 'x'"),
         ("hint = ", "pyproject.toml: not valid TOML: "),
     ],
 )

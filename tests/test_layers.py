@@ -30,6 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.bind",),
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
+    ("sqlrewrite.sql.queries",),
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.verify",),
     ("sqlrewrite.catalog",),
@@ -62,6 +63,8 @@ UPWARD = {
 ELSEWHERE = {
     "sqlglot": {"sqlrewrite.sql."},
     "pyspark": {"sqlrewrite.spark."},
+    "py4j": {"sqlrewrite.spark."},  # pyspark's own two ways to reach Spark, for their errors
+    "grpc": {"sqlrewrite.spark."},
     "click": {"sqlrewrite.cli."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }

@@ -104,7 +104,14 @@ def _completed(table: Table, counted: Table) -> Table:
             columns.append(column)
     size = table.size_in_bytes if table.size_in_bytes is not None else counted.size_in_bytes
     rows = table.row_count if table.row_count is not None else counted.row_count
-    return replace(table, columns=tuple(columns), size_in_bytes=size, row_count=rows)
+    partitions = table.partition_count
+    return replace(
+        table,
+        columns=tuple(columns),
+        size_in_bytes=size,
+        row_count=rows,
+        partition_count=counted.partition_count if partitions is None else partitions,
+    )
 
 
 __all__ = ["load"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,6 +62,17 @@ def read(text: str, source: str) -> Catalog:
                 raise node.error(f"{quoted_name(relation.name)} is defined twice")
             relations[relation.name] = relation
     return replace(empty, relations=relations)
+
+
+def generated(text: str) -> dict[str, str]:
+    """What made a snapshot: ``by``, ``at`` and ``from``, as far as it says; nothing for any other
+    text."""
+    with suppress(ValueError, RecursionError):
+        data = json.loads(text)
+        said = data.get("generated") if isinstance(data, dict) else None
+        if isinstance(said, dict):
+            return {key: value for key, value in said.items() if isinstance(value, str)}
+    return {}
 
 
 def write(catalog: Catalog, generated: Mapping[str, str] | None = None) -> str:
@@ -122,6 +134,7 @@ def _table_data(table: Table) -> dict[str, Any]:
         "provider": table.provider,
         "size_in_bytes": table.size_in_bytes,
         "row_count": table.row_count,
+        "partition_count": table.partition_count,
     }
     return _known(data) if table.complete else {**_known(data), "complete": False}
 
@@ -216,6 +229,7 @@ def _table(node: _Node, catalog: Catalog) -> Table:
     streaming, provider = node.get("streaming"), node.get("provider")
     size, rows = node.get("size_in_bytes"), node.get("row_count")
     complete = node.get("complete")
+    partitions = node.get("partition_count")
     columns = tuple(_column(item) for item in node.items("columns"))
     table = Table(
         name=catalog.qualify(_name(node.need("name"))),
@@ -226,6 +240,7 @@ def _table(node: _Node, catalog: Catalog) -> Table:
         provider=provider.text() if provider else None,
         size_in_bytes=size.count() if size else None,
         row_count=rows.count() if rows else None,
+        partition_count=partitions.count() if partitions else None,
         source=node.source,
         complete=complete.flag() if complete else True,
     )

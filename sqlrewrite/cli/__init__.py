@@ -14,6 +14,8 @@ from sqlrewrite.cli.common import CONTEXT
 
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
+    "explain": "sqlrewrite.cli.explain",
+    "verify": "sqlrewrite.cli.verify",
     "catalog": "sqlrewrite.cli.catalog",
     "rules": "sqlrewrite.cli.rules",
 }

@@ -1,9 +1,17 @@
-"""``dpp-rewrite catalog``: what the tool knows of the tables."""
+"""``dpp-rewrite catalog``: what the tool knows of the tables, and where it gets that from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
 import click
 
+from sqlrewrite import __version__
+from sqlrewrite.catalog import snapshot
 from sqlrewrite.cli.common import (
     CONTEXT,
     Command,
@@ -14,7 +22,13 @@ from sqlrewrite.cli.common import (
     printer,
     write_stdout,
 )
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.config import load
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.schema import Catalog, Name, Relation
+from sqlrewrite.source import write_file
+from sqlrewrite.spark.session import session
+from sqlrewrite.spark.target import SparkError
 
 
 @click.group("catalog", context_settings=CONTEXT, short_help="Look at what is known of the tables.")
@@ -57,10 +71,148 @@ def show(
         raise Failure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     known = load_catalog(settings, catalog, schema)
     if format == "json":
-        from sqlrewrite.catalog import snapshot
-
         write_stdout(snapshot.write(known).encode("utf-8"))
     else:
-        from sqlrewrite.report.catalog import print_catalog
+        from sqlrewrite.report.catalog import print_catalog, print_origin
 
-        print_catalog(printer(err=False, color=color), known)
+        out = printer(err=False, color=color)
+        print_catalog(out, known)
+        for path in known.sources:
+            if path.endswith(".json"):
+                said = snapshot.generated(Path(path).read_text("utf-8-sig"))
+                print_origin(out, path, said, datetime.now(UTC))
+
+
+class PullCommand(SparkCommand):
+    """``catalog pull``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {"Which Spark": SPARK, "What is written": ("output",)}
+
+
+@command.command(
+    "pull",
+    cls=PullCommand,
+    short_help="Write a snapshot of a live Spark catalog.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog pull --remote sc://host -o warehouse.json
+  dpp-rewrite catalog pull --master yarn 'retail.*' -o warehouse.json
+  dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
+
+\b
+A pull that is cut off goes on where it stopped when it is called again: what it
+has read is kept in FILE.partial until FILE is written.""",
+)
+@click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
+@spark_options
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    help="Where the snapshot goes.  [default: -, stdout]",
+)
+@colour_option
+def pull(
+    patterns: tuple[str, ...],
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    output: str,
+    color: bool | None,
+) -> None:
+    """Writes a snapshot of a live Spark catalog, for --catalog.
+
+    It holds the columns and types of tables and views, partition columns, sizes, and the counts
+    that ANALYZE TABLE has left. PATTERNS are names with * and ? in them, as retail.* or
+    lake.raw.click*; with none, all schemas of the current catalog are read.
+    """
+    from sqlrewrite.spark import catalog
+
+    err = printer(err=True, color=color)
+    where = target(master, remote, conf)
+    partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
+    with session(where) as running, _writing(output):
+        wanted = catalog.names(running, patterns)
+        kept = partial.read() if partial else {}
+        found: dict[Name, Relation] = {name: kept[name] for name in wanted if name in kept}
+        if found:
+            err.print(
+                [((f"{partial.path}: {len(found):,} read already", "dim"),)] if partial else []
+            )
+        if partial:
+            partial.begin(found.values())
+        skipped: list[catalog.Pulled] = []
+        left = [name for name in wanted if name not in found]
+        with _bar(err, len(wanted), len(found)) as advance:
+            for pulled in catalog.pull(running, left):
+                advance(".".join(pulled.name))
+                if pulled.relation is None:
+                    skipped.append(pulled)
+                    continue
+                found[pulled.name] = pulled.relation
+                if partial:
+                    partial.add(pulled.relation)
+        _write_snapshot(output, Catalog(found, catalog.namespace(running)), where.name)
+        if partial:
+            partial.end()
+    _print_pulled(err, len(found), skipped, output)
+
+
+def _write_snapshot(output: str, known: Catalog, source: str) -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": source}
+    data = snapshot.write(known, said).encode("utf-8")
+    if output == "-":
+        write_stdout(data)
+    else:
+        write_file(output, data)
+
+
+def _print_pulled(err: Printer, count: int, skipped: Sequence[Any], output: str) -> None:
+    for it in skipped:
+        name = ".".join(it.name)
+        err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
+    place = "" if output == "-" else f" to {output}"
+    err.print(
+        [
+            (
+                (f"{count:,} relations written{place}", "bold green" if count else ""),
+                (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""),
+            )
+        ]
+    )
+
+
+@contextmanager
+def _writing(output: str) -> Iterator[None]:
+    """A file that cannot be written ends in a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise SparkError(f"{output}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _bar(err: Printer, total: int, done: int) -> Iterator[Any]:
+    """A bar on stderr, with the name of what was read last; nothing where nobody watches."""
+    if not err.stream.isatty():
+        yield lambda name: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=err.console, transient=True) as bar:
+        task = bar.add_task("", total=total, completed=done)
+        yield lambda name: bar.update(task, advance=1, description=name)

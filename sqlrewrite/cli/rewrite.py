@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,7 @@ from sqlrewrite.cli.common import (
     printer,
     write_stdout,
 )
+from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.model import Verdict
@@ -40,6 +41,7 @@ class RewriteCommand(Command):
         "What is inserted": ("predicate", "hint", "depth", "through_facts", "key_limit"),
         "What becomes of the files": ("write", "check", "diff"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
+        "Which Spark, for --explain spark": SPARK,
         "Exit status": ("strict", "exit_zero"),
     }
 
@@ -69,6 +71,9 @@ class Asked:
     color: bool | None
     strict: bool
     exit_zero: bool
+    master: str | None
+    remote: str | None
+    conf: tuple[str, ...]
 
 
 @click.command(
@@ -133,8 +138,9 @@ Settings from the nearest pyproject.toml; options win over them:
 )
 @click.option(
     "--explain",
-    type=click.Choice(["logical", "none"]),
-    help="The explain diff: how the plan changes.  [default: logical; with --check: none]",
+    type=click.Choice(["logical", "spark", "none"]),
+    help="The explain diff: how the plan changes, ours or Spark's own (as `explain` prints it).  "
+    "[default: logical; with --check: none]",
 )
 @click.option(
     "--format",
@@ -148,6 +154,7 @@ Settings from the nearest pyproject.toml; options win over them:
 @colour_option
 @click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
+@spark_options
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
@@ -171,7 +178,8 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         ),
         key_limit=settings.key_limit if asked.key_limit is None else asked.key_limit,
     )
-    summary = _run(asked, settings, request)
+    with spark_failures():
+        summary = _run(asked, settings, request)
     strict = asked.strict or settings.strict
     ctx.exit(0 if asked.exit_zero else summary.status(check=asked.check, strict=strict))
 
@@ -198,13 +206,15 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     found = find(asked.paths, settings.exclude, settings.root)
     kept: list[FileResult] = []
     summary = Summary()
-    for path, result in _results(found, asked, request, (out, err)):
-        summary = summary.plus(result)
-        if asked.format == "json":
-            kept.append(result)
-            continue
-        _print_output(asked, path, result, out)
-        err.print(_said(asked, settings, result))
+    with _explainer(asked, settings, request, err) as explain:
+        for path, result in _results(found, asked, request, (out, err)):
+            summary = summary.plus(result)
+            if asked.format == "json":
+                kept.append(result)
+                continue
+            _print_output(asked, path, result, out)
+            err.print(_said(asked, settings, result))
+            explain(result)
     if asked.format == "json":
         from sqlrewrite.report import json
 
@@ -253,17 +263,50 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
     if asked.quiet:
         return list(text.file_lines(result, text.ERRORS_ONLY))
-    explain = asked.explain or ("none" if asked.check else settings.explain)
     hushed = asked.check and not asked.verbose  # a hook says what to do, not what was considered
     detail = text.Detail(
         verdicts=frozenset({Verdict.REWRITTEN}) if hushed else frozenset(Verdict),
         rules=asked.verbose,
-        plans=explain == "logical",
+        plans=_explain(asked, settings) == "logical",
     )
     lines = list(text.file_lines(result, detail))
     if asked.check and result.changed:
         lines.append(text.would_rewrite(result.path))
     return lines
+
+
+def _explain(asked: Asked, settings: Settings) -> str:
+    """Which explain diff is wanted."""
+    return asked.explain or ("none" if asked.check else settings.explain)
+
+
+@contextmanager
+def _explainer(
+    asked: Asked, settings: Settings, request: Request, err: Printer
+) -> Iterator[Callable[[FileResult], None]]:
+    """What prints Spark's plans of a file, on one session for all; else what does nothing."""
+    wanted = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
+    if not wanted:
+        yield lambda result: None
+        return
+    from sqlrewrite.report.physical import explained_lines, stock_lines
+    from sqlrewrite.spark.explain import explain_text
+    from sqlrewrite.spark.session import session
+
+    def show(result: FileResult) -> None:
+        if result.rewrite is None:
+            return
+        stock = explain_text(
+            running,
+            result.path,
+            result.rewrite,
+            request.catalog,
+            lambda it: err.print([(), *explained_lines(it)]),
+        )
+        err.print(stock_lines(stock))
+
+    with session(target(asked.master, asked.remote, asked.conf)) as running:
+        yield show
 
 
 def _why_missing(path: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
 from sqlrewrite.schema import Catalog, PartitionField, Relation, Table
@@ -29,6 +32,8 @@ def _row(relation: Relation, catalog: Catalog) -> tuple[str, ...]:
         return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
     kind = "stream" if relation.streaming else "table"
     partitions = ", ".join(map(_partition, relation.partitioned_by))
+    if relation.partition_count is not None:
+        partitions += f" ({_count(relation.partition_count, 'partition')})"
     rows = "" if relation.row_count is None else f"{relation.row_count:,}"
     columns = f"{len(relation.columns)}{'' if relation.complete else '+'}"
     return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
@@ -58,4 +63,31 @@ def size(count: int | None) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def print_origin(printer: Printer, path: str, said: Mapping[str, str], now: datetime) -> None:
+    """Where a snapshot comes from, and how old it is: old sizes and types mislead."""
+    words = [f"pulled from {said['from']}"] if said.get("from") else []
+    if age := _age(said.get("at", ""), now):
+        words.append(age)
+    if by := said.get("by") or said.get("tool"):
+        words.append(f"by {by}")
+    if words:
+        printer.print([((f"{path}: ", "bold"), (", ".join(words), ""))])
+
+
+def _age(at: str, now: datetime) -> str:
+    """``3 days ago (2026-11-21 19:40 UTC)``; nothing for a time that cannot be read."""
+    try:
+        then = datetime.fromisoformat(at).astimezone(UTC)
+    except ValueError:
+        return ""
+    seconds = max(0, int((now - then).total_seconds()))
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            ago = f"{_count(seconds // length, unit)} ago"
+            break
+    else:
+        ago = "just now"
+    return f"{ago} ({then:%Y-%m-%d %H:%M} UTC)"

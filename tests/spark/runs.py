@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.scan_metrics import TableScan, partitioned_scans
+from sqlrewrite.spark.scans import TableScan, partitioned_scans
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,6 +14,10 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.model import MARKER
+from sqlrewrite.spark.explain import By, Pruning, explain
+from sqlrewrite.spark.pairs import pairs
+from sqlrewrite.spark.session import Session
+from sqlrewrite.spark.target import Target
 from tests.rows import difference
 
 from .runs import broadcast_joins, run
@@ -183,3 +187,24 @@ def test_placement(shop: SparkSession, catalog: Catalog, case: Case, broadcast: 
     pruned = before.partitions(case.reads_less) < DAYS
     assert pruned == (broadcast and case.natively)
     assert 0 < after.partitions(case.reads_less) <= KEPT
+
+
+@pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_the_plan_tells_what_is_read(
+    shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
+) -> None:
+    """What ``explain`` calls planned is what a run prunes, and nothing else is."""
+    shop.sql("USE placements")
+    result = _rewritten(case, catalog)
+    (pair,) = pairs("q.sql", result)
+    with broadcast_joins(shop, broadcast):
+        said = explain(Session(shop, Target("local"), True), pair, frozenset({"clicks", "orders"}))
+    scans = [it for it in said.scans if it.table.endswith(case.reads_less)]
+    assert scans
+    for scan in scans:
+        assert scan.before is not None
+        assert scan.after is not None
+        natively = any(it.planned for it in scan.before.pruned_by)
+        assert natively == (broadcast and case.natively)
+        assert Pruning(By.OURS) in scan.after.pruned_by

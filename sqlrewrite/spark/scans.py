@@ -1,7 +1,7 @@
 """What the scans of a query that has run really read, from its executed plan.
 
-In: a DataFrame that was collected, of a classic (not Connect) session. Out: its file scans with
-their metrics. Only a plan that has run says so: under adaptive execution a dynamic filter may
+In: a DataFrame that has run, of a classic (not Connect) session. Out: its file scans with their
+metrics. Only a plan that has run says so: under adaptive execution a dynamic filter may
 still turn into `true` (SPARK_FACTS.md).
 """
 
@@ -26,9 +26,13 @@ class TableScan:
     files: int
     static_files: int
     dynamic_filter: bool
+    bytes: int
+    rows: int
+    qualified: str
 
     @property
     def pruned(self) -> bool:
+        """Whether a dynamic filter has spared it a file."""
         # In files, because `isnotnull(key)` takes the null partition off before any dynamic filter.
         return self.dynamic_filter and self.files < self.static_files
 
@@ -58,6 +62,7 @@ def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def nodes_below(node: Any) -> Iterator[Any]:
+    """What a node reads: its inputs, its subqueries, and what it stands for."""
     match class_name(node):
         case "AdaptiveSparkPlanExec":
             yield node.executedPlan()
@@ -83,6 +88,7 @@ def executed_stages(logical: Any) -> Iterator[Any]:
 
 
 def table_scan(scan: Any) -> TableScan:
+    """The metrics of a FileSourceScanExec."""
     files = metric(scan, "numFiles")
     dynamic_filter = any(is_live_dynamic_filter(f) for f in elements(scan.partitionFilters()))
     return TableScan(
@@ -91,6 +97,9 @@ def table_scan(scan: Any) -> TableScan:
         files=files,
         static_files=metric(scan, "staticFilesNum") if dynamic_filter else files,
         dynamic_filter=dynamic_filter,
+        bytes=metric(scan, "filesSize"),
+        rows=metric(scan, "numOutputRows"),
+        qualified=str(scan.tableIdentifier().get().unquotedString()),
     )
 
 
@@ -103,16 +112,20 @@ def is_live_dynamic_filter(expression: Any) -> bool:
 
 
 def has_metric(scan: Any, name: str) -> bool:
+    """Whether a scan counts that at all: only those of partitioned tables count partitions."""
     return bool(scan.metrics().contains(name))
 
 
 def metric(scan: Any, name: str) -> int:
+    """A metric's value."""
     return int(scan.metrics().apply(name).value())
 
 
 def elements(sequence: Any) -> Iterator[Any]:
+    """The items of a Scala sequence."""
     return (sequence.apply(i) for i in range(sequence.size()))
 
 
 def class_name(node: Any) -> str:
+    """The class of a JVM object, without its package."""
     return str(node.getClass().getSimpleName())

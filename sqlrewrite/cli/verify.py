@@ -1,0 +1,124 @@
+"""``dpp-rewrite verify``: runs both, and compares the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sqlrewrite.cli.common import Failure, catalog_options, colour_option, printer, write_stdout
+from sqlrewrite.cli.spark import (
+    SPARK,
+    SparkCommand,
+    html_option,
+    rewriting_options,
+    spark_options,
+    task,
+    write_page,
+)
+
+if TYPE_CHECKING:
+    from sqlrewrite.spark.verify import Verified
+
+
+class VerifyCommand(SparkCommand):
+    """``verify``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What is known": ("catalog", "schema", "engine", "config"),
+        "What is inserted": ("predicate", "hint"),
+        "Which Spark": SPARK,
+        "How it is run": ("runs", "timeout"),
+        "What is reported": ("format", "html", "color"),
+    }
+
+
+@click.command(
+    "verify",
+    cls=VerifyCommand,
+    short_help="Run both on Spark: same rows? How much less is read?",
+    epilog="""\b
+Examples:
+  dpp-rewrite verify -c warehouse.json --master yarn q.sql
+  dpp-rewrite verify -c ddl/ --remote sc://host --runs 5 --html out.html q.sql
+
+\b
+Exit status:
+  0  the same rows (at a LIMIT but for ties of its ORDER BY), or nothing to run
+  1  a statement gives other rows than before
+  2  something could not be done, or a query gives other rows each time
+
+Over Connect the executed plan is out of reach: rows and seconds are reported, no scans.""",
+)
+@click.argument("path", metavar="PATH")
+@catalog_options
+@rewriting_options
+@spark_options
+@click.option(
+    "--runs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs of each side, in alternation; the time is their median.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop a statement that takes longer.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
+@html_option
+@colour_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    runs: int,
+    timeout: float | None,
+    html: str | None,
+    format: str,
+    color: bool | None,
+    **given: Any,
+) -> None:
+    """Runs the queries of PATH before and after, compares their rows, and shows what was read.
+
+    Only queries that a predicate is inserted into are run, never a statement that may write. The
+    rows are counted on the cluster; of those that differ a few are shown.
+    """
+    asked = task(**given)
+    out = printer(err=False, color=color)
+    from sqlrewrite.report.verify import print_verified, verified_json, verified_page
+    from sqlrewrite.spark.session import session
+    from sqlrewrite.spark.verify import Outcome, verify_text
+
+    found: list[Verified] = []
+
+    def keep(verified: Verified) -> None:
+        found.append(verified)
+        if format == "text":
+            print_verified(out, verified)
+
+    with session(asked.target) as running:
+        verify_text(
+            running, asked.name, asked.rewrite, asked.catalog, keep, runs=runs, timeout=timeout
+        )
+    if format == "json":
+        write_stdout(verified_json(found).encode("ascii"))
+    elif not found:
+        out.print([((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"),)])
+    if html is not None:
+        write_page(html, verified_page(found))
+    outcomes = {it.outcome for it in found}
+    if Outcome.DIFFERENT in outcomes:
+        ctx.exit(1)
+    if Outcome.UNSTABLE in outcomes:
+        raise Failure("a query gives other rows each time it is run: nothing can be said of it")

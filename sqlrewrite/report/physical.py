@@ -1,0 +1,119 @@
+"""What Spark's plans say of a rewriting: as lines for people, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlrewrite.report.catalog import size
+from sqlrewrite.report.styled import Line
+from sqlrewrite.spark.explain import By, Explained, Pruning, ScanState
+from sqlrewrite.spark.warehouse import ASSUMED_LARGE, ASSUMED_SMALL, Stock
+
+VERSION = 1
+
+_STYLES = {By.STATIC: "cyan", By.NATIVE: "cyan", By.OURS: "bold green"}
+_MARKS = {"+": "green", "-": "red"}
+
+
+def explained_lines(explained: Explained) -> Iterator[Line]:
+    """The scans of one statement, and beneath them how its plan changes."""
+    place = f"{explained.path}:{explained.line}: "
+    told = "" if explained.changed else ": nothing was inserted"
+    yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{told}", ""))
+    for scan in explained.scans:
+        yield ((f"    {_short(scan.table)}", "bold"),)
+        if scan.before == scan.after and scan.before is not None:
+            yield from _state("", scan.before)
+            continue
+        yield from _state("before  ", scan.before)
+        yield from _state("after   ", scan.after)
+    if not explained.scans:
+        yield (("    none: Spark knows none of the tables as partitioned", "yellow"),)
+    yield ()
+    yield ((f"physical plan of the statement at {place.removesuffix(': ')}", "bold"),)
+    for line in explained.diff:
+        yield ((f"{line.mark} {line.text}", _MARKS.get(line.mark, "dim")),)
+
+
+def stock_lines(stock: Stock) -> Iterator[Line]:
+    """What of the empty tables is not as in production."""
+    if stock.assumed:
+        names = ", ".join(map(_short, stock.assumed))
+        large, small = size(ASSUMED_LARGE), size(ASSUMED_SMALL)
+        told = f"the catalog has no size of {names}: planned as {large} where partitioned"
+        yield (("note: ", "bold yellow"), (f"{told}, else {small} (see catalog pull)", ""))
+    for name, why in stock.missing:
+        yield (("note: ", "bold yellow"), (f"{_short(name)}: {why}", ""))
+
+
+def pruned_by(state: ScanState | None) -> str:
+    """``our predicate, planned; dynamic pruning, possible``."""
+    if state is None:
+        return "not read"
+    return "; ".join(map(_words, state.pruned_by)) or "nothing"
+
+
+def explained_json(found: Iterable[Explained], stock: Stock) -> str:
+    """All statements as one object, with a newline at its end."""
+    whole = {
+        "version": VERSION,
+        "assumed_sizes": list(stock.assumed),
+        "not_made": [{"name": name, "reason": why} for name, why in stock.missing],
+        "statements": [_data(explained) for explained in found],
+    }
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def _data(explained: Explained) -> dict[str, Any]:
+    return {
+        "path": explained.path,
+        "line": explained.line,
+        "changed": explained.changed,
+        "scans": [
+            {"table": it.table, "before": _state_data(it.before), "after": _state_data(it.after)}
+            for it in explained.scans
+        ],
+        "plan_before": explained.before,
+        "plan_after": explained.after,
+    }
+
+
+def _state_data(state: ScanState | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    return {
+        "partition_filters": list(state.filters),
+        "pruned_by": [
+            {"by": it.by.value, "certainty": "planned" if it.planned else "possible"}
+            for it in state.pruned_by
+        ],
+    }
+
+
+def _state(word: str, state: ScanState | None) -> Iterator[Line]:
+    indent = f"        {word}"
+    if state is None:
+        yield ((indent, "dim"), ("not read", ""))
+        return
+    pieces: list[tuple[str, str]] = [(indent, "dim"), ("pruned by ", "")]
+    for number, it in enumerate(state.pruned_by):
+        style = _STYLES[it.by] if it.planned else "yellow"
+        pieces += [("; " if number else "", ""), (_words(it), style)]
+    if not state.pruned_by:
+        pieces.append(("nothing: all partitions are read", "bold yellow"))
+    yield tuple(pieces)
+    for text in state.filters:
+        yield ((f"                {text}", "dim"),)
+
+
+def _words(pruning: Pruning) -> str:
+    said: str = pruning.by.value
+    if pruning.by is By.STATIC:
+        return said
+    return f"{said}, {'planned' if pruning.planned else 'possible'}"
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("spark_catalog.").removeprefix("default.")

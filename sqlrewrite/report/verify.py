@@ -1,0 +1,160 @@
+"""What came of running a rewriting: for people, as JSON, and as a page with bars."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+
+from sqlrewrite.report.catalog import size
+from sqlrewrite.report.page import page, table
+from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.table import print_table
+from sqlrewrite.spark.bags import Comparison
+from sqlrewrite.spark.scans import TableScan
+from sqlrewrite.spark.verify import Outcome, ScanRead, Verified
+
+VERSION = 1
+
+_STYLES = {
+    Outcome.SAME: "bold green",
+    Outcome.TIES: "bold green",
+    Outcome.DIFFERENT: "bold red",
+    Outcome.UNSTABLE: "bold yellow",
+    Outcome.SKIPPED: "bold yellow",
+}
+_MEASURES = ("partitions", "files", "bytes", "rows")
+
+
+def print_verified(printer: Printer, verified: Verified) -> None:
+    """One statement: its outcome, rows that differ, and what was read in what time."""
+    printer.print(_outcome(verified))
+    rows = [
+        (name, measure, before, after)
+        for name, measure, (before, _), (after, _) in _measured(verified)
+    ]
+    if rows:
+        print_table(printer, ("scan", "read", ">before", ">after"), rows)
+
+
+def verified_json(found: Iterable[Verified]) -> str:
+    """All statements as one object, with a newline at its end."""
+    whole = {"version": VERSION, "statements": [_data(verified) for verified in found]}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def verified_page(found: Iterable[Verified]) -> str:
+    """The same as a page, with a bar for each number."""
+    return page("What the rewritten queries read", map(_section, found))
+
+
+def _outcome(verified: Verified) -> Iterator[Line]:
+    found = verified.comparison
+    count = f" ({found.before:,})" if found and verified.outcome is Outcome.SAME else ""
+    yield (
+        (f"{verified.path}:{verified.line}: ", "bold"),
+        (f"{verified.outcome.value}{count}", _STYLES[verified.outcome]),
+    )
+    if found is None:
+        return
+    if verified.outcome is Outcome.SAME and found.before == 0:
+        yield (("    no row on either side: that they are the same says little", "yellow"),)
+    if verified.outcome in (Outcome.DIFFERENT, Outcome.UNSTABLE):
+        yield from _difference(found)
+
+
+def _difference(found: Comparison) -> Iterator[Line]:
+    yield ((f"    {found.before:,} rows before, {found.after:,} after", ""),)
+    yield ((f"    {', '.join(found.columns)}", "dim"),)
+    for mark, style, count, rows in (
+        ("-", "red", found.lost, found.lost_rows),
+        ("+", "green", found.added, found.added_rows),
+    ):
+        for row in rows:
+            yield ((f"  {mark} {', '.join(row)}", style),)
+        if count > len(rows):
+            yield ((f"  {mark} … {count - len(rows):,} more", style),)
+
+
+_Number = tuple[str, float]
+
+
+def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]:
+    """Each measure of each scan, then the time: its name, and both values as text and number."""
+    for scan in verified.scans:
+        name = scan.table.removeprefix("spark_catalog.")
+        for measure in _MEASURES:
+            label = measure
+            if measure == "partitions" and scan.partitions is not None:
+                label = f"partitions of {scan.partitions:,}"
+            yield name, label, _value(scan.before, measure), _value(scan.after, measure)
+            name = ""
+    if verified.seconds_before:
+        before, after = verified.medians
+        runs = len(verified.seconds_before)
+        label = f"seconds, median of {runs}" if runs > 1 else "seconds"
+        yield "query", label, (f"{before:.2f}", before), (f"{after:.2f}", after)
+
+
+def _value(scan: TableScan | None, measure: str) -> _Number:
+    if scan is None:
+        return "", 0.0
+    value = getattr(scan, measure)
+    return (size(value) if measure == "bytes" else f"{value:,}"), float(value)
+
+
+def _section(verified: Verified) -> str:
+    place = escape(f"{verified.path}:{verified.line}: {verified.outcome.value}")
+    rows = []
+    for name, measure, before, after in _measured(verified):
+        most = max(before[1], after[1]) or 1.0
+        for number, ((text, value), side) in enumerate(((before, "old"), (after, "new"))):
+            cells = (name, measure) if number == 0 else ("", "")
+            width = 100 * value / most
+            rows.append(
+                "<tr>"
+                + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+                + f"<td>{'before' if side == 'old' else 'after'}</td>"
+                + f'<td class="n">{escape(text)}</td><td class="track">'
+                + f'<div class="bar {side}" style="width:{width:.1f}%"></div></td></tr>'
+            )
+    found = verified.comparison
+    differing = ""
+    if found is not None and not found.same:
+        both = [("-", *row) for row in found.lost_rows] + [("+", *row) for row in found.added_rows]
+        differing = table(("", *found.columns), both)
+    return f"<h2>{place}</h2>{differing}<table>{''.join(rows)}</table>"
+
+
+def _data(verified: Verified) -> dict[str, Any]:
+    found = verified.comparison
+    return {
+        "path": verified.path,
+        "line": verified.line,
+        "outcome": verified.outcome.name.lower(),
+        "rows": None
+        if found is None
+        else {
+            "before": found.before,
+            "after": found.after,
+            "lost": found.lost,
+            "added": found.added,
+            "lost_sample": [list(row) for row in found.lost_rows],
+            "added_sample": [list(row) for row in found.added_rows],
+        },
+        "scans": [_scan(scan) for scan in verified.scans],
+        "seconds": {"before": verified.seconds_before, "after": verified.seconds_after},
+    }
+
+
+def _scan(scan: ScanRead) -> dict[str, Any]:
+    sides = {"before": scan.before, "after": scan.after}
+    return {
+        "table": scan.table,
+        "partitions": scan.partitions,
+        **{
+            side: None if it is None else {measure: getattr(it, measure) for measure in _MEASURES}
+            for side, it in sides.items()
+        },
+    }

@@ -1,0 +1,221 @@
+"""``catalog pull``: the tables and views of a live Spark catalog as a snapshot.
+
+In come a session and patterns of names, out come the relations one at a time, and with each that
+could not be read the reason. ``Partial`` keeps what has been read beside the file that is to be, so
+that a pull which was cut off goes on where it stopped. All is SQL, so it works over Connect too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlrewrite.catalog import snapshot
+from sqlrewrite.schema import Catalog, CatalogError, Name, Relation, Table
+from sqlrewrite.spark import describe
+from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.target import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NESTED = ("array<", "map<", "struct<", "variant")
+_GLOB = frozenset("*?[")
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """A relation of the live catalog; where it could not be read, ``why``."""
+
+    name: Name
+    relation: Relation | None
+    why: str = ""
+
+
+# Names
+
+
+def names(session: Session, patterns: Sequence[str]) -> list[Name]:
+    """The qualified names that fit a pattern, sorted; with no pattern, all of the current catalog.
+
+    A pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
+    schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError where one fits nothing.
+    """
+    with spark_errors("the catalog cannot be listed"):
+        current = namespace(session)
+        found: set[Name] = set()
+        for pattern in patterns or ("*.*",):
+            fitting = set(_fitting(session.spark, pattern, current))
+            if not fitting:
+                raise SparkError(f"no table or view fits {pattern!r} in {session.target.name}")
+            found |= fitting
+    return sorted(found)
+
+
+def namespace(session: Session) -> Name:
+    """The session's current catalog and schema."""
+    with spark_errors("Spark cannot be asked"):
+        here = session.spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+        return (str(here[0]).lower(), *str(here[1]).lower().split("."))
+
+
+def _fitting(spark: SparkSession, pattern: str, current: Name) -> Iterator[Name]:
+    parts = tuple(pattern.lower().replace("`", "").split("."))
+    if len(parts) < 3:
+        parts = (*current[: 3 - len(parts)], *parts)
+    for catalog in _matching(spark, parts[0], "SHOW CATALOGS"):
+        shown = f"SHOW NAMESPACES IN {literal_name((catalog,))}"
+        for schema in _matching(spark, ".".join(parts[1:-1]), shown):
+            for relation in _relations(spark, (catalog, *schema.split("."))):
+                if fnmatchcase(relation, parts[-1]):
+                    yield (catalog, *schema.split("."), relation)
+
+
+def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:
+    """The names in a listing that fit; a name without a pattern needs no listing (nor the right to
+    see one, and SHOW CATALOGS lists only those already in use)."""
+    if not _GLOB & set(pattern):
+        return [pattern]
+    listed = (str(row[0]).lower().replace("`", "") for row in spark.sql(listing).collect())
+    return sorted(name for name in listed if fnmatchcase(name, pattern))
+
+
+def _relations(spark: SparkSession, schema: Name) -> set[str]:
+    """Tables and views of a schema; SHOW TABLES of a v2 catalog leaves the views out."""
+    where = literal_name(schema)
+    rows = list(spark.sql(f"SHOW TABLES IN {where}").collect())
+    with suppress(SparkError), spark_errors("no views"):
+        rows += spark.sql(f"SHOW VIEWS IN {where}").collect()
+    return {str(row[1]).lower() for row in rows if not row["isTemporary"]}
+
+
+# Relations
+
+
+def pull(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
+    """Each relation, read; a table that cannot be read costs only itself."""
+    for name in wanted:
+        try:
+            with spark_errors("cannot be read"):
+                yield Pulled(name, _relation(session.spark, name))
+        except (SparkError, describe.NotDescribedError) as error:
+            yield Pulled(name, None, str(error).removeprefix("cannot be read: "))
+
+
+def _relation(spark: SparkSession, name: Name) -> Relation:
+    table = literal_name(name)
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+    description = describe.described([(row[0], row[1]) for row in rows])
+    if description.is_view:
+        return describe.view(name, description)
+    read = describe.table(name, description, _as_json(spark, table))
+    if read.row_count is not None:
+        read = _with_distinct_counts(spark, read)
+    if read.partitioned_by:
+        read = _with_partitions(spark, read)
+    return replace(read, size_in_bytes=read.size_in_bytes or _planned_size(spark, table))
+
+
+def _as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
+    """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
+    with suppress(SparkError, ValueError), spark_errors("no JSON"):
+        data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
+        return data if isinstance(data, dict) else None
+    return None
+
+
+def _planned_size(spark: SparkSession, table: str) -> int | None:
+    with suppress(SparkError), spark_errors("no size"):
+        explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
+        return describe.planned_size(explained)
+    return None
+
+
+def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:
+    """The table with what ANALYZE … FOR COLUMNS has left."""
+    columns = []
+    for column in table.columns:
+        count = None
+        if column.type is not None and not column.type.startswith(_NESTED):
+            count = _distinct_count(spark, table, column.name)
+        columns.append(replace(column, distinct_count=count))
+    return replace(table, columns=tuple(columns))
+
+
+def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | None:
+    with suppress(SparkError, ValueError), spark_errors("no counts"):
+        shown = f"DESCRIBE TABLE EXTENDED {literal_name(table.name)} {literal_name((column,))}"
+        said = {row[0]: row[1] for row in spark.sql(shown).collect()}
+        return int(said["distinct_count"]) if str(said.get("distinct_count")).isdigit() else None
+    return None
+
+
+def _with_partitions(spark: SparkSession, table: Table) -> Table:
+    """The table with how many partitions it has, and how many values each partition column has."""
+    if any(field.transform != "identity" for field in table.partitioned_by):
+        return table
+    with suppress(SparkError), spark_errors("no partitions"):
+        values = [
+            "count(DISTINCT nullif(split_part(split(partition, '/')"
+            f"[{index}], '=', 2), '{_NULL_PARTITION}'))"
+            for index in range(len(table.partitioned_by))
+        ]
+        shown = spark.sql(f"SHOW PARTITIONS {literal_name(table.name)}")
+        partitions, *counts = shown.selectExpr("count(*)", *values).collect()[0]
+        of = {
+            it.column.lower(): count for it, count in zip(table.partitioned_by, counts, strict=True)
+        }
+        columns = tuple(
+            replace(it, distinct_count=of.get(it.name.lower(), it.distinct_count))
+            for it in table.columns
+        )
+        return replace(table, columns=columns, partition_count=partitions)
+    return table
+
+
+# A pull that was cut off
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The file beside the snapshot, one relation a line, that a pull adds to as it goes."""
+
+    path: Path
+    source: str
+
+    def read(self) -> dict[Name, Relation]:
+        """What an earlier pull from the same place has read; nothing where there was none."""
+        found: dict[Name, Relation] = {}
+        with suppress(OSError, ValueError, CatalogError, UnicodeDecodeError):
+            header, *lines = self.path.read_text("utf-8").splitlines()
+            if json.loads(header) != {"pulled from": self.source}:
+                return {}
+            for line in lines:  # the last one may be cut off: what is before it counts
+                found.update(snapshot.read(line, str(self.path)).relations)
+        return found
+
+    def begin(self, kept: Iterable[Relation]) -> None:
+        """Starts the file anew with what is kept of the old one. Raises OSError."""
+        lines = [json.dumps({"pulled from": self.source}), *map(_line, kept)]
+        self.path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+    def add(self, relation: Relation) -> None:
+        """Adds one line. Raises OSError."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{_line(relation)}\n")
+
+    def end(self) -> None:
+        """The snapshot is written: the file beside it goes."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
+
+def _line(relation: Relation) -> str:
+    return json.dumps(json.loads(snapshot.write(Catalog({relation.name: relation}))))

@@ -1,0 +1,151 @@
+"""What DESCRIBE says of a relation, as the catalog's own values.
+
+In come the rows of ``DESCRIBE TABLE EXTENDED`` and, where Spark has it, the object of ``… AS
+JSON``; out goes a ``Table`` or a ``View``. Types are taken from the rows: the JSON of Spark 4 calls
+CHAR(3) a string, and those two compare differently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlrewrite.schema import Column, Name, PartitionField, Table, View
+
+_STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
+_PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
+_UNITS = {"": 0, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
+_TRANSFORM = re.compile(r"(\w+)\((.*)\)")
+_TRANSFORMS = frozenset({"years", "months", "days", "hours", "bucket", "truncate"})
+_QUOTED = re.compile(r"`((?:[^`]|``)*)`|([^`.,\[\]\s]+)")
+
+
+class NotDescribedError(Exception):
+    """A relation whose description leaves open what a sound rewrite must know; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The rows of DESCRIBE, taken apart: columns, how they are partitioned, and the details."""
+
+    columns: tuple[Column, ...]
+    partitioned_by: tuple[PartitionField, ...]
+    details: Mapping[str, str]
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it has a query's text, and is not kept as rows."""
+        return self.details.get("Type", "").upper() == "VIEW"
+
+    @property
+    def size_and_rows(self) -> tuple[int | None, int | None]:
+        """Bytes and rows as ANALYZE has left them."""
+        match = _STATISTICS.match(self.details.get("Statistics", ""))
+        if match is None:
+            return None, None
+        return int(match[1]), int(match[2]) if match[2] else None
+
+
+def described(rows: Sequence[tuple[str, str]]) -> Description:
+    """The description in the rows' first two columns.
+
+    Columns come first; an empty row or a heading (``# Partition Information``) ends each part.
+    """
+    parts: dict[str, list[tuple[str, str]]] = {}
+    heading = ""
+    for name, value in rows:
+        if name.startswith("# col_name"):
+            continue
+        if name.startswith("# "):
+            heading = name
+        elif name:
+            parts.setdefault(heading, []).append((name, value or ""))
+    columns = tuple(Column(name, _type(type_)) for name, type_ in parts.get("", ()))
+    fields = [PartitionField(name) for name, _ in parts.get("# Partition Information", ())]
+    fields += [_field(value, columns) for _, value in parts.get("# Partitioning", ())]
+    details = parts.get("# Detailed Table Information") or parts.get("# Detailed View Information")
+    return Description(columns, tuple(fields), dict(details or ()))
+
+
+def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
+    """The table; ``data`` is the JSON, from which it is known that a column holds no NULL."""
+    filled = {
+        column["name"].lower()
+        for column in (data or {}).get("columns", ())
+        if column.get("nullable") is False
+    }
+    size, rows = description.size_and_rows
+    return Table(
+        name=name,
+        columns=tuple(
+            Column(it.name, it.type, nullable=it.name.lower() not in filled)
+            for it in description.columns
+        ),
+        partitioned_by=description.partitioned_by,
+        provider=description.details.get("Provider", "").lower() or None,
+        size_in_bytes=size,
+        row_count=rows,
+    )
+
+
+def view(name: Name, description: Description) -> View:
+    """The view. Raises NotDescribedError.
+
+    A view keeps the names that its query gave out, and finds its columns by them: where the table
+    behind a ``*`` has changed since, names given by position would be the wrong ones.
+    """
+    details = description.details
+    query = details.get("View Text") or details.get("View Original Text")
+    if not query:
+        raise NotDescribedError("a view whose text is not shown")
+    names = tuple(column.name for column in description.columns)
+    inner = _names(details.get("View Query Output Columns", ""))
+    renamed = [part.lower() for part in inner] != [part.lower() for part in names]
+    if renamed and "*" in query:
+        raise NotDescribedError("a view that renames the columns of a `*`")
+    namespace = _names(details.get("View Catalog and Namespace", "")) or name[:-1]
+    return View(
+        name=name,
+        query=query,
+        columns=names if renamed else (),
+        namespace=tuple(part.lower() for part in namespace),
+    )
+
+
+def planned_size(explained: str) -> int | None:
+    """The bytes of a table from EXPLAIN COST, where they are known: the statistics at the leaf of
+    the optimised plan, to the three digits that Spark prints."""
+    plan = explained.partition("== Physical Plan ==")[0]
+    leaves = _PLAN_SIZE.findall(plan)
+    if not leaves or "EiB" in plan:  # not known is 8 EiB to Spark
+        return None
+    number, unit = leaves[-1]
+    return round(float(number) * float(1024 ** _UNITS[unit]))
+
+
+def _type(text: str) -> str | None:
+    return text.strip().lower() or None
+
+
+def _field(described: str, columns: Sequence[Column]) -> PartitionField:
+    """``days(ts)``, ``bucket(16, id)`` or a plain column, as the DDL loader would have it."""
+    match = _TRANSFORM.fullmatch(described.strip())
+    known = {column.name.lower(): column.name for column in columns}
+    if match is None:
+        name = described.strip().strip("`")
+        return PartitionField(known.get(name.lower(), name))
+    used = [part.strip().strip("`") for part in match[2].split(",")]
+    names = [known[part.lower()] for part in used if part.lower() in known]
+    transform = match[1].lower()
+    if len(names) != 1 or transform not in _TRANSFORMS:
+        return PartitionField(names[0] if len(names) == 1 else described.strip(), "unknown")
+    return PartitionField(names[0], transform)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The parts of ``[`a`, `b`]`` or ``spark_catalog.default``."""
+    return tuple(
+        quoted.replace("``", "`") if quoted else plain for quoted, plain in _QUOTED.findall(text)
+    )

@@ -1,0 +1,284 @@
+"""What each fact scan is pruned by in Spark's plan, before and after, and how the plans differ.
+
+In come the texts of a statement, out goes an ``Explained``. A plan that has not run shows a
+dynamic filter in every candidate's scan, and over a sort-merge join that filter becomes ``true`` at
+run time: only where the filtering side is a broadcast in the plan is the pruning called planned,
+else possible (SPARK_FACTS.md, "Where native dynamic partition pruning stops").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import Enum
+
+from sqlrewrite.model import PlanLine, Rewrite
+from sqlrewrite.schema import Catalog
+from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, partitioned, use
+from sqlrewrite.spark.physical import Operator, PhysicalPlan, Subquery, items, parse, plain
+from sqlrewrite.spark.session import Session, reason, spark_errors
+from sqlrewrite.spark.target import SparkError
+from sqlrewrite.spark.warehouse import Stock, warehouse
+
+_REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
+_DYNAMIC = "dynamicpruningexpression("
+_SAYS_NOTHING = ("isnotnull(", "true")
+_FILTERS = ("PartitionFilters", "RuntimeFilters")
+
+
+class By(Enum):
+    """What prunes a scan."""
+
+    STATIC = "static filter"
+    NATIVE = "dynamic pruning"
+    OURS = "our predicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruning:
+    """One thing that prunes a scan. ``planned``: it will; else it may, for all the plan says."""
+
+    by: By
+    planned: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScanState:
+    """A fact scan in one plan: its filters on partition columns, and what they come to."""
+
+    filters: tuple[str, ...]
+    pruned_by: tuple[Pruning, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedScan:
+    """A fact scan in both plans; None in the one that lacks it."""
+
+    table: str
+    before: ScanState | None
+    after: ScanState | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One statement, explained: its place, its fact scans, and the plans as one marked tree."""
+
+    path: str
+    line: int
+    changed: bool
+    scans: tuple[ExplainedScan, ...]
+    before: str
+    after: str
+    diff: tuple[PlanLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """A filter on partition columns: not dynamic, a scalar subquery, or a set of join keys."""
+
+    text: str
+    dynamic: bool = False
+    scalar: bool = False
+    semi: bool = False
+    planned: bool = True
+
+
+def explain_text(
+    session: Session,
+    path: str,
+    rewrite: Rewrite,
+    catalog: Catalog,
+    keep: Callable[[Explained], None],
+) -> Stock:
+    """Explains the statements of a text that have candidates, and hands each to ``keep``; none is
+    run. In a Spark of our own the tables are made first. Raises SparkError."""
+    catalog = known_after(path, rewrite.original, catalog)
+    facts = partitioned(catalog)
+    found = pairs(path, rewrite)
+    with ExitStack() as ends:
+        stock = Stock()
+        if session.target.embedded:
+            stock = ends.enter_context(warehouse(session, catalog, [rewrite.original]))
+        else:
+            use(session, catalog)
+        for pair in found:
+            if not enter(session, pair) and pair.candidates:
+                keep(explain(session, pair, facts))
+    return stock
+
+
+def explain(session: Session, pair: Pair, facts: frozenset[str]) -> Explained:
+    """Plans both texts of a statement. Raises SparkError."""
+    before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
+    after = before
+    if pair.changed:
+        failing = f"{pair.place}: Spark cannot plan the rewritten query"
+        after = plan(session, pair.after.text, failing)
+    reuse_only = str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true"
+    first, second = (Planned(it, reuse_only, facts) for it in (before, after))
+    return Explained(
+        path=pair.path,
+        line=pair.before.line,
+        changed=pair.changed,
+        scans=tuple(_compared(first, second)),
+        before=_text(before),
+        after=_text(after),
+        diff=tuple(_diff(before, after)),
+    )
+
+
+def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
+    """The physical plan of a statement. Raises SparkError."""
+    with spark_errors(failing):
+        rows = session.spark.sql(f"EXPLAIN FORMATTED {sql}").collect()
+        text = "\n".join(str(row[0]) for row in rows)
+    try:
+        return parse(text)
+    except ValueError as error:  # Spark puts what it cannot analyse into the plan's place
+        raise SparkError(f"{failing}: {plain(reason(error))}") from error
+
+
+# Scan by scan
+
+
+class Planned:
+    """A plan with what is asked of it more than once: its broadcasts and its fact scans."""
+
+    def __init__(self, plan: PhysicalPlan, reuse_only: bool, facts: frozenset[str]) -> None:
+        operators = list(plan.operators)
+        self.reuse_only = reuse_only
+        self.subqueries = plan.subqueries
+        self.broadcasts = {
+            side.children[0].identity
+            for join in operators
+            if join.name.startswith("BroadcastHashJoin")
+            for side in join.children
+            if side.name == "BroadcastExchange" and side.children
+        }
+        self.semi = {
+            _below_exchange(join.children[1]).identity
+            for join in operators
+            if "Join LeftSemi" in join.name and len(join.children) == 2
+        }
+        self.scans = [
+            (it.table, self._filters(it), it.details.get("ReadSchema", ""))
+            for it in _read(plan)
+            if it.table and (it.table.split(".")[-1].lower() in facts or _filters_of(it))
+        ]
+
+    def _filters(self, scan: Operator) -> tuple[_Filter, ...]:
+        return tuple(self._filter(scan, text) for text in _filters_of(scan))
+
+    def _filter(self, scan: Operator, text: str) -> _Filter:
+        shown = plain(text)
+        if text.startswith(_DYNAMIC):
+            inner = text[len(_DYNAMIC) : -1]
+            source = next(
+                (it for it in self.subqueries if (it.host, it.expression) == (scan.number, inner)),
+                None,
+            )
+            if source is None:  # switched off when it was planned, or not to be seen
+                return _Filter("true" if inner == "true" else shown, inner != "true", planned=False)
+            semi = source.root.identity in self.semi
+            return _Filter(shown, dynamic=True, semi=semi, planned=self._runs(source))
+        return _Filter(shown, scalar="subquery#" in text)
+
+    def _runs(self, source: Subquery) -> bool:
+        """Whether the filter's keys will be there: a broadcast that the join needs anyhow, or a
+        query of its own where the settings allow that."""
+        if not self.reuse_only or source.root.name != "AdaptiveSparkPlan":
+            return True
+        return source.root.identity in self.broadcasts
+
+
+def _read(plan: PhysicalPlan) -> Iterator[Operator]:
+    """The operators that a run of the plan runs, each once; a dynamic filter's own plan is there to
+    be matched with a broadcast."""
+    seen: set[int] = set()
+    runs = (it.root for it in plan.subqueries if "dynamicpruning#" not in it.expression)
+    for root in (plan.root, *runs):
+        for operator in root.walk():
+            if operator.number not in seen:
+                seen.add(operator.number)
+                yield operator
+
+
+def _filters_of(scan: Operator) -> tuple[str, ...]:
+    return tuple(item for key in _FILTERS for item in items(scan.details.get(key, "[]")))
+
+
+def _below_exchange(operator: Operator) -> Operator:
+    while operator.name in ("Sort", "Exchange", "BroadcastExchange") and operator.children:
+        operator = operator.children[0]
+    return operator
+
+
+def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
+    """The scans of both plans in pairs: of one table, alike in their columns if there are several.
+
+    The plan after may read a fact once more, in a key query: that scan stands alone.
+    """
+    left = list(after.scans)
+    for table, filters, schema in before.scans:
+        same = [it for it in left if it[0] == table]
+        other = next((it for it in same if it[2] == schema), same[0] if same else None)
+        if other is not None:
+            left.remove(other)
+        yield ExplainedScan(
+            table,
+            _state(filters, filters),
+            None if other is None else _state(other[1], filters),
+        )
+    for table, filters, _ in left:
+        yield ExplainedScan(table, None, _state(filters, filters))
+
+
+def _state(filters: Sequence[_Filter], before: Sequence[_Filter]) -> ScanState:
+    """What the filters come to; those that ``before`` lacks come from our predicate."""
+    ours = _added(filters, before)
+    found: dict[By, bool] = {}
+    for number, it in enumerate(filters):
+        if number in ours:
+            by = By.OURS
+        elif it.dynamic:
+            by = By.NATIVE
+        elif it.scalar or not it.text.startswith(_SAYS_NOTHING):
+            by = By.STATIC
+        else:
+            continue
+        found[by] = found.get(by, False) or it.planned
+    pruned = tuple(Pruning(by, found[by]) for by in By if by in found)
+    return ScanState(tuple(it.text for it in filters), pruned)
+
+
+def _added(filters: Sequence[_Filter], before: Sequence[_Filter]) -> frozenset[int]:
+    """Which filters are new: of each kind, as many as there are more than before. An IN of ours
+    becomes a semi-join, so a filter that a semi-join feeds is the first to be taken for new."""
+    scalar = [number for number, it in enumerate(filters) if it.scalar]
+    dynamic = [number for number, it in enumerate(filters) if it.dynamic]
+    dynamic.sort(key=lambda number: not filters[number].semi)
+    more = len(dynamic) - sum(it.dynamic for it in before)
+    semis = sum(it.semi for it in filters) - sum(it.semi for it in before)
+    scalars = len(scalar) - sum(it.scalar for it in before)
+    return frozenset((*dynamic[: max(more, semis, 0)], *scalar[: max(scalars, 0)]))
+
+
+# The plans
+
+
+def _text(plan: PhysicalPlan) -> str:
+    return "\n".join(prefix + text for prefix, text in plan.lines())
+
+
+def _diff(before: PhysicalPlan, after: PhysicalPlan) -> Iterator[PlanLine]:
+    """Both trees as one: what is in both stands once, however deep it has moved."""
+    old, new = before.lines(), after.lines()
+    matcher = SequenceMatcher(None, [it[1] for it in old], [it[1] for it in new], autojunk=False)
+    for tag, a, b, c, d in matcher.get_opcodes():
+        if tag == "equal":
+            yield from (PlanLine(" ", prefix + text) for prefix, text in new[c:d])
+            continue
+        yield from (PlanLine("-", prefix + text) for prefix, text in old[a:b])
+        yield from (PlanLine("+", prefix + text) for prefix, text in new[c:d])

@@ -1,0 +1,74 @@
+"""The statements of a rewritten text, each before and after, as Spark is to be given them.
+
+In comes what the rewriter made of a text, out come the pairs; insertions add no statement, so the
+n-th before is the n-th after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlrewrite.model import Rewrite
+from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, Table
+from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.sql.definitions import apply
+from sqlrewrite.sql.parse import statements
+from sqlrewrite.sql.queries import Kind, Query, queries
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One statement of a file, before and after; ``candidates`` says whether it reads a fact whose
+    partition column is joined."""
+
+    path: str
+    before: Query
+    after: Query
+    candidates: bool
+
+    @property
+    def place(self) -> str:
+        """``path:line`` in the text before."""
+        return f"{self.path}:{self.before.line}"
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was inserted."""
+        return self.before.text != self.after.text
+
+
+def pairs(path: str, rewrite: Rewrite) -> tuple[Pair, ...]:
+    """All statements of a text, in order."""
+    concerned = {candidate.statement for candidate in rewrite.candidates}
+    both = zip(queries(rewrite.original), queries(rewrite.sql), strict=True)
+    return tuple(Pair(path, old, new, old.index in concerned) for old, new in both)
+
+
+def enter(session: Session, pair: Pair) -> bool:
+    """Runs a statement that only concerns the session (USE, SET, a temporary view), because those
+    after it depend on it; says whether it was one. Raises SparkError."""
+    if pair.before.kind is not Kind.SESSION:
+        return False
+    with spark_errors(f"{pair.place}: Spark does not take this statement"):
+        session.spark.sql(pair.before.text)
+    return True
+
+
+def known_after(path: str, text: str, catalog: Catalog) -> Catalog:
+    """The catalog with what the text itself defines."""
+    for statement in statements(text):
+        catalog = apply(statement, text, catalog, path)
+    return catalog
+
+
+def use(session: Session, catalog: Catalog) -> None:
+    """Makes short names mean in Spark what they mean to the rewriter. Raises SparkError."""
+    if catalog.namespace != DEFAULT_NAMESPACE:
+        with spark_errors(f"USE {'.'.join(catalog.namespace)}"):
+            session.spark.sql(f"USE {literal_name(catalog.namespace)}")
+
+
+def partitioned(catalog: Catalog) -> frozenset[str]:
+    """The last names of all partitioned tables."""
+    tables = (it for it in catalog.relations.values() if isinstance(it, Table))
+    return frozenset(table.name[-1] for table in tables if table.partitioned_by)

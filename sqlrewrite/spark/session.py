@@ -1,0 +1,261 @@
+"""A Spark session for the commands that need one: found or made, quiet, and stopped if made.
+
+In comes a ``Target``; ``session`` yields a ``Session``. What goes wrong with Spark leaves this
+folder as a ``SparkError``, one sentence for people.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sqlrewrite.spark.target import SparkError, Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INSTALL = "pip install 'dpp-rewrite[spark]'"
+INSTALL_CONNECT = "pip install 'dpp-rewrite[connect]'"
+CONNECT_PORT = 15002
+PROBE_SECONDS = 10.0
+
+_OLDEST_JAVA = {"3": 8}
+"""By Spark's major version; any later one wants 17."""
+
+# What a Spark of our own is started with; --conf wins over it.
+_EMBEDDED = {
+    "spark.app.name": "dpp-rewrite",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
+_PLANNING = "Error occurred during query planning:"
+_GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
+_CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that runs. ``classic`` ones have a JVM in reach, and with it executed plans."""
+
+    spark: SparkSession
+    target: Target
+    classic: bool
+
+
+@contextmanager
+def session(target: Target) -> Iterator[Session]:
+    """A session on that Spark; one that is active in this process already is used and left running.
+
+    Raises SparkError where Spark or Java is missing, or the cluster refuses.
+    """
+    _check_installed(target)
+    from pyspark.sql import SparkSession
+
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    running = SparkSession.getActiveSession() if target.embedded else None
+    if running is not None:
+        with spark_errors("Spark does not take the settings"):
+            spark = running.newSession()
+            for key, value in target.conf:
+                spark.conf.set(key, value)
+        yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
+        return
+    with ExitStack() as ends:
+        folder = Path(ends.enter_context(_folder()))
+        spark = _start(target, folder)
+        ends.callback(_stop, spark)
+        yield Session(spark, target, classic=target.remote is None)
+
+
+@contextmanager
+def spark_errors(what: str) -> Iterator[None]:
+    """Turns what Spark raises inside into a SparkError that begins with ``what``."""
+    try:
+        yield
+    except SparkError:
+        raise
+    except _failures() as error:
+        raise SparkError(f"{what}: {reason(error)}") from error
+
+
+def reason(error: BaseException) -> str:
+    """Why Spark failed, in one line."""
+    if type(error).__name__ in _GONE:
+        return "the Spark process has ended; was it killed, or short of memory?"
+    java = getattr(error, "java_exception", None)
+    text = str(java if java is not None else error).replace(_PLANNING, "")
+    for sign in _CONTINUES:
+        text = text.partition(sign)[0]
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return " ".join(lines[:2]) or type(error).__name__
+
+
+def literal_name(parts: tuple[str, ...]) -> str:
+    """A qualified name in backquotes."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def _failures() -> tuple[type[BaseException], ...]:
+    """All that a call of Spark raises when it fails."""
+    from pyspark.errors import PySparkException
+
+    failures: list[type[BaseException]] = [PySparkException, ConnectionError]
+    if find_spec("py4j") is not None:
+        from py4j.protocol import Py4JError
+
+        failures.append(Py4JError)
+    if find_spec("grpc") is not None:
+        from grpc import RpcError
+
+        failures.append(RpcError)
+    return tuple(failures)
+
+
+# What must be there first
+
+
+def _check_installed(target: Target) -> None:
+    if find_spec("pyspark") is None:
+        raise SparkError(f"this needs PySpark, which is not installed: {INSTALL}")
+    if target.remote is not None:
+        if find_spec("grpc") is None or find_spec("pandas") is None:
+            raise SparkError(f"Spark Connect needs grpcio and its like: {INSTALL_CONNECT}")
+        _check_server("--remote", target.remote, CONNECT_PORT)
+        return
+    if find_spec("py4j") is None:
+        raise SparkError(f"only Spark's Connect client is installed: give --remote, or {INSTALL}")
+    _check_java()
+    if target.master is not None and target.master.startswith("spark://"):
+        _check_server("--master", target.master.partition(",")[0], 7077)
+
+
+def _check_server(option: str, url: str, port: int) -> None:
+    """A look at the port: Spark itself would try for minutes before it says that nobody is there"""
+    if url.startswith("local"):
+        return
+    parts = urlsplit(url.partition(";")[0])
+    if option == "--remote" and parts.scheme != "sc":
+        raise SparkError(f"--remote {url}: a Connect URL begins with sc://, as in sc://host:15002")
+    try:
+        place = (parts.hostname or "", parts.port or port)
+        with socket.create_connection(place, PROBE_SECONDS):
+            pass
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise SparkError(f"{option} {url}: nobody answers there ({why})") from error
+
+
+def _check_java() -> None:
+    from pyspark import __version__
+
+    oldest = _OLDEST_JAVA.get(__version__.partition(".")[0], 17)
+    install = (
+        f"install it with `apt-get install openjdk-{max(oldest, 17)}-jre-headless` or `brew install"
+        f" openjdk@{max(oldest, 17)}`, or let JAVA_HOME point to one"
+    )
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if java is None:
+        where = f" in JAVA_HOME ({home})" if home else ""
+        raise SparkError(f"Spark needs Java {oldest} or later, and there is none{where}: {install}")
+    shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(?:1\.)?(\d+)', shown)
+    if version is not None and int(version[1]) < oldest:
+        raise SparkError(
+            f"Spark needs Java {oldest} or later, and {java} is {version[1]}: {install}"
+        )
+
+
+# Starting and stopping
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    """Where a Spark of our own puts what it writes: its log, its shuffle files."""
+    name = tempfile.mkdtemp(prefix="dpp-rewrite-spark-")
+    try:
+        yield name
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
+
+
+def _start(target: Target, folder: Path) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    log = folder / "spark.log"
+    if target.remote is not None:
+        builder = SparkSession.builder.remote(target.remote)
+    else:
+        builder = SparkSession.builder.master(target.master or "local[*]")
+        if target.embedded:
+            places = {"spark.local.dir": folder, "spark.sql.warehouse.dir": folder / "warehouse"}
+            for key, value in {**_EMBEDDED, **places}.items():
+                builder = builder.config(key, str(value))
+    for key, value in target.conf:
+        builder = builder.config(key, value)
+    try:
+        with _quiet(log), spark_errors(f"Spark at {target.name} does not start"):
+            spark = builder.getOrCreate()
+            if target.remote is None:
+                spark.sparkContext.setLogLevel("ERROR")
+            spark.range(1).count()  # a cluster that takes the session but not the work says so now
+    except SparkError as error:
+        last = _last_error(log)
+        raise SparkError(f"{error}{f' ({last})' if last else ''}") from error
+    return spark
+
+
+@contextmanager
+def _quiet(log: Path) -> Iterator[None]:
+    """Output of the JVM that starts inside goes to a file, for as long as it lives: stdout is for
+    SQL, and stderr for what we say."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    kept = (os.dup(1), os.dup(2))
+    with open(log, "wb") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        for number, descriptor in enumerate(kept, 1):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
+
+
+def _last_error(log: Path) -> str:
+    """The last line of the JVM's log that looks like a reason."""
+    with suppress(OSError):
+        lines = log.read_text("utf-8", "replace").splitlines()
+        telling = [line for line in lines if re.search(r"\b(ERROR|Exception|Error)\b", line)]
+        return telling[-1].strip()[:300] if telling else ""
+    return ""
+
+
+def _stop(spark: SparkSession) -> None:
+    with suppress(Exception):  # one that has died cannot be stopped
+        spark.stop()

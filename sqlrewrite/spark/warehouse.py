@@ -1,0 +1,201 @@
+"""The tables of a catalog, empty, in a local Spark: enough to plan a query as production would.
+
+In come a session, the catalog and the texts of the queries; inside ``warehouse`` the tables that
+they name are there, with the catalog's sizes in force, and after it all is gone. Spark takes a
+table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so each table gets a file
+that has the length and no content (SPARK_FACTS.md, "Explaining without data").
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlrewrite.schema import Catalog, Name, Relation, Table, View
+from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.target import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ASSUMED_LARGE = 100 << 30
+ASSUMED_SMALL = 1 << 20
+
+# Else a condition on a partition column would make the table as small as the partitions that it
+# finds, and there is only one.
+EXCLUDED = "spark.sql.optimizer.excludedRules"
+PRUNING_RULE = "org.apache.spark.sql.execution.datasources.PruneFileSourcePartitions"
+
+_LONGEST_FILE = 1 << 40
+_WORD = re.compile(r"\w+")
+_VALUES = {"date": "DATE'2000-01-01'", "timestamp": "TIMESTAMP'2000-01-01'", "boolean": "true"}
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "decimal", "float", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What is not as in production: the tables whose size was assumed, and relations that could
+    not be made, or not wholly, with the reason."""
+
+    assumed: tuple[str, ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
+
+
+@contextmanager
+def warehouse(session: Session, catalog: Catalog, texts: Iterable[str]) -> Iterator[Stock]:
+    """Makes the relations that the texts name; takes them away at the end.
+
+    Catalogs other than Spark's own are left out of their names: ``lake.raw.clicks`` is there as
+    ``raw.clicks``.
+    """
+    spark = session.spark
+    with ExitStack() as ends:
+        folder = Path(tempfile.mkdtemp(prefix="dpp-rewrite-warehouse-"))
+        ends.callback(shutil.rmtree, folder, ignore_errors=True)
+        with spark_errors("the empty tables cannot be made"):
+            excluded = spark.conf.get(EXCLUDED, "")
+            spark.conf.set(EXCLUDED, f"{excluded},{PRUNING_RULE}" if excluded else PRUNING_RULE)
+            used = list(_used(catalog, texts))
+            for schema in sorted({it.name[-2] for it in used} | {catalog.namespace[-1]}):
+                _make_schema(spark, schema, folder, ends)
+        missing: list[tuple[str, str]] = []
+        tables = [it for it in used if isinstance(it, Table)]
+        for table in tables:
+            try:
+                _make_table(spark, table, folder, ends)
+            except SparkError as error:
+                missing.append((".".join(table.name), str(error)))
+        missing += _make_views(spark, [it for it in used if isinstance(it, View)], ends)
+        with spark_errors(f"USE {catalog.namespace[-1]}"):
+            spark.sql(f"USE {literal_name((catalog.namespace[-1],))}")
+        missing += (
+            (".".join(it.name), "made without its partitions: a local Spark has no transforms")
+            for it in tables
+            if any(field.transform != "identity" for field in it.partitioned_by)
+        )
+        sized = tuple(sorted(".".join(it.name) for it in tables if it.size_in_bytes is None))
+        yield Stock(sized, tuple(missing))
+
+
+def _used(catalog: Catalog, texts: Iterable[str]) -> Iterator[Relation]:
+    """The relations that the texts name, and those behind the views among them."""
+    left = [it for name, it in sorted(catalog.relations.items()) if len(name) > 1]
+    words = {word for text in texts for word in _WORD.findall(text.lower())}
+    while True:
+        found = [it for it in left if set(_WORD.findall(it.name[-1])) <= words]
+        if not found:
+            return
+        yield from found
+        left = [it for it in left if it not in found]
+        for it in found:
+            if isinstance(it, View):
+                words |= set(_WORD.findall(it.query.lower()))
+
+
+def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack) -> None:
+    name = literal_name((schema,))
+    if spark.catalog.databaseExists(schema):
+        return
+    spark.sql(f"CREATE DATABASE {name} LOCATION {_place(folder / 'schemas' / schema)}")
+    ends.callback(_quietly, spark, f"DROP DATABASE IF EXISTS {name} CASCADE")
+
+
+def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack) -> None:
+    """The table, its size, and, where it is partitioned, one partition. Raises SparkError."""
+    partitions = [it.column for it in table.partitioned_by if it.transform == "identity"]
+    size = table.size_in_bytes
+    if size is None:
+        size = ASSUMED_LARGE if table.partitioned_by else ASSUMED_SMALL
+    place = folder / "tables" / "_".join(map(_file_name, table.name))
+    below = place / "partition" if partitions else place
+    name = literal_name(table.name[-2:])
+    with spark_errors("cannot be made here"):
+        spark.sql(
+            f"CREATE TABLE {name} ({', '.join(_columns(table))}) USING parquet"
+            + (f" PARTITIONED BY ({', '.join(map(_quoted, partitions))})" if partitions else "")
+            + f" LOCATION {_place(place)}"
+        )
+        ends.callback(_quietly, spark, f"DROP TABLE IF EXISTS {name}")
+        _make_files(below, size)
+        if partitions:
+            values = (f"{_quoted(it)} = {_value(table, it)}" for it in partitions)
+            only = f"PARTITION ({', '.join(values)}) LOCATION {_place(below)}"
+            spark.sql(f"ALTER TABLE {name} ADD {only}")
+        spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS NOSCAN")
+
+
+def _make_files(folder: Path, size: int) -> None:
+    """Files of that many bytes in all, of which none is on the disk."""
+    folder.mkdir(parents=True, exist_ok=True)
+    longest, number = _LONGEST_FILE, 0
+    while size > 0:
+        length = min(size, longest)
+        with open(folder / f"part-{number}.parquet", "wb") as file:
+            try:
+                file.truncate(length)
+            except OSError as error:
+                if longest <= 1 << 30:
+                    raise SparkError(f"cannot be made here: {error.strerror or error}") from error
+                longest >>= 2  # a file system with shorter files
+                continue
+        size, number = size - length, number + 1
+
+
+def _make_views(
+    spark: SparkSession, views: list[View], ends: ExitStack
+) -> Iterator[tuple[str, str]]:
+    """Makes the views, those that stand on others after them; yields what could not be made."""
+    while views:
+        left: dict[Name, tuple[View, str]] = {}
+        for view in views:
+            name = literal_name(view.name[-2:])
+            names = f" ({', '.join(map(_quoted, view.columns))})" if view.columns else ""
+            try:
+                with spark_errors("cannot be made here"):
+                    spark.sql(f"USE {literal_name((view.namespace[-1],))}")
+                    spark.sql(f"CREATE VIEW {name}{names} AS {view.query}")
+                    ends.callback(_quietly, spark, f"DROP VIEW IF EXISTS {name}")
+            except SparkError as error:
+                left[view.name] = (view, str(error))
+        if len(left) == len(views):
+            yield from ((".".join(name), why) for name, (_, why) in left.items())
+            return
+        views = [view for view, _ in left.values()]
+
+
+def _columns(table: Table) -> Iterator[str]:
+    for column in table.columns:
+        yield f"{_quoted(column.name)} {column.type or 'string'}"
+
+
+def _value(table: Table, name: str) -> str:
+    """Some value of a partition column: which one does not matter, nothing reads it."""
+    column = table.column(name)
+    type_ = column.type if column and column.type else "string"
+    if type_.startswith(_NUMBERS):
+        return "0"
+    return _VALUES.get(type_, "'0'")
+
+
+def _quoted(name: str) -> str:
+    return literal_name((name,))
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"\W", "-", text)
+
+
+def _place(path: Path) -> str:
+    """A path as a string of SQL; as a URI its ``%`` would be taken for itself."""
+    return "'" + str(path).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _quietly(spark: SparkSession, statement: str) -> None:
+    with suppress(SparkError), spark_errors("not dropped"):
+        spark.sql(statement)

@@ -1,0 +1,89 @@
+"""The statements of a text as an engine is given them: which only read, which only concern the
+session, which write.
+
+In comes a text, out come its statements in order, each with its own text and the line it stands at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.source import Lines
+from sqlrewrite.sql.parse import Statement, statements
+
+_SESSION = frozenset({"use", "set"})
+_LIMITS = frozenset({TokenType.LIMIT, TokenType.OFFSET})
+
+
+class Kind(Enum):
+    """What running a statement does."""
+
+    QUERY = "query"  # reads alone
+    SESSION = "session"  # changes the session and nothing that outlives it
+    OTHER = "other"  # may write
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One statement. ``endless`` is a query without the LIMIT and OFFSET of the whole, where it
+    has one: which of several equal rows those keep is open."""
+
+    index: int
+    line: int
+    text: str
+    kind: Kind
+    endless: str | None = None
+
+
+def queries(text: str) -> tuple[Query, ...]:
+    """The statements of a text. Those that were not parsed count as ``OTHER``."""
+    lines = Lines(text)
+    return tuple(
+        Query(
+            index=it.index,
+            line=lines.place(it.start)[0],
+            text=text[it.start : it.tokens[-1].end + 1] if it.tokens else "",
+            kind=_kind(it),
+            endless=_endless(it, text),
+        )
+        for it in statements(text)
+    )
+
+
+def _kind(statement: Statement) -> Kind:
+    tree = statement.tree
+    if isinstance(tree, exp.Query):
+        return Kind.QUERY
+    if statement.tokens and statement.tokens[0].text.lower().split()[0] in _SESSION:
+        return Kind.SESSION
+    if isinstance(tree, exp.Create) and tree.kind == "VIEW" and tree.find(exp.TemporaryProperty):
+        return Kind.SESSION
+    return Kind.OTHER
+
+
+def _endless(statement: Statement, text: str) -> str | None:
+    tree = statement.tree
+    if not isinstance(tree, exp.Query) or not (tree.args.get("limit") or tree.args.get("offset")):
+        return None
+    at = _limit(statement.tokens)
+    return None if at is None else text[statement.start : at].rstrip()
+
+
+def _limit(tokens: Sequence[Token]) -> int | None:
+    """Where the LIMIT or OFFSET of the whole begins: nothing but the other one comes after it."""
+    depth = 0
+    found: int | None = None
+    for token in tokens:
+        if token.token_type is TokenType.L_PAREN:
+            depth += 1
+        elif token.token_type is TokenType.R_PAREN:
+            depth -= 1
+        elif token.token_type in _LIMITS and depth == 0 and found is None:
+            found = token.start
+        elif found is not None and depth == 0 and token.token_type is TokenType.SELECT:
+            found = None  # it belonged to a branch before
+    return found

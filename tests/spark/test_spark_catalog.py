@@ -1,0 +1,220 @@
+"""``catalog pull`` from a local Spark, and over Connect; what goes wrong with Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.cli import program
+from sqlrewrite.model import MARKER
+from sqlrewrite.schema import Column, PartitionField, Table, View
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).resolve().parents[2]
+
+DDL = """
+CREATE TABLE fact (amount DECIMAL(10,2), code CHAR(3), tags ARRAY<STRING>, day DATE, Region STRING)
+    USING parquet PARTITIONED BY (day, Region);
+CREATE TABLE days (day DATE, year INT) USING parquet;
+CREATE VIEW renamed (d, r) AS SELECT day, region FROM fact;
+CREATE VIEW star AS SELECT * FROM days;
+CREATE VIEW renamed_star (a, b) AS SELECT * FROM days;
+INSERT INTO fact VALUES (1, 'a', NULL, DATE'2024-01-01', 'x/y=z'), (2, 'b', NULL, DATE'2024-01-02',
+    'n'), (3, 'c', NULL, DATE'2024-01-02', NULL);
+INSERT INTO days VALUES (DATE'2024-01-01', 2024);
+ANALYZE TABLE fact COMPUTE STATISTICS FOR COLUMNS amount, code
+"""
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(program, args, prog_name="dpp-rewrite", catch_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def pulled(spark: SparkSession) -> Iterator[SparkSession]:
+    before = spark.catalog.currentDatabase()
+    spark.sql("CREATE DATABASE pulled")
+    spark.sql("USE pulled")
+    for statement in DDL.split(";"):
+        spark.sql(statement)
+    spark.sql("CREATE TEMPORARY VIEW passing AS SELECT 1")
+    yield spark
+    spark.sql(f"USE {before}")
+
+
+@pytest.mark.spark
+def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "w.json"
+    done = run("catalog", "pull", "pulled.*", "-o", str(file))
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert "4 relations written" in done.stderr
+    assert "skipped spark_catalog.pulled.renamed_star: " in done.stderr
+    assert os.listdir(tmp_path) == ["w.json"]
+
+    known = Catalog.load(str(file))
+    fact = known.resolve(("pulled", "fact"))
+    assert isinstance(fact, Table)
+    assert fact.columns == (
+        Column("amount", "decimal(10,2)", distinct_count=3),
+        Column("code", "char(3)", distinct_count=3),
+        Column("tags", "array<string>"),
+        Column("day", "date", distinct_count=2),
+        Column("Region", "string", distinct_count=2),
+    )
+    assert fact.partitioned_by == (PartitionField("day"), PartitionField("Region"))
+    assert (fact.row_count, fact.partition_count) == (3, 3)
+    days = known.resolve(("pulled", "days"))
+    assert isinstance(days, Table)
+    assert days.size_in_bytes  # of its files: nobody has analysed it
+    view = known.resolve(("pulled", "renamed"))
+    assert isinstance(view, View)
+    assert view.columns == ("d", "r")
+    assert view.namespace == ("spark_catalog", "pulled")
+
+    query = "SELECT 1 FROM pulled.renamed f JOIN pulled.days d ON f.d = d.day WHERE d.year = 2024"
+    assert MARKER in rewrite(query, known).sql
+
+    shown = run("catalog", "show", "-c", str(file)).stdout
+    assert "day, Region (3 partitions)" in shown
+    assert "pulled from local[*], just now" in shown
+
+
+@pytest.mark.spark
+def test_a_second_pull_differs_in_nothing_but_its_time(
+    pulled: SparkSession, tmp_path: Path
+) -> None:
+    texts = []
+    for name in ("a.json", "b.json"):
+        assert run("catalog", "pull", "pulled.*", "-o", str(tmp_path / name)).exit_code == 0
+        data = json.loads((tmp_path / name).read_text("utf-8"))
+        assert data["generated"].pop("at")
+        texts.append(json.dumps(data))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.spark
+def test_a_pull_goes_on_where_it_stopped(pulled: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "w.json"
+    kept = {"version": 1, "tables": [{"name": "spark_catalog.pulled.days", "row_count": 7}]}
+    partial = tmp_path / "w.json.partial"
+    partial.write_text(f'{{"pulled from": "local[*]"}}\n{json.dumps(kept)}\n', "utf-8")
+    done = run("catalog", "pull", "pulled.*", "-o", str(file))
+    assert "w.json.partial: 1 read already" in done.stderr
+    days = Catalog.load(str(file)).resolve(("pulled", "days"))
+    assert isinstance(days, Table)
+    assert days.row_count == 7  # as it stood there: it was not read again
+    assert os.listdir(tmp_path) == ["w.json"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("pulled.d*", ["days"]),
+        ("spark_catalog.pull?d.r*", ["renamed"]),
+        ("PULLED.Days", ["days"]),
+    ],
+)
+def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
+    done = run("catalog", "pull", pattern)
+    data = json.loads(done.stdout)
+    found = [it["name"] for it in [*data["tables"], *data.get("views", ())]]
+    assert found == [f"spark_catalog.pulled.{name}" for name in names]
+
+
+@pytest.mark.spark
+def test_a_pattern_that_fits_nothing(pulled: SparkSession, tmp_path: Path) -> None:
+    done = run("catalog", "pull", "pulled.zzz*", "-o", str(tmp_path / "w.json"))
+    assert done.exit_code == 2
+    assert "no table or view fits 'pulled.zzz*'" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.spark
+def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
+    if find_spec("grpc") is None or find_spec("pandas") is None:
+        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
+    code = (
+        "import sys; from pyspark.sql import SparkSession;"
+        "s = SparkSession.builder.remote('local')"
+        f".config('spark.sql.warehouse.dir', {str(tmp_path / 'w')!r}).getOrCreate();"
+        "s.sql('CREATE TABLE t (a CHAR(2), day DATE) USING orc PARTITIONED BY (day)').collect();"
+        "s.sql(\"INSERT INTO t VALUES ('a', DATE'2024-01-01')\").collect();"
+        "from sqlrewrite.spark.session import Session, Target;"
+        "from sqlrewrite.spark import catalog;"
+        "found = catalog.pull(Session(s, Target(remote='local'), False), [('spark_catalog',"
+        " 'default', 't')]);"
+        "print([it.relation for it in found]); s.stop()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Column(name='a', type='char(2)'" in done.stdout
+    assert "partition_count=1" in done.stdout
+
+
+# What goes wrong
+
+
+def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = run("catalog", "pull", "--master", "local[1]")
+    assert done.exit_code == 2
+    assert f"Spark needs Java 17 or later, and there is none in JAVA_HOME ({tmp_path})" in (
+        done.stderr
+    )
+    assert "apt-get install openjdk-17-jre-headless" in done.stderr
+
+
+def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlrewrite.spark.session.find_spec", lambda name: None)
+    done = run("catalog", "pull")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "pip install 'dpp-rewrite[spark]'" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--remote=sc://127.0.0.1:", "--master=spark://127.0.0.1:"])
+def test_a_cluster_that_refuses(option: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    if option.startswith("--remote"):
+        pytest.importorskip("grpc")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    done = run("catalog", "pull", f"{option}{port}", "-o", str(tmp_path / "w.json"))
+    assert done.exit_code == 2
+    assert "nobody answers there (Connection refused)" in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("--remote", "sc://x", "--master", "yarn"), "--master cannot go with --remote"),
+        (("--conf", "spark.x"), "--conf 'spark.x': write KEY=VALUE"),
+    ],
+)
+def test_options_that_contradict(args: tuple[str, ...], why: str) -> None:
+    done = run("catalog", "pull", *args)
+    assert done.exit_code == 2
+    assert why in done.stderr
