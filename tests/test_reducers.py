@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from benchmarks.reducers import REGIMES, Compared, Measured, Side, as_json, show
-from benchmarks.scan_metrics import TableScan
 from benchmarks.tpcds import query_numbers
 from benchmarks.warehouse import generate_data
+from sqlrewrite.spark.scans import TableScan
 
 PARTITIONS = {"store_sales": 1824, "inventory": 261}
 
