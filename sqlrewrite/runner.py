@@ -11,19 +11,20 @@ import traceback
 from dataclasses import dataclass
 
 from sqlrewrite.model import ConfigError, Problem, Rewrite, Verdict
-from sqlrewrite.rewriter import rewrite
+from sqlrewrite.rewriter import rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How each file is to be rewritten."""
+    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote."""
 
     catalog: Catalog
     engine: str = "spark"
     predicate: str = "in"
     hint: bool = True
+    strip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ class Summary:
         done = result.rewrite
         found = done.candidates if done else ()
         rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
+        touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
         statements = done.statements if done else 0
         left = len(done.errors) + len(done.skipped) if done else 0
         return Summary(
@@ -100,9 +102,9 @@ class Summary:
             changed=self.changed + result.changed,
             failures=self.failures + (result.failure is not None),
             statements=self.statements + statements,
-            statements_rewritten=self.statements_rewritten + len(set(rewritten)),
+            statements_rewritten=self.statements_rewritten + len(touched),
             statements_unchanged=self.statements_unchanged
-            + max(0, statements - left - len(set(rewritten))),
+            + max(0, statements - left - len(touched)),
             skipped=self.skipped + left + (result.failure is not None),
             candidates=self.candidates + len(found),
             rewritten=self.rewritten + len(rewritten),
@@ -137,18 +139,22 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
     except SourceError as error:
         return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
     try:
-        done = rewrite(
-            source.text,
-            request.catalog,
-            engine=request.engine,
-            predicate=request.predicate,
-            hint=request.hint,
-        )
+        done = stripped(source.text) if request.strip else _rewrite(source.text, request)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
     return FileResult(path, data, source, done)
+
+
+def _rewrite(text: str, request: Request) -> Rewrite:
+    return rewrite(
+        text,
+        request.catalog,
+        engine=request.engine,
+        predicate=request.predicate,
+        hint=request.hint,
+    )
 
 
 def write(result: FileResult) -> FileResult:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Outcome, rewrite
-from sqlrewrite.eligibility import DECIDED, RULES
+from sqlrewrite.eligibility import DECIDED, NOT_SUPPRESSED, RULES
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
 from sqlrewrite.schema import Catalog
 from tests.rule_cases import catalog_of
@@ -58,7 +58,7 @@ def _cases(kind: str) -> list[object]:
 
 def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
     assert [(page.code, page.name) for page in pages()] == sorted(
-        (rule.code, rule.name) for rule in (*RULES, DECIDED)
+        (rule.code, rule.name) for rule in (*RULES, NOT_SUPPRESSED, DECIDED)
     )
 
 
@@ -69,7 +69,7 @@ def test_a_page_is_found_by_its_file_name() -> None:
 
 @by_code
 def test_a_page_has_its_parts(page: Page) -> None:
-    assert page.kind in ("soundness", "benefit")
+    assert page.kind in ("soundness", "benefit", "choice")
     assert page.summary.endswith(".")
     assert "\n## What it checks\n" in page.text
     assert "\n## Why\n" in page.text

@@ -35,7 +35,7 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": ("predicate", "hint"),
+        "What is inserted": ("predicate", "hint", "strip"),
         "What becomes of the files": ("write", "check", "diff"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
@@ -54,6 +54,7 @@ class Asked:
     stdin_filename: str | None
     predicate: str | None
     hint: bool | None
+    strip: bool
     write: bool
     check: bool
     diff: bool
@@ -102,6 +103,9 @@ Settings from the nearest pyproject.toml; options win over them:
     default=None,
     help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
 )
+@click.option(
+    "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
+)
 @click.option("-w", "--write", is_flag=True, help="Rewrite the files in place (`-`: print).")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option(
@@ -141,6 +145,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         engine=asked.engine or settings.engine,
         predicate=asked.predicate or settings.predicate,
         hint=settings.hint if asked.hint is None else asked.hint,
+        strip=asked.strip,
     )
     summary = _run(asked, settings, request)
     strict = asked.strict or settings.strict
@@ -183,7 +188,7 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     elif not asked.quiet:
         if summary.changed and not asked.check:
             err.print([()])
-        known = bool(request.catalog.relations)
+        known = asked.strip or bool(request.catalog.relations)
         err.print(text.last_lines(summary, known=known, would=asked.check or asked.diff))
     return summary
 

@@ -74,6 +74,9 @@ RULES: tuple[Rule, ...] = (
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
 
+# Said of a pair that passed, and that a comment of the author's asks to leave alone.
+NOT_SUPPRESSED = Rule("DPP198", "not-suppressed", lambda case: passed("no comment asks otherwise"))
+
 
 def examine(
     plan: Plan,
@@ -110,4 +113,4 @@ def _result(rule: Rule, case: Case) -> RuleResult:
     return RuleResult(rule.code, rule.name, outcome, message)
 
 
-__all__ = ["CLAUSE", "DECIDED", "RULES", "Case", "Rule", "examine"]
+__all__ = ["CLAUSE", "DECIDED", "NOT_SUPPRESSED", "RULES", "Case", "Rule", "examine"]

@@ -6,9 +6,10 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sqlrewrite.eligibility import CLAUSE, Case, examine
+from sqlrewrite.eligibility import CLAUSE, NOT_SUPPRESSED, Case, examine
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
@@ -23,11 +24,15 @@ from sqlrewrite.sql.parse import Statement
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
-    """How to rewrite; ``disabled`` rules are taken as passed, for tests."""
+    """How to rewrite; ``disabled`` rules are taken as passed, for tests.
+
+    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is.
+    """
 
     engine: Engine
     hint: bool
     disabled: frozenset[str]
+    suppressed: Callable[[int], str | None] = lambda offset: None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +90,11 @@ def _judge(
     judged = Judged(case, rules, verdict)
     if verdict is not Verdict.REWRITTEN:
         return judged
+    span = pair.target.span
+    why = options.suppressed(span.start) if span is not None else None
+    if why is not None:
+        kept = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
+        return Judged(case, (*rules, kept), Verdict.REJECTED)
     try:
         slot = placement.slot(case, anchors)
         style = placement.style(slot, anchors)

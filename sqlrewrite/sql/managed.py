@@ -7,7 +7,7 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
@@ -18,11 +18,17 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """A text without managed predicates; ``removed`` are the spans of the original taken out."""
+    """A text without managed predicates; ``removed`` are the spans of the original taken out.
+
+    ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
+    what is not ours: edited, wrapped or moved by the author, whose it then is.
+    """
 
     text: str
     original: str
     removed: tuple[Span, ...] = ()
+    predicates: tuple[Span, ...] = ()
+    foreign: tuple[int, ...] = ()
 
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
@@ -43,34 +49,66 @@ class Stripped:
         return found
 
 
-def strip(text: str, tokens: Sequence[Token]) -> Stripped:
+Keep = Callable[[Anchors, "Managed"], bool]
+"""Whether a managed predicate stays, because the author asked for its scan to be left as it is."""
+
+
+def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Stripped:
     """The text without the predicates that carry our marker in just the form we write, and stand as
     conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text."""
     if MARKER not in text:
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
-    spans = sorted(_spans(anchors), key=lambda span: span.start)
-    kept: list[str] = []
+    taken: list[Managed] = []
+    kept: list[Managed] = []
+    for found in _predicates(anchors):
+        (kept if keep is not None and keep(anchors, found) else taken).append(found)
+    spans = sorted(_spans(anchors, taken), key=lambda span: span.start)
+    pieces: list[str] = []
     at = 0
     for span in spans:
-        kept.append(text[at : span.start])
+        pieces.append(text[at : span.start])
         at = max(at, span.end)
-    return Stripped("".join([*kept, text[at:]]), text, tuple(spans))
+    starts = [span.start for span in spans]
+    gone = []
+    for ours in (_of(anchors, found) for found in taken):
+        around = bisect_right(starts, ours.start) - 1
+        if around >= 0 and ours.end <= spans[around].end:
+            gone.append(ours)
+    known = {span.end for span in gone} | {found.end for found in kept}
+    foreign = [at for at in _markers(anchors) if at + len(MARKER) not in known]
+    return Stripped("".join([*pieces, text[at:]]), text, tuple(spans), tuple(gone), tuple(foreign))
+
+
+def head(predicate: str) -> str:
+    """What a managed predicate bounds: its text up to the opening parenthesis."""
+    return predicate[: predicate.find("(") + 1]
+
+
+def _markers(anchors: Anchors) -> Iterator[int]:
+    """Where our marker stands as a comment of its own, and not inside a string."""
+    starts = [token.start for token in anchors.tokens]
+    at = anchors.text.find(MARKER)
+    while at >= 0:
+        before = bisect_right(starts, at) - 1
+        if before < 0 or anchors.tokens[before].end < at:
+            yield at
+        at = anchors.text.find(MARKER, at + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Managed:
+class Managed:
     """A managed predicate: its tokens, and the end of its marker in the text."""
 
     tokens: Range
     end: int
 
 
-def _spans(anchors: Anchors) -> list[Span]:
+def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
     """What to take out, clause by clause."""
-    clauses: dict[ConditionClause, dict[int, _Managed]] = {}
+    clauses: dict[ConditionClause, dict[int, Managed]] = {}
     clause: ConditionClause | None = None
-    for found in _predicates(anchors):
+    for found in taken:
         start = found.tokens.start
         try:
             if clause is None or not anchors.at_top(start, clause.condition):
@@ -87,7 +125,7 @@ def _spans(anchors: Anchors) -> list[Span]:
 
 
 def _clause_spans(
-    anchors: Anchors, clause: ConditionClause, managed: dict[int, _Managed]
+    anchors: Anchors, clause: ConditionClause, managed: dict[int, Managed]
 ) -> Iterator[Span]:
     """The spans of a clause's predicates that are conjuncts at its top, with the AND before each;
     of those that open the clause, with what we put around them."""
@@ -116,7 +154,7 @@ def _clause_spans(
             yield Span(_blank_before(anchors, piece.start - 1), found.end)
 
 
-def _of(anchors: Anchors, found: _Managed) -> Span:
+def _of(anchors: Anchors, found: Managed) -> Span:
     return Span(anchors.tokens[found.tokens.start].start, found.end)
 
 
@@ -146,7 +184,7 @@ def _blank_before(anchors: Anchors, index: int) -> int:
     return start
 
 
-def _predicates(anchors: Anchors) -> Iterator[_Managed]:
+def _predicates(anchors: Anchors) -> Iterator[Managed]:
     """The predicates that a marker follows in just the form we write: ``name IN (…)``, a space."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]
@@ -156,7 +194,7 @@ def _predicates(anchors: Anchors) -> Iterator[_Managed]:
         if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
             first = _first_token(anchors, last)
             if first is not None:
-                yield _Managed(Range(first, last + 1), at + len(MARKER))
+                yield Managed(Range(first, last + 1), at + len(MARKER))
         at = text.find(MARKER, at + 1)
 
 

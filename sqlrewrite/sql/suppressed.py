@@ -1,0 +1,68 @@
+"""What a text's directives leave as it is: scans, and the managed predicates that belong to them.
+
+In: the directives, the catalog. Out: for a place in the text the reason why nothing is written
+there, and for a managed predicate whether it stays. A predicate stands in the block of the scan
+that it is for, and names it, or a column that the scan's table is partitioned by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from sqlrewrite.schema import Catalog, Table
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.directives import REWRITING, Directives
+from sqlrewrite.sql.managed import Managed
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """The directives of a text as they bear on rewriting it."""
+
+    directives: Directives
+    catalog: Catalog
+
+    def reason(self, offset: int) -> str | None:
+        """Why the scan at an offset of the original text is left as it is; None where it is not."""
+        directive = self.directives.covering(offset, REWRITING)
+        return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
+
+    def keeps(self, anchors: Anchors, managed: Managed) -> bool:
+        """Whether a managed predicate stays: it is covered itself, or for a scan that is."""
+        first = managed.tokens.start
+        start = anchors.tokens[first].start
+        if not self.directives.found:
+            return False
+        if self.directives.covering(start, REWRITING):
+            return True
+        wanted = self._names(anchors, first)
+        block = _block(anchors, start)
+        named = (t for t in anchors.tokens[:first] if t.text.lower() in wanted)
+        return block is not None and any(
+            self.directives.covering(token.start, REWRITING)
+            and _block(anchors, token.start) == block
+            for token in named
+        )
+
+    def _names(self, anchors: Anchors, first: int) -> frozenset[str]:
+        """What a FROM would call the scan of a predicate: its qualifier, or else a table that has
+        such a partition column."""
+        name = anchors.tokens[first].text.lower()
+        if anchors.kind(first + 1) is TokenType.DOT:
+            return frozenset({name})
+        return frozenset(
+            table.name[-1].lower()
+            for table in self.catalog.relations.values()
+            if isinstance(table, Table)
+            and any(field.column.lower() == name for field in table.partitioned_by)
+        )
+
+
+def _block(anchors: Anchors, offset: int) -> int | None:
+    """The SELECT to whose FROM or later clauses the token at an offset belongs."""
+    try:
+        return anchors.where(offset).lead
+    except AnchorError:
+        return None
