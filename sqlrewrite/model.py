@@ -110,8 +110,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A predicate of an earlier run that was taken out, and why; ``refreshed`` says that another was
-    written in its place."""
+    """A predicate of an earlier run that was taken out, and why.
+
+    ``refreshed`` says that another was written in its place.
+    """
 
     statement: int
     text: str

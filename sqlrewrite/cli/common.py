@@ -17,6 +17,9 @@ from sqlrewrite.schema import Catalog, CatalogError
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
+MANY = 50
+"""From so many files on there is a progress bar."""
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -74,6 +77,15 @@ def catalog_options(function: _Function) -> _Function:
     for option in options:
         function = option(function)
     return function
+
+
+def exclude_option(function: _Function) -> _Function:
+    """``--force-exclude``, wherever files are looked for."""
+    return click.option(
+        "--force-exclude/--no-force-exclude",
+        default=None,
+        help="Leave out what `exclude` names even where it is given by name, as a hook does.",
+    )(function)
 
 
 def colour_option(function: _Function) -> _Function:
@@ -150,3 +162,34 @@ def _clean_ends() -> Iterator[None]:
     except OutputError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
+
+
+def why_missing(path: str) -> str:
+    """What to say of a path that leads nowhere; it may be a command, misspelt."""
+    from difflib import get_close_matches
+
+    from sqlrewrite.cli import COMMANDS
+
+    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
+    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
+    return f"no such file or directory{hint}"
+
+
+@contextmanager
+def progress(doing: str, count: int, err: Printer, *, hidden: bool) -> Iterator[Callable[[], None]]:
+    """A bar on stderr where someone sits and waits; nothing at all where ``hidden``."""
+    if count < MANY or hidden or not err.stream.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
+    with Progress(
+        *columns,
+        console=err.console,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda: bar.advance(task)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,11 @@ from sqlrewrite.cli.common import (
     Command,
     catalog_options,
     colour_option,
+    exclude_option,
     load_catalog,
     printer,
+    progress,
+    why_missing,
     write_stdout,
 )
 from sqlrewrite.config import Settings, load
@@ -26,9 +28,6 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, missing, read_file, run, write
 
-MANY = 50
-"""From so many files on there is a progress bar."""
-
 
 class RewriteCommand(Command):
     """``rewrite``, with its options in the order of the work."""
@@ -36,7 +35,7 @@ class RewriteCommand(Command):
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
         "What is inserted": ("predicate", "hint", "strip"),
-        "What becomes of the files": ("write", "check", "diff"),
+        "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
     }
@@ -65,6 +64,7 @@ class Asked:
     color: bool | None
     strict: bool
     exit_zero: bool
+    force_exclude: bool | None
 
 
 @click.command(
@@ -126,6 +126,7 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
 @colour_option
+@exclude_option
 @click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @click.pass_context
@@ -171,7 +172,8 @@ def _start(asked: Asked) -> str:
 def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    found = find(asked.paths, settings.exclude, settings.root)
+    force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
+    found = find(asked.paths, settings.exclude, settings.root, force=force)
     kept: list[FileResult] = []
     summary = Summary()
     for path, result in _results(found, asked, request, (out, err)):
@@ -198,8 +200,10 @@ def _results(
 ) -> Iterator[tuple[str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in found.missing:
-        yield path, missing(path, _why_missing(path))
-    with _progress(len(found.files), asked, *streams) as advance:
+        yield path, missing(path, why_missing(path))
+    scrolls = streams[0].stream.isatty() and not (asked.write or asked.check)
+    hidden = asked.quiet or scrolls
+    with progress("rewriting", len(found.files), streams[1], hidden=hidden) as advance:
         for path in found.files:
             data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
             name = asked.stdin_filename or "<stdin>" if path == STDIN else path
@@ -240,34 +244,3 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     if asked.check and result.changed:
         lines.append(text.would_rewrite(result.path))
     return lines
-
-
-def _why_missing(path: str) -> str:
-    from difflib import get_close_matches
-
-    from sqlrewrite.cli import COMMANDS
-
-    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
-    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
-    return f"no such file or directory{hint}"
-
-
-@contextmanager
-def _progress(count: int, asked: Asked, out: Printer, err: Printer) -> Iterator[Any]:
-    """A bar on stderr where someone sits and waits, and no SQL scrolls by; else nothing at all."""
-    scrolls = out.stream.isatty() and not (asked.write or asked.check)
-    if count < MANY or asked.quiet or scrolls or not err.stream.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("rewriting"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(
-        *columns,
-        console=err.console,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)

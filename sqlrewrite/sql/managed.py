@@ -61,7 +61,7 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
     anchors = Anchors(text, tokens)
     taken: list[Managed] = []
     kept: list[Managed] = []
-    for found in _predicates(anchors):
+    for found in predicates(anchors):
         (kept if keep is not None and keep(anchors, found) else taken).append(found)
     spans = sorted(_spans(anchors, taken), key=lambda span: span.start)
     pieces: list[str] = []
@@ -184,7 +184,7 @@ def _blank_before(anchors: Anchors, index: int) -> int:
     return start
 
 
-def _predicates(anchors: Anchors) -> Iterator[Managed]:
+def predicates(anchors: Anchors) -> Iterator[Managed]:
     """The predicates that a marker follows in just the form we write: ``name IN (…)``, a space."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]

@@ -13,8 +13,9 @@ from sqlglot import TokenType
 
 from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.directives import REWRITING, Directives
-from sqlrewrite.sql.managed import Managed
+from sqlrewrite.sql.directives import REWRITING, Directive, Directives
+from sqlrewrite.sql.managed import Managed, predicates
+from sqlrewrite.sql.parse import lex
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +32,30 @@ class Suppressed:
 
     def keeps(self, anchors: Anchors, managed: Managed) -> bool:
         """Whether a managed predicate stays: it is covered itself, or for a scan that is."""
+        return self._covering(anchors, managed) is not None
+
+    def owners(self, text: str) -> dict[int, Directive]:
+        """The directive that covers each managed predicate of a text, by where that begins."""
+        anchors = Anchors(text, lex(text).tokens)
+        return {
+            anchors.tokens[found.tokens.start].start: directive
+            for found in predicates(anchors)
+            if (directive := self._covering(anchors, found)) is not None
+        }
+
+    def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
         first = managed.tokens.start
         start = anchors.tokens[first].start
-        if not self.directives.found:
-            return False
-        if self.directives.covering(start, REWRITING):
-            return True
-        wanted = self._names(anchors, first)
-        block = _block(anchors, start)
-        named = (t for t in anchors.tokens[:first] if t.text.lower() in wanted)
-        return block is not None and any(
-            self.directives.covering(token.start, REWRITING)
-            and _block(anchors, token.start) == block
-            for token in named
-        )
+        found = self.directives.covering(start, REWRITING)
+        wanted, block = self._names(anchors, first), _block(anchors, start)
+        if found is not None or block is None:
+            return found
+        for token in anchors.tokens[:first]:
+            if token.text.lower() in wanted:
+                found = self.directives.covering(token.start, REWRITING)
+                if found is not None and _block(anchors, token.start) == block:
+                    return found
+        return None
 
     def _names(self, anchors: Anchors, first: int) -> frozenset[str]:
         """What a FROM would call the scan of a predicate: its qualifier, or else a table that has
