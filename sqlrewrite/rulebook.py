@@ -45,8 +45,8 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: ``kind`` is ``soundness``, ``benefit`` or ``choice`` for a rule, or ``lint``; ``text``
-    is its Markdown."""
+    """A page: ``kind`` is ``soundness``, ``benefit`` or ``choice`` for a rule, or ``lint``, and
+    ``text`` is its Markdown."""
 
     code: str
     name: str

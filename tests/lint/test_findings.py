@@ -74,6 +74,10 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             [],
             id="bounded from outside",
         ),
+        pytest.param("CREATE OR REPLACE TEMP VIEW v AS SELECT * FROM sales", [], id="a view"),
+        pytest.param(
+            "CREATE TABLE t AS SELECT * FROM sales", [("DPP007", "sales")], id="a table, at once"
+        ),
         pytest.param("SELECT id FROM recent", [], id="in a view: the view's own text"),
         pytest.param(
             "SELECT s.id FROM sales s JOIN calendar c ON s.day BETWEEN c.day AND c.day + 1 "
