@@ -17,9 +17,10 @@ from sqlrewrite.rulebook import Engine
 
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between", "in", "like"})
 
-_UNFILTERED = ("DPP101", "DPP120")
-"""Rejections that say that the join takes no partition away for the engine either: the fact's rows
-all come out, or the other side is not filtered."""
+_PRESERVED, _UNFILTERED = "DPP101", "DPP120"
+"""Rejections by which a join takes no partition away for the engine either: the fact's rows all
+come out; or the other side is not filtered, and nothing else is that the engine might carry over.
+"""
 
 
 def wrapped(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
@@ -58,7 +59,10 @@ def unbounded(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
         if relation.span is None or not names or _bounded(plan, relation, names):
             continue
         tied = [it for it in pruned.judged if it.case.pair.scan is relation]
-        if not all(map(_rules_nothing_out, tied)) or _compared(plan, relation, names, tied):
+        plain = all(_plain(it.case.pair.tie.block, relation) for it in tied)
+        if not all(_rules_nothing_out(it, plain) for it in tied):
+            continue
+        if _compared(plan, relation, names, tied):
             continue
         shown = ", ".join(sorted(names))
         yield subject.finding(
@@ -157,16 +161,35 @@ def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: list[Judged])
     )
 
 
-def _rules_nothing_out(judged: Judged) -> bool:
+def _plain(block: Block, scan: Scan) -> bool:
+    """Whether a block filters no relation beside the scan: tables as they are, tied and no more."""
+    conditions = [*block.where, *(it for join in joins(block.source) for it in join.conditions)]
+    return all(isinstance(leaf, Scan) for leaf in leaves(block.source)) and all(
+        _equates(it.expression) or it.relations == {scan.relation} for it in conditions
+    )
+
+
+def _equates(expression: Expression) -> bool:
+    """Whether a condition is an equality of two columns of two relations."""
+    match expression:
+        case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+            return one.relation != other.relation
+        case _:
+            return False
+
+
+def _rules_nothing_out(judged: Judged, plain: bool) -> bool:
     """Whether a join with the scan surely leaves the engine all of its partitions to read."""
     failing = {rule.code for rule in judged.rules if rule.outcome is Outcome.FAIL}
-    return judged.verdict is Verdict.REJECTED and bool(failing.intersection(_UNFILTERED))
+    if judged.verdict is not Verdict.REJECTED:
+        return False
+    return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
 def _because(tied: list[Judged]) -> str:
     """What is in the way of the first join that could have been a bound."""
     for judged in tied:
         for rule in judged.rules:
-            if rule.code in _UNFILTERED and rule.outcome is Outcome.FAIL:
+            if rule.code in (_PRESERVED, _UNFILTERED) and rule.outcome is Outcome.FAIL:
                 return f"; the join with {judged.case.dimension_name} does not: {rule.message}"
     return ""

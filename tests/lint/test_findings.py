@@ -91,6 +91,12 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             id="preserved",
         ),
         pytest.param(
+            "SELECT a.id FROM sales a JOIN sales b ON a.day = b.day JOIN calendar c "
+            "ON b.day = c.day WHERE c.year = 2024",
+            [("DPP001", "sales")],
+            id="what the engine may carry over from another fact",
+        ),
+        pytest.param(
             "SELECT s.id FROM sales s WHERE EXISTS (SELECT 1 FROM calendar c WHERE c.day = s.day "
             "AND c.year = 2024)",
             [("DPP001", "sales")],
