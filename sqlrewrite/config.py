@@ -42,6 +42,7 @@ class Settings:
     baseline: str | None = None
     exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    jobs: int | None = None
     root: str = "."
     source: str | None = None
 
@@ -169,6 +170,14 @@ def _boolean(value: Any) -> bool:
     return value
 
 
+def _count(value: Any) -> int:
+    # A variable of the environment comes as text.
+    count = int(value) if isinstance(value, str) and value.isdigit() else value
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ValueError("a number from 1 on")
+    return count
+
+
 def _strings(value: Any) -> tuple[str, ...]:
     if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         raise ValueError("a list of strings")
@@ -251,6 +260,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "baseline": _string,
     "exclude": _strings,
     "force-exclude": _boolean,
+    "jobs": _count,
 }
 """Each key with the function that reads its value, or says in a ValueError what it must be."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
-from sqlrewrite.model import ConfigError, Problem, Rewrite, Verdict
+from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriter import rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
@@ -145,6 +146,32 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
     return FileResult(path, data, source, done)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each of many files, in any process: ``plans`` asks for the explain
+    diffs, ``write`` for the changed files to be written."""
+
+    request: Request
+    plans: bool = True
+    write: bool = False
+
+    def __call__(self, path: str) -> FileResult:
+        """The result for a file, fit to be sent to another process."""
+        data = read_file(path)
+        if isinstance(data, FileResult):
+            return data
+        result = run(path, data, self.request)
+        if result.rewrite is not None:
+            plans = tuple(map(_drawn, result.rewrite.plans)) if self.plans else ()
+            result = replace(result, rewrite=replace(result.rewrite, plans=plans))
+        return write(result) if self.write else result
+
+
+def _drawn(plan: PlanDiff) -> PlanDiff:
+    """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
+    return replace(plan, draw=partial(tuple, plan.lines))
 
 
 def _rewrite(text: str, request: Request) -> Rewrite:

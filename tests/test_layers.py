@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.model", "sqlrewrite.schema"),
     ("sqlrewrite.source",),
-    ("sqlrewrite.config", "sqlrewrite.rulebook", "sqlrewrite.files"),
+    ("sqlrewrite.config", "sqlrewrite.rulebook", "sqlrewrite.files", "sqlrewrite.pool"),
     ("sqlrewrite.plan",),
     ("sqlrewrite.sql.parse", "sqlrewrite.sql.keywords", "sqlrewrite.sql.trees"),
     ("sqlrewrite.sql.anchors",),

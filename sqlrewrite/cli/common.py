@@ -12,6 +12,7 @@ import click
 
 from sqlrewrite.config import Settings
 from sqlrewrite.model import ConfigError
+from sqlrewrite.pool import PoolError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.schema import Catalog, CatalogError
 
@@ -39,7 +40,7 @@ class Command(click.Command):
         try:
             with _clean_ends():
                 return super().invoke(ctx)
-        except (ConfigError, CatalogError) as error:
+        except (ConfigError, CatalogError, PoolError) as error:
             raise Failure(str(error)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -85,6 +86,17 @@ def exclude_option(function: _Function) -> _Function:
         "--force-exclude/--no-force-exclude",
         default=None,
         help="Leave out what `exclude` names even where it is given by name, as a hook does.",
+    )(function)
+
+
+def jobs_option(function: _Function) -> _Function:
+    """``-j``, wherever there may be many files."""
+    return click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many files at once.  [default: as many as there are cores]",
     )(function)
 
 

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,7 @@ from sqlrewrite.cli.common import (
     catalog_options,
     colour_option,
     exclude_option,
+    jobs_option,
     load_catalog,
     printer,
     progress,
@@ -28,11 +30,12 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.lint import baseline
-from sqlrewrite.lint.run import Linted, Rules, Sum, run, unread
+from sqlrewrite.lint.run import Linted, Rules, Sum, lint_file, run, unread
 from sqlrewrite.lint.selection import Selection
+from sqlrewrite.pool import each
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.runner import FileResult, Request, missing, read_file
+from sqlrewrite.runner import Request, missing
 
 
 class LintCommand(Command):
@@ -50,6 +53,7 @@ class LintCommand(Command):
             "write_baseline",
             "force_exclude",
         ),
+        "How the work is done": ("jobs",),
         "What is reported": ("format", "statistics", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
     }
@@ -73,6 +77,7 @@ class Asked:
     baseline: str | None
     write_baseline: bool
     force_exclude: bool | None
+    jobs: int | None
     format: str
     statistics: bool
     quiet: bool
@@ -167,6 +172,7 @@ Exit status:
     help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
 )
 @exclude_option
+@jobs_option
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
@@ -237,7 +243,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
-    for result in _results(found, asked, rules, err):
+    for result in _results(found, asked, rules, asked.jobs or settings.jobs, err):
         total = total.plus(result)
         if asked.write_baseline:
             known.update(rules.baseline.key(result.path, it) for it in result.shown)
@@ -260,15 +266,24 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     return total
 
 
-def _results(found: Found, asked: Asked, rules: Rules, err: Printer) -> Iterator[Linted]:
+def _results(
+    found: Found, asked: Asked, rules: Rules, jobs: int | None, err: Printer
+) -> Iterator[Linted]:
     """Each path with what was found in it, one at a time."""
     for path in found.missing:
         yield unread(missing(path, why_missing(path)))
     with progress("linting", len(found.files), err, hidden=asked.quiet) as advance:
-        for path in found.files:
-            data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
-            name = asked.stdin_filename or "<stdin>" if path == STDIN else path
-            yield unread(data) if isinstance(data, FileResult) else run(name, data, rules)
+        results = each(partial(lint_file, rules=rules), found.files, jobs)
+        if STDIN in found.files:  # can be read here only
+            name = asked.stdin_filename or "<stdin>"
+            results = (
+                run(name, sys.stdin.buffer.read(), rules)
+                if path == STDIN
+                else lint_file(path, rules)
+                for path in found.files
+            )
+        for result in results:
+            yield result
             advance()
 
 

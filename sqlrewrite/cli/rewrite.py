@@ -15,6 +15,7 @@ from sqlrewrite.cli.common import (
     catalog_options,
     colour_option,
     exclude_option,
+    jobs_option,
     load_catalog,
     printer,
     progress,
@@ -24,9 +25,10 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.model import Verdict
+from sqlrewrite.pool import each
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
-from sqlrewrite.runner import FileResult, Request, Summary, missing, read_file, run, write
+from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
 
 
 class RewriteCommand(Command):
@@ -35,7 +37,7 @@ class RewriteCommand(Command):
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
         "What is inserted": ("predicate", "hint", "strip"),
-        "What becomes of the files": ("write", "check", "diff", "force_exclude"),
+        "What becomes of the files": ("write", "check", "diff", "force_exclude", "jobs"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
     }
@@ -65,6 +67,7 @@ class Asked:
     strict: bool
     exit_zero: bool
     force_exclude: bool | None
+    jobs: int | None
 
 
 @click.command(
@@ -127,6 +130,7 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
 @colour_option
 @exclude_option
+@jobs_option
 @click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @click.pass_context
@@ -176,7 +180,8 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     found = find(asked.paths, settings.exclude, settings.root, force=force)
     kept: list[FileResult] = []
     summary = Summary()
-    for path, result in _results(found, asked, request, (out, err)):
+    hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
+    for path, result in _results(found, asked, settings, request, hidden, err):
         summary = summary.plus(result)
         if asked.format == "json":
             kept.append(result)
@@ -196,19 +201,23 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
 
 
 def _results(
-    found: Found, asked: Asked, request: Request, streams: tuple[Printer, Printer]
+    found: Found, asked: Asked, settings: Settings, request: Request, hidden: bool, err: Printer
 ) -> Iterator[tuple[str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in found.missing:
         yield path, missing(path, why_missing(path))
-    scrolls = streams[0].stream.isatty() and not (asked.write or asked.check)
-    hidden = asked.quiet or scrolls
-    with progress("rewriting", len(found.files), streams[1], hidden=hidden) as advance:
-        for path in found.files:
-            data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
-            name = asked.stdin_filename or "<stdin>" if path == STDIN else path
-            result = data if isinstance(data, FileResult) else run(name, data, request)
-            yield path, write(result) if asked.write and path != STDIN else result
+    plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
+    task = Task(request, plans=plans, write=asked.write)
+    with progress("rewriting", len(found.files), err, hidden=hidden) as advance:
+        results = each(task, found.files, asked.jobs or settings.jobs)
+        if STDIN in found.files:  # can be read here only
+            name = asked.stdin_filename or "<stdin>"
+            results = (
+                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)
+                for path in found.files
+            )
+        for path, result in zip(found.files, results, strict=True):
+            yield path, result
             advance()
 
 
@@ -229,16 +238,19 @@ def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> 
             write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
 
 
+def _explain(asked: Asked, settings: Settings) -> str:
+    return asked.explain or ("none" if asked.check else settings.explain)
+
+
 def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
     if asked.quiet:
         return list(text.file_lines(result, text.ERRORS_ONLY))
-    explain = asked.explain or ("none" if asked.check else settings.explain)
     hushed = asked.check and not asked.verbose  # a hook says what to do, not what was considered
     detail = text.Detail(
         verdicts=frozenset({Verdict.REWRITTEN}) if hushed else frozenset(Verdict),
         rules=asked.verbose,
-        plans=explain == "logical",
+        plans=_explain(asked, settings) == "logical",
     )
     lines = list(text.file_lines(result, detail))
     if asked.check and result.changed:

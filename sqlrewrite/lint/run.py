@@ -17,7 +17,7 @@ from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem
-from sqlrewrite.runner import FileResult, Request, internal_error
+from sqlrewrite.runner import FileResult, Request, internal_error, read_file
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
 
@@ -80,6 +80,12 @@ def run(path: str, data: bytes, rules: Rules) -> Linted:
         return Linted(path, text, failures=(internal_error(error),))
     wanted = rules.selection.of(path, found)
     return Linted(path, text, tuple(rules.baseline.of(path, wanted)), bugs)
+
+
+def lint_file(path: str, rules: Rules) -> Linted:
+    """The findings in a file by its name, fit to be sent to another process."""
+    data = read_file(path)
+    return unread(data) if isinstance(data, FileResult) else run(path, data, rules)
 
 
 def unread(result: FileResult) -> Linted:
