@@ -17,6 +17,8 @@ from sqlrewrite.model import ConfigError
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
+_OTHERS = ("CACHE_DIR",)
+"""Variables that are no setting of a project: others read them."""
 
 Pairs = tuple[tuple[str, tuple[str, ...]], ...]
 """What stands by a name or a pattern, in order."""
@@ -55,7 +57,7 @@ def load(
 
     Where there are none, the defaults. Raises ConfigError.
     """
-    given = {key: text for key, text in environment.items() if key.startswith(PREFIX)}
+    given = {key: text for key, text in environment.items() if _is_setting(key)}
     config = config or given.pop(f"{PREFIX}CONFIG", None)
     path = _nearest(start) if config is None else config
     settings = Settings()
@@ -65,6 +67,10 @@ def load(
             raise ConfigError(f"{path}: has no {SECTION} table")
         settings = _settings(table, path)
     return replace(settings, **_from_environment(given)) if given else settings
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith(PREFIX) and name.removeprefix(PREFIX) not in _OTHERS
 
 
 def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:

@@ -10,9 +10,10 @@ import os
 import traceback
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
-from sqlrewrite.rewriter import rewrite, stripped
+from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
 
@@ -157,16 +158,33 @@ class Task:
     plans: bool = True
     write: bool = False
 
-    def __call__(self, path: str) -> FileResult:
-        """The result for a file, fit to be sent to another process."""
+    def __call__(self, path: str) -> tuple[bytes | None, FileResult]:
+        """The hash of a file's bytes, and its result, fit to be sent to another process."""
         data = read_file(path)
         if isinstance(data, FileResult):
-            return data
+            return None, data
         result = run(path, data, self.request)
         if result.rewrite is not None:
             plans = tuple(map(_drawn, result.rewrite.plans)) if self.plans else ()
             result = replace(result, rewrite=replace(result.rewrite, plans=plans))
-        return write(result) if self.write else result
+        return sha256(data).digest(), write(result) if self.write else result
+
+    def keep(self, result: FileResult) -> Rewrite | None:
+        """The record of a file in which there is nothing to change, without its text."""
+        done = result.rewrite
+        if done is None or result.failure or done.changed or any(map(_ours, done.errors)):
+            return None
+        return replace(done, original="", sql="")
+
+    def recall(self, path: str, data: bytes, kept: Rewrite) -> FileResult:
+        """The result for a file in which there is nothing to change."""
+        source = decode(data)
+        return FileResult(path, data, source, replace(kept, original=source.text, sql=source.text))
+
+
+def _ours(error: Problem) -> bool:
+    """Whether a problem is a mistake of ours, which another run may not make."""
+    return error.code == BUG
 
 
 def _drawn(plan: PlanDiff) -> PlanDiff:

@@ -40,7 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.pruning.record",),
     ("sqlrewrite.rewriter",),
     ("sqlrewrite",),  # the public face: its __init__ alone
-    ("sqlrewrite.runner",),
+    ("sqlrewrite.runner", "sqlrewrite.cache", "sqlrewrite.work"),
     ("sqlrewrite.lint",),
     ("sqlrewrite.spark",),
     ("sqlrewrite.report",),

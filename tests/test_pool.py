@@ -72,7 +72,17 @@ def test_the_output_is_the_same(options: tuple[str, ...]) -> None:
     folders = [str(ROOT / "fixtures" / "queries" / name) for name in ("joins", "text", "safety")]
 
     def run(jobs: str) -> tuple[bytes, bytes, int]:
-        command = [sys.executable, "-m", "sqlrewrite", *options, "-c", str(DDL), "-j", jobs]
+        command = [
+            sys.executable,
+            "-m",
+            "sqlrewrite",
+            *options,
+            "-c",
+            str(DDL),
+            "-j",
+            jobs,
+            "--no-cache",
+        ]
         done = subprocess.run([*command, *folders], capture_output=True, check=False, cwd=ROOT)
         return done.stdout, done.stderr, done.returncode
 
@@ -83,7 +93,18 @@ def test_files_are_written_by_several_processes(tmp_path: Path) -> None:
     query = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2024\n"
     for number in range(WORTH):
         (tmp_path / f"{number}.sql").write_text(query)
-    command = [sys.executable, "-m", "sqlrewrite", "-c", str(DDL), "-j", "2", "-w", "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "sqlrewrite",
+        "-c",
+        str(DDL),
+        "-j",
+        "2",
+        "-w",
+        "-q",
+        "--no-cache",
+    ]
     subprocess.run([*command, str(tmp_path)], check=True, cwd=ROOT)
     texts = {path.read_text() for path in tmp_path.iterdir()}
     assert len(texts) == 1

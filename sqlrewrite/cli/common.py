@@ -6,15 +6,20 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlrewrite.config import Settings
 from sqlrewrite.model import ConfigError
-from sqlrewrite.pool import PoolError
+from sqlrewrite.pool import WORTH, PoolError
 from sqlrewrite.report.styled import Printer
+from sqlrewrite.runner import Request
 from sqlrewrite.schema import Catalog, CatalogError
+from sqlrewrite.work import digest
+
+if TYPE_CHECKING:
+    from sqlrewrite.cache import Cache
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -90,7 +95,12 @@ def exclude_option(function: _Function) -> _Function:
 
 
 def jobs_option(function: _Function) -> _Function:
-    """``-j``, wherever there may be many files."""
+    """``-j`` and ``--cache``, wherever there may be many files."""
+    function = click.option(
+        "--cache/--no-cache",
+        default=True,
+        help="Where there are many files, remember what was found in them.  [default: cache]",
+    )(function)
     return click.option(
         "-j",
         "--jobs",
@@ -98,6 +108,19 @@ def jobs_option(function: _Function) -> _Function:
         metavar="N",
         help="How many files at once.  [default: as many as there are cores]",
     )(function)
+
+
+def open_cache(files: Sequence[str], wanted: bool, command: str, request: Request) -> Cache | None:
+    """The cache for a command's results, where it is wanted and there are files enough."""
+    if not wanted or len(files) < WORTH:
+        return None
+    from sqlrewrite.cache import Cache, fingerprint
+
+    engine = request.engine
+    if engine.endswith(".toml"):
+        engine = str(digest(engine))
+    settings = (command, engine, request.predicate, request.hint, request.strip)
+    return Cache(fingerprint(request.catalog, *settings))
 
 
 def colour_option(function: _Function) -> _Function:

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +21,7 @@ from sqlrewrite.cli.common import (
     exclude_option,
     jobs_option,
     load_catalog,
+    open_cache,
     printer,
     progress,
     why_missing,
@@ -30,12 +30,12 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.lint import baseline
-from sqlrewrite.lint.run import Linted, Rules, Sum, lint_file, run, unread
+from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
-from sqlrewrite.pool import each
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request, missing
+from sqlrewrite.work import each
 
 
 class LintCommand(Command):
@@ -53,7 +53,7 @@ class LintCommand(Command):
             "write_baseline",
             "force_exclude",
         ),
-        "How the work is done": ("jobs",),
+        "How the work is done": ("jobs", "cache"),
         "What is reported": ("format", "statistics", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
     }
@@ -78,6 +78,7 @@ class Asked:
     write_baseline: bool
     force_exclude: bool | None
     jobs: int | None
+    cache: bool
     format: str
     statistics: bool
     quiet: bool
@@ -211,14 +212,18 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
 
-def _rules(asked: Asked, settings: Settings) -> Rules:
+def _request(asked: Asked, settings: Settings) -> Request:
     """How findings are looked for, from the options and what is settled under them."""
-    request = Request(
+    return Request(
         catalog=load_catalog(settings, asked.catalog, asked.schema),
         engine=asked.engine or settings.engine,
         predicate=settings.predicate,
         hint=settings.hint,
     )
+
+
+def _rules(asked: Asked, settings: Settings) -> Rules:
+    """Which of them count."""
     selection = Selection(
         select=asked.select or settings.select,
         extend=settings.extend_select + asked.extend_select,
@@ -230,8 +235,8 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
     )
     path = asked.baseline or settings.baseline
     if path is None or asked.write_baseline:
-        return Rules(request, selection, baseline.Baseline(root=settings.root))
-    return Rules(request, selection, baseline.load(path, settings.root))
+        return Rules(selection, baseline.Baseline(root=settings.root))
+    return Rules(selection, baseline.load(path, settings.root))
 
 
 def _run(asked: Asked, settings: Settings) -> Sum:
@@ -243,7 +248,8 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
-    for result in _results(found, asked, rules, asked.jobs or settings.jobs, err):
+    for raw in _results(found, asked, settings, err):
+        result = rules.of(raw)
         total = total.plus(result)
         if asked.write_baseline:
             known.update(rules.baseline.key(result.path, it) for it in result.shown)
@@ -251,7 +257,8 @@ def _run(asked: Asked, settings: Settings) -> Sum:
             kept.append(result)
         elif not asked.statistics:
             out.print(form.lines(_unsuppressed(result) if asked.verbose else result))
-        err.print(concise.failure_lines(result.path, result.failures))
+        if result.failures:
+            err.print(concise.failure_lines(result.path, result.failures))
     if asked.write_baseline:
         path = asked.baseline or settings.baseline or os.path.join(settings.root, baseline.NAME)
         baseline.write(path, known)
@@ -266,22 +273,23 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     return total
 
 
-def _results(
-    found: Found, asked: Asked, rules: Rules, jobs: int | None, err: Printer
-) -> Iterator[Linted]:
-    """Each path with what was found in it, one at a time."""
+def _results(found: Found, asked: Asked, settings: Settings, err: Printer) -> Iterator[Linted]:
+    """Each path with all that was found in it, one at a time."""
+    request = _request(asked, settings)
     for path in found.missing:
         yield unread(missing(path, why_missing(path)))
+    task = Task(request)
     with progress("linting", len(found.files), err, hidden=asked.quiet) as advance:
-        results = each(partial(lint_file, rules=rules), found.files, jobs)
+        results: Iterator[Linted]
         if STDIN in found.files:  # can be read here only
             name = asked.stdin_filename or "<stdin>"
             results = (
-                run(name, sys.stdin.buffer.read(), rules)
-                if path == STDIN
-                else lint_file(path, rules)
+                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
                 for path in found.files
             )
+        else:
+            cache = open_cache(found.files, asked.cache, "lint", request)
+            results = each(task, found.files, asked.jobs or settings.jobs, cache)
         for result in results:
             yield result
             advance()

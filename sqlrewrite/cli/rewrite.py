@@ -17,6 +17,7 @@ from sqlrewrite.cli.common import (
     exclude_option,
     jobs_option,
     load_catalog,
+    open_cache,
     printer,
     progress,
     why_missing,
@@ -25,10 +26,10 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.model import Verdict
-from sqlrewrite.pool import each
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
+from sqlrewrite.work import each
 
 
 class RewriteCommand(Command):
@@ -37,7 +38,8 @@ class RewriteCommand(Command):
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
         "What is inserted": ("predicate", "hint", "strip"),
-        "What becomes of the files": ("write", "check", "diff", "force_exclude", "jobs"),
+        "What becomes of the files": ("write", "check", "diff", "force_exclude"),
+        "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
         "Exit status": ("strict", "exit_zero"),
     }
@@ -68,6 +70,7 @@ class Asked:
     exit_zero: bool
     force_exclude: bool | None
     jobs: int | None
+    cache: bool
 
 
 @click.command(
@@ -209,13 +212,16 @@ def _results(
     plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
     task = Task(request, plans=plans, write=asked.write)
     with progress("rewriting", len(found.files), err, hidden=hidden) as advance:
-        results = each(task, found.files, asked.jobs or settings.jobs)
+        results: Iterator[FileResult]
         if STDIN in found.files:  # can be read here only
             name = asked.stdin_filename or "<stdin>"
             results = (
-                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)
+                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
                 for path in found.files
             )
+        else:
+            cache = open_cache(found.files, asked.cache, "rewrite", request)
+            results = each(task, found.files, asked.jobs or settings.jobs, cache)
         for path, result in zip(found.files, results, strict=True):
             yield path, result
             advance()

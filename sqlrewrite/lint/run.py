@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from sqlrewrite.lint.baseline import Baseline
@@ -52,16 +52,19 @@ class Linted:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How findings are looked for and which of them count."""
+    """Which findings count."""
 
-    request: Request
     selection: Selection
     baseline: Baseline = field(default_factory=Baseline)
 
+    def of(self, result: Linted) -> Linted:
+        """A result with the findings that are wanted; those that are known are suppressed."""
+        wanted = self.selection.of(result.path, result.findings)
+        return replace(result, findings=tuple(self.baseline.of(result.path, wanted)))
 
-def run(path: str, data: bytes, rules: Rules) -> Linted:
-    """The findings in one file's bytes. Raises only for what is wrong with the rules."""
-    request = rules.request
+
+def run(path: str, data: bytes, request: Request) -> Linted:
+    """All findings in one file's bytes. Raises only for what is wrong with the request."""
     try:
         text = decode(data).text
     except SourceError as error:
@@ -78,14 +81,29 @@ def run(path: str, data: bytes, rules: Rules) -> Linted:
         raise
     except Exception as error:
         return Linted(path, text, failures=(internal_error(error),))
-    wanted = rules.selection.of(path, found)
-    return Linted(path, text, tuple(rules.baseline.of(path, wanted)), bugs)
+    return Linted(path, text, found, bugs)
 
 
-def lint_file(path: str, rules: Rules) -> Linted:
-    """The findings in a file by its name, fit to be sent to another process."""
-    data = read_file(path)
-    return unread(data) if isinstance(data, FileResult) else run(path, data, rules)
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each of many files, in any process: all findings, wanted or not."""
+
+    request: Request
+
+    def __call__(self, path: str) -> tuple[bytes | None, Linted]:
+        """The hash of a file's bytes, and its result."""
+        data = read_file(path)
+        if isinstance(data, FileResult):
+            return None, unread(data)
+        return sha256(data).digest(), run(path, data, self.request)
+
+    def keep(self, result: Linted) -> tuple[Finding, ...] | None:
+        """The findings, of a file with which nothing went wrong."""
+        return None if result.failures else result.findings
+
+    def recall(self, path: str, data: bytes, kept: tuple[Finding, ...]) -> Linted:
+        """The result for a file of those findings."""
+        return Linted(path, decode(data).text, kept)
 
 
 def unread(result: FileResult) -> Linted:

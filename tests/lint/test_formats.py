@@ -32,7 +32,7 @@ BROKEN = Linted("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %
 
 
 def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> Linted:
-    return run(path, sql.encode(), Rules(Request(catalog), Selection()))
+    return Rules(Selection()).of(run(path, sql.encode(), Request(catalog)))
 
 
 def _sum(*results: Linted) -> Sum:
