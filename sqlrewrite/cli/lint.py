@@ -240,7 +240,7 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
 
 
 def _run(asked: Asked, settings: Settings) -> Sum:
-    rules = _rules(asked, settings)
+    request, rules = _request(asked, settings), _rules(asked, settings)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
@@ -248,7 +248,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
-    for raw in _results(found, asked, settings, err):
+    for raw in _results(found, asked, settings, request, err):
         result = rules.of(raw)
         total = total.plus(result)
         if asked.write_baseline:
@@ -269,13 +269,14 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     elif asked.statistics:
         out.print(concise.statistics(total))
     if not asked.quiet:
-        err.print(concise.last_lines(total))
+        err.print(concise.last_lines(total, known=bool(request.catalog.relations)))
     return total
 
 
-def _results(found: Found, asked: Asked, settings: Settings, err: Printer) -> Iterator[Linted]:
+def _results(
+    found: Found, asked: Asked, settings: Settings, request: Request, err: Printer
+) -> Iterator[Linted]:
     """Each path with all that was found in it, one at a time."""
-    request = _request(asked, settings)
     for path in found.missing:
         yield unread(missing(path, why_missing(path)))
     task = Task(request)

@@ -66,9 +66,8 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What mends a finding: ``dpp-rewrite --write`` makes the same changes."""
+    """What mends a finding: all that ``dpp-rewrite --write`` changes in its statement."""
 
-    title: str
     replacements: tuple[Replacement, ...]
 
 

@@ -33,7 +33,7 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
             f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
             "bounds",
             f"add `{' '.join(judged.predicate.text.split())}`; `dpp-rewrite --write` does",
-            subject.mended("Insert the pruning predicates of the statement"),
+            subject.mended,
         )
 
 

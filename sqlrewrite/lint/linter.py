@@ -60,9 +60,9 @@ def _statement(subject: Subject) -> list[Finding]:
         with suppress_errors(RecursionError):  # so deep that just the rewriter got through
             found += check(subject, pruned)
     told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
-    return list(
-        dict.fromkeys(it for it in found if it.code != "DPP007" or it.place.span not in told)
-    )
+    wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
+    # The same may be found twice: by two dimensions, or in two operands.
+    return list({(it.code, it.place.span, it.message, it.help): it for it in wanted}.values())
 
 
 def _not_parsed(subject: Subject) -> Finding:

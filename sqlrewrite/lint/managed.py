@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 f"the predicate on {about} no longer follows from the query: it can take rows away",
                 "`dpp-rewrite --write` derives it anew; if you changed it on purpose, take the "
                 f"marker {MARKER} off, and it is yours",
-                subject.mended("Derive the predicates anew"),
+                subject.mended,
             )
         else:
             yield subject.finding(
@@ -40,12 +40,14 @@ def check(subject: Subject) -> Iterator[Finding]:
                 f"the predicate on {about} has nothing to follow from: {_why(subject, about)}",
                 "`dpp-rewrite --write` takes it out; if you want it, take the marker "
                 f"{MARKER} off, and it is yours",
-                subject.mended("Take the predicate out"),
+                subject.mended,
             )
 
 
 def _why(subject: Subject, about: str) -> str:
     """Why no predicate is written for a column, as far as a join speaks of it."""
+    if subject.part.pruned is None:
+        return "no table of the query is known to be partitioned (is the catalog the right one?)"
     qualifier, _, column = about.rpartition(".")
     for found in subject.part.candidates:
         named = found.fact.column == column.lower().strip("`")

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from sqlrewrite.lint.baseline import Baseline
-from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.findings import Finding, Fix
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem
 from sqlrewrite.runner import FileResult, Request, internal_error, read_file
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
+
+_LONG = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,18 @@ class Linted:
     def shown(self) -> tuple[Finding, ...]:
         """The findings that nothing suppresses."""
         return tuple(it for it in self.findings if it.suppression is None)
+
+    @property
+    def fixes(self) -> tuple[Fix | None, ...]:
+        """What a report says of each finding's fix. A statement's findings share one: where that is
+        long, it stands with the first of them only, or the report would grow as its square."""
+        found: list[Fix | None] = []
+        said: set[int] = set()
+        for fix in (it.fix for it in self.findings):
+            long = fix is not None and len(fix.replacements) > _LONG
+            found.append(None if long and id(fix) in said else fix)
+            said.add(id(fix))
+        return tuple(found)
 
     @property
     def fingerprints(self) -> tuple[str, ...]:

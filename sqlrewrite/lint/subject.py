@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
@@ -18,7 +19,7 @@ from sqlrewrite.source import Lines
 from sqlrewrite.sql.managed import Stripped
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Subject:
     """One statement of a text; ``extent`` is where it stands in the original text, and ``managed``
     are the predicates in it that an earlier run wrote."""
@@ -50,9 +51,10 @@ class Subject:
         place = place_of(self.lines, span)
         return Finding(code, message, place, about, self.hash, severity, help, fix)
 
-    def mended(self, title: str) -> Fix:
-        """All that a rewrite changes in the statement."""
-        return Fix(title, tuple(self._replacements()))
+    @cached_property
+    def mended(self) -> Fix:
+        """All that a rewrite changes in the statement: the fix of each finding that it mends."""
+        return Fix(tuple(self._replacements()))
 
     def _replacements(self) -> Iterator[Replacement]:
         """The insertions, and what is taken out, without what goes only to come back."""

@@ -29,7 +29,7 @@ def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> 
         return
     suppressed = Suppressed(directives, catalog)
     owners = suppressed.owners(examined.stripped.original) if examined.stripped.predicates else {}
-    used: set[tuple[int, str]] = set()
+    used: dict[int, set[str]] = {}
     for finding in found:
         start = finding.place.span.start
         directive = directives.covering(start, frozenset({finding.code}))
@@ -38,13 +38,12 @@ def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> 
         if directive is None or not directive.speaks_of(finding.code):
             yield finding
             continue
-        used.add((directive.span.start, finding.code))
+        used.setdefault(directive.span.start, set()).add(finding.code)
         reason = directive.reason or str(directive)
         yield replace(finding, suppression=Suppression("inSource", reason), counts=False)
     closing = False
     for directive in directives.found:
-        codes = {code for at, code in used if at == directive.span.start}
-        message = _message(directive, codes, closing)
+        message = _message(directive, used.get(directive.span.start, set()), closing)
         if message is not None:
             place = place_of(directives.lines, directive.span)
             severity = BY_CODE[UNUSED].severity

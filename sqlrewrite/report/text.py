@@ -40,9 +40,7 @@ class Detail:
     plans: bool = True
 
 
-_NO_CATALOG = (
-    "no catalog given: only tables that the input itself creates are known (see --catalog)"
-)
+NO_CATALOG = "no catalog given: only tables that the input itself creates are known (see --catalog)"
 
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """What ``--quiet`` leaves."""
@@ -85,7 +83,7 @@ def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
     if not summary.files:
         yield (("no .sql files found", "yellow"),)
     elif summary.statements and not summary.candidates and not known:
-        yield ((_NO_CATALOG, "yellow"),)
+        yield ((NO_CATALOG, "yellow"),)
     verb = "would be rewritten" if would else "rewritten"
     rewritten, skipped = summary.statements_rewritten, summary.skipped
     yield (

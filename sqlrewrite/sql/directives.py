@@ -7,6 +7,7 @@ Only ``--`` comments count; what stands in a string or in ``/* … */`` does not
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -47,31 +48,28 @@ class Directive:
         return f"-- {SIGN} {self.kind}{codes}"
 
 
-@dataclass(frozen=True, slots=True)
 class Directives:
-    """All directives of a text, in order."""
+    """All directives of a text, in order, and by what they cover."""
 
-    found: tuple[Directive, ...]
-    lines: Lines
+    def __init__(self, found: Sequence[Directive], lines: Lines) -> None:
+        self.found = tuple(found)
+        self.lines = lines
+        self._of_file = [it for it in self.found if it.kind == "ignore-file"]
+        self._of_line: dict[int, list[Directive]] = {}
+        for it in self.found:
+            if it.kind == "ignore":
+                self._of_line.setdefault(it.line, []).append(it)
+        self._switches = [it for it in self.found if it.kind in ("off", "on")]
+        self._starts = [it.span.start for it in self._switches]
 
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
-        """The first directive under which a place is left alone, for one of the codes at least."""
+        """The directive under which a place is left alone, for one of the codes at least."""
         line = self.lines.place(offset)[0]
-        region: Directive | None = None
-        for directive in self.found:
-            if not any(map(directive.speaks_of, codes)):
-                continue
-            if directive.kind == "ignore-file":
-                return directive
-            if directive.kind == "ignore" and directive.line == line:
-                return directive
-            if directive.span.start < offset:
-                match directive.kind:
-                    case "off":
-                        region = region or directive
-                    case "on":
-                        region = None
-        return region
+        last = bisect_right(self._starts, offset) - 1
+        region = self._switches[last : last + 1] if last >= 0 else []
+        around = [it for it in region if it.kind == "off"]
+        covers = (*self._of_file, *self._of_line.get(line, ()), *around)
+        return next((it for it in covers if any(map(it.speaks_of, codes))), None)
 
     @property
     def whole_file(self) -> Directive | None:

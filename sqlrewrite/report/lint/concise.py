@@ -8,6 +8,7 @@ from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
 from sqlrewrite.lint.run import Linted, Sum
 from sqlrewrite.model import Problem
 from sqlrewrite.report.styled import Line
+from sqlrewrite.report.text import NO_CATALOG
 
 STYLES: Mapping[Severity, str] = {
     Severity.ERROR: "bold red",
@@ -53,8 +54,11 @@ def _name(code: str) -> str:
     return f"  {BY_CODE[code].name}"
 
 
-def last_lines(total: Sum) -> Iterator[Line]:
-    """How many findings there are, how many can be mended, and how many are suppressed."""
+def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
+    """How many findings there are, how many can be mended, and how many are suppressed; before it,
+    that no catalog was given (``known``), which may be why there are none."""
+    if total.files and not known:
+        yield ((NO_CATALOG, "yellow"),)
     count = sum(total.codes.values())
     if not total.files:
         yield (("no .sql files found", "yellow"),)

@@ -24,9 +24,9 @@ def report(results: Sequence[Linted], total: Sum) -> str:
             "errors": total.failures,
         },
         "findings": [
-            _finding(result.path, finding, fingerprint)
+            _finding(result.path, *found)
             for result in results
-            for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
+            for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
         ],
         "errors": [
             {"path": result.path, "code": it.code, "message": it.message}
@@ -37,7 +37,7 @@ def report(results: Sequence[Linted], total: Sum) -> str:
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _finding(path: str, finding: Finding, fingerprint: str) -> dict[str, Any]:
+def _finding(path: str, finding: Finding, fix: Fix | None, fingerprint: str) -> dict[str, Any]:
     suppression = finding.suppression
     return {
         "path": path,
@@ -48,7 +48,8 @@ def _finding(path: str, finding: Finding, fingerprint: str) -> dict[str, Any]:
         "help": finding.help or None,
         **_place(finding.place),
         "subject": finding.subject or None,
-        "fix": _fix(finding.fix) if finding.fix else None,
+        "fixable": finding.fix is not None,
+        "fix": _fix(fix) if fix else None,
         "suppressed": (
             {"kind": suppression.kind, "reason": suppression.reason} if suppression else None
         ),
@@ -59,7 +60,6 @@ def _finding(path: str, finding: Finding, fingerprint: str) -> dict[str, Any]:
 
 def _fix(fix: Fix) -> dict[str, Any]:
     return {
-        "title": fix.title,
         "edits": [{**_place(it.place), "text": it.text} for it in fix.replacements],
     }
 

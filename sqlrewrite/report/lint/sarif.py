@@ -71,13 +71,13 @@ def _rule(code: Code, page: Page) -> dict[str, Any]:
 def _results(found: Linted) -> list[dict[str, Any]]:
     hashes = line_hashes(found.text) if found.findings else {}
     return [
-        _result(found.path, finding, fingerprint, hashes)
-        for finding, fingerprint in zip(found.findings, found.fingerprints, strict=True)
+        _result(found.path, *each, hashes)
+        for each in zip(found.findings, found.fixes, found.fingerprints, strict=True)
     ]
 
 
 def _result(
-    path: str, finding: Finding, fingerprint: str, hashes: Mapping[int, str]
+    path: str, finding: Finding, fix: Fix | None, fingerprint: str, hashes: Mapping[int, str]
 ) -> dict[str, Any]:
     suppression = finding.suppression
     result: dict[str, Any] = {
@@ -102,8 +102,8 @@ def _result(
             [{"kind": suppression.kind, "justification": suppression.reason}] if suppression else []
         ),
     }
-    if finding.fix is not None:
-        result["fixes"] = [_fix(path, finding.fix)]
+    if fix is not None:
+        result["fixes"] = [_fix(path, fix)]
     return result
 
 
@@ -113,7 +113,10 @@ def _fix(path: str, fix: Fix) -> dict[str, Any]:
         for it in fix.replacements
     ]
     change = {"artifactLocation": _uri(path), "replacements": replacements}
-    return {"description": {"text": fix.title}, "artifactChanges": [change]}
+    return {
+        "description": {"text": "What `dpp-rewrite --write` changes in the statement"},
+        "artifactChanges": [change],
+    }
 
 
 def _region(place: Place) -> dict[str, int]:
