@@ -33,7 +33,7 @@ from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
 
 if TYPE_CHECKING:
-    from sqlrewrite.pruning.statement import Pruned
+    from sqlrewrite.pruning.statement import Options, Pruned
 
 BUG = "DPP999"
 FOREIGN = "DPP009"
@@ -78,10 +78,21 @@ class _Line:
     suppressed: Suppressed | None
     place: Callable[[int], tuple[int, int]]
 
-    def reason(self, offset: int) -> str | None:
-        """Why the scan at an offset of the stripped text is left as it is."""
-        at = self.stripped.original_offset(offset)
-        return self.suppressed.reason(at) if self.suppressed else None
+    def options(self) -> Options:
+        """How each statement is to be rewritten; offsets there are of the stripped text."""
+        from sqlrewrite.pruning.statement import Options
+
+        asked = self.suppressed
+        if asked is None:
+            return Options(self.engine, self.hint, self.disabled)
+        original = self.stripped.original_offset
+        return Options(
+            self.engine,
+            self.hint,
+            self.disabled,
+            suppressed=lambda offset: asked.reason(original(offset)),
+            frozen=lambda offset: asked.frozen(original(offset)),
+        )
 
 
 def rewrite(
@@ -163,11 +174,10 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
         return Part(statement)
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.pruning.record import candidates, plan_diff
-    from sqlrewrite.pruning.statement import Options, prune
+    from sqlrewrite.pruning.statement import prune
 
-    options = Options(line.engine, line.hint, line.disabled, line.reason)
     try:
-        pruned = prune(statement, line.stripped.text, catalog, options)
+        pruned = prune(statement, line.stripped.text, catalog, line.options())
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)

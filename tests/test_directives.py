@@ -56,6 +56,7 @@ def test_what_is_a_directive(text: str, found: list[tuple[str, tuple[str, ...], 
 
 
 FROM = "SELECT f.a FROM f JOIN d ON f.p = d.k"
+OTHER_LINE = "SELECT e.a FROM f\nAS e -- dpp-rewrite: ignore\nJOIN d ON e.p = d.k"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,36 @@ def test_a_scan_of_the_same_name_in_another_block_is_not_covered(catalog: Catalo
     other = f"{FROM} {WHERE} AND "
     for text, name in ((f"{covered}\nUNION ALL {other}", "d3"), (f"{covered};\n{other}", "d2")):
         assert rewrite(text + STALE_F, catalog).sql == text + IN_F.replace("d2", name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The place of the predicate is in a region, the scan is not: nothing is inserted there.
+        f"{FROM} -- dpp-rewrite: off\n{WHERE}",
+        f"{FROM} -- dpp-rewrite: off\n{WHERE} AND {IN_F}",
+        f"{FROM} -- dpp-rewrite: off\n{WHERE} AND {STALE_F}",
+        f"SELECT f.a FROM f JOIN d -- dpp-rewrite: off\n ON f.p = d.k WHERE d.x = 1 AND {IN_F}",
+        # Something of the scan is on the line of the ignore, but not its table.
+        f"SELECT f.a FROM f JOIN d ON f.p -- dpp-rewrite: ignore\n = d.k {WHERE} AND {IN_F}",
+        f"{OTHER_LINE} {WHERE} AND e{IN_F[1:]}",
+        f"{OTHER_LINE} {WHERE}",
+        # An ignore on another line than the scan's keeps nothing.
+        f"{FROM}\n{WHERE} AND {IN_F} -- dpp-rewrite: ignore",
+    ],
+)
+def test_nothing_grows_from_run_to_run(catalog: Catalog, text: str) -> None:
+    once = rewrite(text, catalog).sql
+    assert rewrite(once, catalog).sql == once
+    assert once.count(MARKER) <= max(1, text.count(MARKER))
+
+
+def test_a_comment_inside_a_predicate_is_not_taken_out(catalog: Catalog) -> None:
+    edited = IN_F.replace("= 1)", "= -- dpp-rewrite: off\n 1)")
+    for comment in (edited, edited.replace("dpp-rewrite: off", "why?")):
+        result = rewrite(f"{FROM} WHERE d.x = 2 AND {comment}", catalog)
+        assert comment.removesuffix(MARKER) in result.sql
+        assert [it.code for it in result.notes] == ["DPP009"]
 
 
 # --- strip, and what is said of predicates that go ------------------------------------------------

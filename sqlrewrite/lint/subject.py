@@ -79,7 +79,7 @@ def subjects(examined: Examined, engine: Engine) -> Iterator[Subject]:
     """Each statement of a text."""
     stripped, lines = examined.stripped, examined.directives.lines
     starts = [stripped.original_offset(part.statement.start) for part in examined.parts]
-    ends = [*starts[1:], len(stripped.original) + 1]
+    ends = [*starts, len(stripped.original) + 1][1:]
     for part, start, end in zip(examined.parts, starts, ends, strict=True):
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
         extent, hash = Span(start, end), _hash(part, stripped.text)

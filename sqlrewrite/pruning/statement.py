@@ -19,6 +19,7 @@ from sqlrewrite.rulebook import Engine
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
+from sqlrewrite.sql.managed import has_managed
 from sqlrewrite.sql.parse import Statement
 
 
@@ -26,13 +27,15 @@ from sqlrewrite.sql.parse import Statement
 class Options:
     """How to rewrite; ``disabled`` rules are taken as passed, for tests.
 
-    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is.
+    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
+    ``frozen`` why nothing may be inserted there.
     """
 
     engine: Engine
     hint: bool
     disabled: frozenset[str]
-    suppressed: Callable[[int], str | None] = lambda offset: None
+    suppressed: Callable[[int], str | None] | None = None
+    frozen: Callable[[int], str | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,17 +94,27 @@ def _judge(
     if verdict is not Verdict.REWRITTEN:
         return judged
     span = pair.target.span
-    why = options.suppressed(span.start) if span is not None else None
-    if why is not None:
-        kept = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
-        return Judged(case, (*rules, kept), Verdict.REJECTED)
+    if options.suppressed and span and (why := options.suppressed(span.start)):
+        return _suppressed(judged, why)
     try:
         slot = placement.slot(case, anchors)
         style = placement.style(slot, anchors)
         predicate = in_predicate(case, anchors, style, text, hint=options.hint)
     except AnchorError as error:
         return _refused(judged, f"no place in the text: {error}")
+    if options.frozen is not None:
+        if has_managed(anchors, slot.clause.condition, predicate.text):
+            return _suppressed(judged, "an earlier predicate for it is kept as it is")
+        for edit in placement.edits(slot, [predicate], anchors):
+            if why := options.frozen(edit.offset):
+                return _suppressed(judged, why)
     return replace(judged, predicate=predicate, slot=slot)
+
+
+def _suppressed(judged: Judged, why: str) -> Judged:
+    """A pair whose rules passed and which a comment of the author's asks to leave alone."""
+    rule = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
+    return Judged(judged.case, (*judged.rules, rule), Verdict.REJECTED)
 
 
 def _refused(judged: Judged, message: str) -> Judged:

@@ -65,10 +65,14 @@ class Directives:
     def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
         """The directive under which a place is left alone, for one of the codes at least."""
         line = self.lines.place(offset)[0]
+        covers = (it for it in self._of_line.get(line, ()) if any(map(it.speaks_of, codes)))
+        return next(covers, None) or self.region(offset, codes)
+
+    def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
+        """The same of a stretch of text or of the whole: what stands there is not to change."""
         last = bisect_right(self._starts, offset) - 1
-        region = self._switches[last : last + 1] if last >= 0 else []
-        around = [it for it in region if it.kind == "off"]
-        covers = (*self._of_file, *self._of_line.get(line, ()), *around)
+        switch = self._switches[last : last + 1] if last >= 0 else []
+        covers = (*self._of_file, *(it for it in switch if it.kind == "off"))
         return next((it for it in covers if any(map(it.speaks_of, codes))), None)
 
     @property

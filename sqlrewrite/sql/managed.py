@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import Token, TokenType
 
@@ -83,6 +84,17 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
 def head(predicate: str) -> str:
     """What a managed predicate bounds: its text up to the opening parenthesis."""
     return predicate[: predicate.find("(") + 1]
+
+
+def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
+    """Whether a condition has a managed predicate at its top that bounds what another one does: one
+    that stays, since all others have been taken out."""
+    pieces = anchors.pieces(condition) if MARKER in anchors.text else []
+    return any(
+        found.tokens in pieces
+        and anchors.text.startswith(head(predicate), anchors.tokens[found.tokens.start].start)
+        for found in predicates(anchors)
+    )
 
 
 def _markers(anchors: Anchors) -> Iterator[int]:
@@ -193,9 +205,15 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
         last = bisect_right(starts, at) - 1
         if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
             first = _first_token(anchors, last)
-            if first is not None:
+            if first is not None and not _commented(anchors, first, last):
                 yield Managed(Range(first, last + 1), at + len(MARKER))
         at = text.find(MARKER, at + 1)
+
+
+def _commented(anchors: Anchors, first: int, last: int) -> bool:
+    """Whether a comment stands inside a predicate: we write none, so the author has edited it."""
+    pairs = pairwise(anchors.tokens[first : last + 1])
+    return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
 
 
 def _first_token(anchors: Anchors, last: int) -> int | None:

@@ -27,11 +27,15 @@ class Suppressed:
 
     def reason(self, offset: int) -> str | None:
         """Why the scan at an offset of the original text is left as it is; None where it is not."""
-        directive = self.directives.covering(offset, REWRITING)
-        return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
+        return _said(self.directives.covering(offset, REWRITING))
+
+    def frozen(self, offset: int) -> str | None:
+        """Why nothing is inserted at an offset of the original text; None where something may be.
+        A predicate written into a region would be kept there, and written again on the next run."""
+        return _said(self.directives.region(offset, REWRITING))
 
     def keeps(self, anchors: Anchors, managed: Managed) -> bool:
-        """Whether a managed predicate stays: it is covered itself, or for a scan that is."""
+        """Whether a managed predicate stays: it is in a region, or for a scan that is covered."""
         return self._covering(anchors, managed) is not None
 
     def owners(self, text: str) -> dict[int, Directive]:
@@ -46,7 +50,7 @@ class Suppressed:
     def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
         first = managed.tokens.start
         start = anchors.tokens[first].start
-        found = self.directives.covering(start, REWRITING)
+        found = self.directives.region(start, REWRITING)
         wanted, block = self._names(anchors, first), _block(anchors, start)
         if found is not None or block is None:
             return found
@@ -69,6 +73,10 @@ class Suppressed:
             if isinstance(table, Table)
             and any(field.column.lower() == name for field in table.partitioned_by)
         )
+
+
+def _said(directive: Directive | None) -> str | None:
+    return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
 
 
 def _block(anchors: Anchors, offset: int) -> int | None:

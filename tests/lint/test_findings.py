@@ -58,6 +58,8 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             [("DPP007", "clicks")],
             id="types, no filter",
         ),
+        pytest.param("", [], id="empty"),
+        pytest.param("-- nothing\n;;\n", [], id="no statement"),
         pytest.param("SELECT id FROM sales", [("DPP007", "sales")], id="unbounded"),
         pytest.param(
             "SELECT id FROM sales WHERE day = DATE '2024-01-01' OR id = 1",
