@@ -9,11 +9,13 @@ rules for years.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
+from sqlrewrite.options import FORMS
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -34,6 +36,9 @@ class Settings:
     predicate: str = "in"
     when: str = "eligible"
     hint: bool = True
+    depth: int = 3
+    through_facts: bool = False
+    key_limit: int | None = None
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
@@ -177,11 +182,27 @@ def _boolean(value: Any) -> bool:
 
 
 def _count(value: Any) -> int:
-    # A variable of the environment comes as text.
-    count = int(value) if isinstance(value, str) and value.isdigit() else value
-    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("a whole number from 0")
+    return value
+
+
+def _size(value: Any) -> int:
+    return size(str(value)) if isinstance(value, str) else _count(value)
+
+
+def size(text: str) -> int:
+    """The bytes of ``33554432``, ``32MB``, ``500 kB``. Raises ValueError with what it must be."""
+    match = re.fullmatch(r"(\d+)\s*([kKmMgG]?)[bB]?", text.strip())
+    if match is None:
+        raise ValueError("a size like 33554432 or 32MB")
+    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+
+
+def _jobs(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError("a number from 1 on")
-    return count
+    return value
 
 
 def _strings(value: Any) -> tuple[str, ...]:
@@ -234,6 +255,10 @@ def _items(text: str) -> list[str]:
     return [item for part in text.split(",") if (item := part.strip())]
 
 
+def _number(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
 def _truth(text: str) -> bool:
     if text.lower() not in _TRUTHS:
         raise ValueError("true or false")
@@ -253,9 +278,12 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "catalog": _string_or_strings,
     "schema": _string,
     "engine": _string,
-    "predicate": _one_of("in"),
+    "predicate": _one_of(*FORMS),
     "when": _one_of("eligible"),
     "hint": _boolean,
+    "depth": _count,
+    "through-facts": _boolean,
+    "key-limit": _size,
     "explain": _one_of("logical", "none"),
     "strict": _boolean,
     "select": _strings,
@@ -266,7 +294,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "baseline": _string,
     "exclude": _strings,
     "force-exclude": _boolean,
-    "jobs": _count,
+    "jobs": _jobs,
 }
 """Each key with the function that reads its value, or says in a ValueError what it must be."""
 
@@ -275,6 +303,8 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
     _boolean: _truth,
     _strings: _items,
+    _count: _number,
+    _jobs: _number,
     _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
     _codes_by_pattern: codes_by_pattern,
     _severities: severities,

@@ -22,22 +22,21 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
 )
-from sqlrewrite.rulebook import Engine
+from sqlrewrite.options import FORMS, Options, Reach
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
-from sqlrewrite.sql.managed import Stripped, head, strip
+from sqlrewrite.sql.managed import Stripped, bounded, strip
 from sqlrewrite.sql.parse import NOT_PARSED, Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
 
 if TYPE_CHECKING:
-    from sqlrewrite.pruning.statement import Options, Pruned
+    from sqlrewrite.pruning.statement import Pruned
 
 BUG = "DPP999"
 FOREIGN = "DPP009"
-PREDICATES = ("in",)
 _TOO_DEEP = "nested too deeply to be rewritten"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
@@ -69,30 +68,12 @@ class Examined:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
-    """What stays the same from statement to statement."""
+    """What stays the same from statement to statement; offsets in ``options`` are of the stripped
+    text."""
 
     stripped: Stripped
-    engine: Engine
-    hint: bool
-    disabled: frozenset[str]
-    suppressed: Suppressed | None
+    options: Options
     place: Callable[[int], tuple[int, int]]
-
-    def options(self) -> Options:
-        """How each statement is to be rewritten; offsets there are of the stripped text."""
-        from sqlrewrite.pruning.statement import Options
-
-        asked = self.suppressed
-        if asked is None:
-            return Options(self.engine, self.hint, self.disabled)
-        original = self.stripped.original_offset
-        return Options(
-            self.engine,
-            self.hint,
-            self.disabled,
-            suppressed=lambda offset: asked.reason(original(offset)),
-            frozen=lambda offset: asked.frozen(original(offset)),
-        )
 
 
 def rewrite(
@@ -102,18 +83,33 @@ def rewrite(
     engine: str = "spark",
     predicate: str = "in",
     hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
-    followed. ``engine`` names the rule set, ``predicate`` the form, ``hint`` asks for a broadcast
-    hint in the key query. ``disabled`` rules are taken as passed, which makes the result unsound:
-    it is for tests. Returns the new text, every candidate with its verdict, and what could not be
-    read. Never raises for bad SQL; raises ConfigError for an engine or a form that is not there.
+    followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``
+    or ``auto``; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
+    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
+    more than ``key_limit`` bytes (default: the engine's) are not collected. ``disabled`` rules are
+    taken as passed, which makes the result unsound: it is for tests.
+
+    Returns the new text, every candidate with its verdict, and what could not be read. Never raises
+    for bad SQL; raises ConfigError for an engine or a form that is not there.
     """
     return examine(
-        sql, catalog, engine=engine, predicate=predicate, hint=hint, disabled=disabled
+        sql,
+        catalog,
+        engine=engine,
+        predicate=predicate,
+        hint=hint,
+        depth=depth,
+        through_facts=through_facts,
+        key_limit=key_limit,
+        disabled=disabled,
     ).result
 
 
@@ -124,6 +120,9 @@ def examine(
     engine: str = "spark",
     predicate: str = "in",
     hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     heed: bool = True,
 ) -> Examined:
@@ -131,10 +130,11 @@ def examine(
 
     ``heed`` says whether scans that a comment asks to leave alone are left alone.
     """
-    if predicate not in PREDICATES:
-        known = ", ".join(PREDICATES)
+    if predicate not in FORMS:
+        known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
-    rules = engine_named(engine)
+    reach = Reach(depth, through_facts)
+    options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
     lexed = lex(sql)
     asked = directives(sql, lexed.tokens)
     if heed and asked.whole_file:
@@ -144,14 +144,9 @@ def examine(
     if text.removed:
         lexed = lex(text.text)
     lines = Lines(sql)
-    line = _Line(
-        stripped=text,
-        engine=rules,
-        hint=hint,
-        disabled=disabled,
-        suppressed=suppressed,
-        place=lambda offset: lines.place(text.original_offset(offset)),
-    )
+    if suppressed is not None:
+        options = _heeding(options, suppressed, text)
+    line = _Line(text, options, lambda offset: lines.place(text.original_offset(offset)))
     earlier = text.insertions()
     parts: list[Part] = []
     for statement in statements(text.text, lexed):
@@ -168,6 +163,15 @@ def examine(
     return Examined(_result(sql, line, parts, lines), text, tuple(parts), asked)
 
 
+def _heeding(options: Options, suppressed: Suppressed, text: Stripped) -> Options:
+    """Options that leave alone what the author's comments ask to leave alone."""
+    return replace(
+        options,
+        suppressed=lambda offset: suppressed.reason(text.original_offset(offset)),
+        frozen=lambda offset: suppressed.frozen(text.original_offset(offset)),
+    )
+
+
 def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int, str]) -> Part:
     """One statement that parses."""
     if not _concerns(statement, catalog):
@@ -177,7 +181,7 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     from sqlrewrite.pruning.statement import prune
 
     try:
-        pruned = prune(statement, line.stripped.text, catalog, line.options())
+        pruned = prune(statement, line.stripped.text, catalog, line.options)
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)
@@ -227,8 +231,8 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
         part = parts[max(0, bisect_right(starts, span.start) - 1)]
         written = "\n".join(edit.text for edit in part.edits)
         if text not in written:
-            number, refreshed = part.statement.index, head(text) in written
-            yield Removed(number, text, *lines.place(span.start), refreshed)
+            again = part.pruned is not None and bounded(text) in part.pruned.bounded
+            yield Removed(part.statement.index, text, *lines.place(span.start), again)
 
 
 def _left_alone(sql: str, asked: Directives) -> Examined:

@@ -29,6 +29,8 @@ class Engine:
     fallback_filter_ratio: float
     reuse_broadcast_only: bool
     broadcast_threshold: int
+    key_limit: int
+    set_limit: int
     transforms: frozenset[str]
     predicates: frozenset[str]
     deterministic: frozenset[str]

@@ -27,6 +27,9 @@ class Request:
     predicate: str = "in"
     hint: bool = True
     strip: bool = False
+    depth: int = 3
+    through_facts: bool = False
+    key_limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +202,9 @@ def _rewrite(text: str, request: Request) -> Rewrite:
         engine=request.engine,
         predicate=request.predicate,
         hint=request.hint,
+        depth=request.depth,
+        through_facts=request.through_facts,
+        key_limit=request.key_limit,
     )
 
 

@@ -145,11 +145,13 @@ def tree_problem(before: str, result: Rewrite) -> str | None:
     new = parsed(result.sql)
     if new is None:
         return "the result does not parse"
-    added = {p for c in result.candidates if (p := _expected(c)) is not None}
+    added = {p for c in result.candidates for p in _expected(c)}
     for tree in new:
         if tree is None:
             continue
-        for node in list(tree.find_all(exp.In)):
+        for node in list(
+            tree.find_all(exp.In, exp.GTE, exp.GT, exp.LTE, exp.LT, exp.ArrayContains)
+        ):
             if node in added:
                 problem = _pull(node)
                 if problem:
@@ -160,10 +162,11 @@ def tree_problem(before: str, result: Rewrite) -> str | None:
     return None
 
 
-def _expected(candidate: Candidate) -> exp.Expr | None:
-    if candidate.predicate is None or candidate.verdict is Verdict.REJECTED:
-        return None
-    return sqlglot.parse_one(candidate.predicate, read="spark", into=exp.Condition)
+def _expected(candidate: Candidate) -> Iterator[exp.Expr]:
+    """The predicates of a candidate, each a conjunct."""
+    if candidate.predicate is not None and candidate.verdict is not Verdict.REJECTED:
+        tree = sqlglot.parse_one(candidate.predicate, read="spark", into=exp.Condition)
+        yield from tree.flatten() if isinstance(tree, exp.And) else (tree,)
 
 
 def _pull(node: exp.Expr) -> str | None:
@@ -185,13 +188,10 @@ def _pull(node: exp.Expr) -> str | None:
 
 def _bare(tree: exp.Expr) -> exp.Expr:
     """A tree without parentheses, which the nesting of nodes says already."""
-    return tree.transform(_unwrapped)
-
-
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
+    bare = exp.Tuple(expressions=[tree.copy()])
+    for paren in reversed(list(bare.find_all(exp.Paren))):
+        paren.replace(paren.this)
+    return bare
 
 
 def query_texts(text: str) -> Iterator[tuple[str | None, str]]:

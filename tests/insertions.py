@@ -2,7 +2,8 @@
 
 In: a Spark text. Out: the text as it was before any run. A predicate is ours where it carries the
 marker and is by itself a conjunct of a WHERE or ON, in one of the three forms that are written:
-``AND p IN (…) /*marker*/``, ``WHERE p IN (…) /*marker*/``, ``p IN (…) /*marker*/ AND (… OR …)``.
+``AND p IN (…) /*marker*/``, ``WHERE p IN (…) /*marker*/``, ``p IN (…) /*marker*/ AND (… OR …)``;
+so with a set or a range in place of the IN.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from sqlrewrite.model import MARKER
 
 LEXEME = re.compile(
-    r"--[^\r\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|\w+|\s+|.",
+    r"--[^\r\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|\w+|\s+|.",
     re.DOTALL,
 )
 
@@ -57,14 +58,23 @@ def _without(lexemes: list[str], marker: int) -> list[str] | None:
 
 
 def _first(lexemes: list[str], marker: int) -> int | None:
-    """Where the predicate before a marker begins, if it is ``name IN (…)``."""
+    """Where the predicate before a marker begins, if it has one of our forms: ``value IN (…)``,
+    ``value >= (…)``, ``array_contains((…), value)``."""
     closing = marker - 2
     if closing < 0 or lexemes[closing] != ")" or lexemes[marker - 1] != " ":
         return None
     inside = _before(lexemes, _match(lexemes, closing, -1))
-    if _word(lexemes, inside) != "in":
+    if _word(lexemes, inside) == "array_contains":
+        return inside
+    if _word(lexemes, inside) not in ("in", ">=", "<=", ">", "<"):
         return None
     first = _before(lexemes, inside)
+    if _word(lexemes, first) == ")":
+        first = _match(lexemes, first, -1)
+        called = _before(lexemes, first)
+        if _word(lexemes, called) in ("where", "on", "and"):
+            return first
+        first = called
     while lexemes[first - 1] == ".":
         first -= 2
     return first

@@ -107,17 +107,6 @@ CASES = (
         "DPP102",
         "SELECT f.v FROM facts f JOIN dim d ON f.p <=> d.k WHERE d.x = 1",
     ),
-    Needed("less than", "DPP102", "SELECT f.v FROM facts f JOIN dim d ON f.p < d.k WHERE d.x = 2"),
-    Needed(
-        "a range",
-        "DPP102",
-        "SELECT f.v FROM facts f JOIN dim d ON f.p BETWEEN d.k AND d.k + 1 WHERE d.x = 1",
-    ),
-    Needed(
-        "the fact's column in an expression at the join",
-        "DPP103",
-        "SELECT f.v FROM facts f JOIN dim d ON f.p + 1 = d.k WHERE d.x = 1",
-    ),
     Needed(
         "the fact's column in an expression below the join",
         "DPP103",
@@ -125,9 +114,16 @@ CASES = (
         "WHERE d.x = 1",
     ),
     Needed(
-        "a computed key",
+        "a key that is computed from two relations",
         "DPP104",
-        "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k + 1 WHERE d.x = 1",
+        "SELECT f.v FROM facts f JOIN dim d ON true JOIN other o ON f.p = coalesce(d.k, o.v) "
+        "WHERE d.x = 1 AND o.v = 3",
+    ),
+    Needed(
+        "a key that raises an error for rows that are never asked",
+        "DPP104",
+        "SELECT f.v FROM facts f JOIN dim d ON f.p = CAST(d.label AS INT) "
+        "WHERE d.x + 0 = 1 AND d.k > 0",
     ),
     Needed(
         "LIMIT",

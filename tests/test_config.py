@@ -90,7 +90,10 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("schema = 1", "schema must be a string, not 1"),
         ("catalog = [1]", "catalog must be a string or a list of strings, not [1]"),
         ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
-        ('predicate = "set"', "predicate must be 'in', not 'set'"),
+        (
+            'predicate = "sets"',
+            "predicate must be 'in' or 'set' or 'range' or 'auto', not 'sets'",
+        ),
         ('explain = "spark"', "explain must be 'logical' or 'none', not 'spark'"),
         ('per-file-ignores = "x"', "must be a table of patterns, each with a list of codes, not"),
         ("severity = { DPP007 = 1 }", "severity must be a table of codes, each with its severity"),

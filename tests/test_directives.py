@@ -205,7 +205,6 @@ def test_what_no_longer_follows_is_said(
         f"SELECT f.a FROM f WHERE NOT ({IN_F})",
         f"SELECT f.a FROM f WHERE f.a = 1 OR {IN_F}",
         f"SELECT f.a FROM f WHERE f.p = 1 {MARKER}",
-        f"SELECT f.a FROM f WHERE f.p + 1 IN (1) {MARKER}",
     ],
 )
 def test_a_marker_on_what_is_the_author_s_is_said(catalog: Catalog, text: str) -> None:

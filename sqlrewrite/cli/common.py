@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sqlrewrite.config import Settings
+from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
 from sqlrewrite.pool import WORTH, PoolError
 from sqlrewrite.report.styled import Printer
@@ -60,6 +60,19 @@ class Command(click.Command):
         for heading, names in {**self.sections, **rest}.items():
             with formatter.section(heading):
                 formatter.write_dl([records[name] for name in names if name in records])
+
+
+class Size(click.ParamType[int]):
+    """Bytes, as ``32MB``."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """The bytes of what was written."""
+        try:
+            return value if isinstance(value, int) else size(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is not {error}", param, ctx)
 
 
 def catalog_options(function: _Function) -> _Function:
@@ -119,8 +132,9 @@ def open_cache(files: Sequence[str], wanted: bool, command: str, request: Reques
     engine = request.engine
     if engine.endswith(".toml"):
         engine = str(digest(engine))
-    settings = (command, engine, request.predicate, request.hint, request.strip)
-    return Cache(fingerprint(request.catalog, *settings))
+    form = (request.predicate, request.hint, request.strip)
+    reach = (request.depth, request.through_facts, request.key_limit)
+    return Cache(fingerprint(request.catalog, command, engine, form, reach))
 
 
 def colour_option(function: _Function) -> _Function:

@@ -219,6 +219,9 @@ def _request(asked: Asked, settings: Settings) -> Request:
         engine=asked.engine or settings.engine,
         predicate=settings.predicate,
         hint=settings.hint,
+        depth=settings.depth,
+        through_facts=settings.through_facts,
+        key_limit=settings.key_limit,
     )
 
 

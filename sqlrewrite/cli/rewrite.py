@@ -12,6 +12,7 @@ import click
 
 from sqlrewrite.cli.common import (
     Command,
+    Size,
     catalog_options,
     colour_option,
     exclude_option,
@@ -26,6 +27,7 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.model import Verdict
+from sqlrewrite.options import FORMS
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
@@ -37,7 +39,7 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": ("predicate", "hint", "strip"),
+        "What is inserted": ("predicate", "hint", "depth", "through_facts", "key_limit", "strip"),
         "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
@@ -57,6 +59,9 @@ class Asked:
     stdin_filename: str | None
     predicate: str | None
     hint: bool | None
+    depth: int | None
+    through_facts: bool | None
+    key_limit: int | None
     strip: bool
     write: bool
     check: bool
@@ -102,12 +107,31 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
 @click.option(
-    "--predicate", type=click.Choice(["in"]), help="Form of the predicate.  [default: in]"
+    "--predicate",
+    type=click.Choice(FORMS),
+    help="Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
+    "range, from the smallest to the largest key; auto: in, or set where an IN would not prune.  "
+    "[default: in]",
 )
 @click.option(
     "--hint/--no-hint",
     default=None,
     help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(0),
+    help="How many joins outward a dimension's neighbours are followed.  [default: 3]",
+)
+@click.option(
+    "--through-facts/--not-through-facts",
+    default=None,
+    help="Follow them through partitioned tables too.  [default: not]",
+)
+@click.option(
+    "--key-limit",
+    type=Size(),
+    help="No predicate that collects more keys than this, by the statistics.  [default: 32MB]",
 )
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
@@ -154,6 +178,11 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         predicate=asked.predicate or settings.predicate,
         hint=settings.hint if asked.hint is None else asked.hint,
         strip=asked.strip,
+        depth=settings.depth if asked.depth is None else asked.depth,
+        through_facts=(
+            settings.through_facts if asked.through_facts is None else asked.through_facts
+        ),
+        key_limit=settings.key_limit if asked.key_limit is None else asked.key_limit,
     )
     summary = _run(asked, settings, request)
     strict = asked.strict or settings.strict

@@ -17,6 +17,7 @@ from sqlrewrite.eligibility import (
     conditions,
     determinism,
     equi_join,
+    form,
     join_type,
     key_types,
     names,
@@ -26,12 +27,12 @@ from sqlrewrite.eligibility import (
     streaming,
 )
 from sqlrewrite.eligibility.case import Case, Judgement, passed
-from sqlrewrite.eligibility.repeatable import of_dimension
+from sqlrewrite.eligibility.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.model import Outcome, RuleResult, Verdict
+from sqlrewrite.options import Options
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.reducers import restrictions
-from sqlrewrite.rulebook import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Rule:
 
 UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
 CLAUSE = Rule("DPP116", "clause", clause.judge)
+SHARED = Rule("DPP106", "shared-cte", barriers.judge_shared)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
 
 RULES: tuple[Rule, ...] = (
@@ -55,7 +57,7 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP103", "partition-column", partition_column.judge),
     Rule("DPP104", "key-column", partition_column.judge_key),
     Rule("DPP105", "barriers", barriers.judge),
-    Rule("DPP106", "shared-cte", barriers.judge_shared),
+    SHARED,
     Rule("DPP107", "streaming", streaming.judge),
     Rule("DPP108", "determinism", determinism.judge_fact),
     Rule("DPP109", "repeatable", determinism.judge_dimension),
@@ -68,8 +70,14 @@ RULES: tuple[Rule, ...] = (
     CLAUSE,
     Rule("DPP120", "selective-predicate", selective_predicate.judge),
     Rule("DPP123", "benefit", benefit.judge),
+    Rule("DPP124", "key-size", form.judge),
 )
 
+OF_THE_DIMENSION = frozenset(
+    "DPP104 DPP110 DPP111 DPP113 DPP115 DPP120 DPP123 DPP124 DPP199".split()
+)
+"""The rules that speak of the dimension alone: another one with the same key may pass them. Streams
+and what varies are not among them: there nothing is read twice, under whatever name."""
 
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
@@ -79,22 +87,15 @@ NOT_SUPPRESSED = Rule("DPP198", "not-suppressed", lambda case: passed("no commen
 
 
 def examine(
-    plan: Plan,
-    pair: Pair,
-    pairs: tuple[Pair, ...],
-    engine: Engine,
-    *,
-    hint: bool,
-    disabled: frozenset[str] = frozenset(),
+    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options
 ) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
 
-    Where a rule is not decided, ``DECIDED`` fails. ``disabled`` rules are taken as passed: for the
-    tests that show each rule to be needed.
+    Where a rule is not decided, ``DECIDED`` fails.
     """
-    case = Case(plan, pair, pairs, engine, hint, disabled=disabled)
-    kept, left_out = conditions.sift(case, restrictions(plan, pair))
-    case = replace(case, kept=kept, left_out=left_out, against=of_dimension(case))
+    case = Case(plan, pair, pairs, options)
+    kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
+    case = replace(case, kept=kept, left_out=left_out, against=_against(case))
     results = tuple(_result(rule, case) for rule in RULES)
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
@@ -106,11 +107,27 @@ def examine(
     return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
 
 
+def _against(case: Case) -> tuple[tuple[str, str], ...]:
+    """All that speaks against reading the dimension again, once each."""
+    dimension = case.pair.dimension
+    return tuple(dict.fromkeys((*of_whole(case, dimension), *cannot_stand_alone(case, dimension))))
+
+
 def _result(rule: Rule, case: Case) -> RuleResult:
-    if rule.code in case.disabled:
+    if rule.code in case.options.disabled:
         return RuleResult(rule.code, rule.name, Outcome.PASS, "switched off")
     outcome, message = rule.judge(case)
     return RuleResult(rule.code, rule.name, outcome, message)
 
 
-__all__ = ["CLAUSE", "DECIDED", "NOT_SUPPRESSED", "RULES", "Case", "Rule", "examine"]
+__all__ = [
+    "CLAUSE",
+    "DECIDED",
+    "NOT_SUPPRESSED",
+    "OF_THE_DIMENSION",
+    "RULES",
+    "SHARED",
+    "Case",
+    "Rule",
+    "examine",
+]

@@ -15,15 +15,22 @@ from sqlrewrite.plan.expressions import (
     walk,
 )
 from sqlrewrite.plan.lineage import same
-from sqlrewrite.plan.nodes import Plan, Scan
-from sqlrewrite.pruning.candidates import Pair
-from sqlrewrite.pruning.reducers import Conjunct, restricting
+from sqlrewrite.plan.nodes import Scan
+from sqlrewrite.pruning.reducers import own_conditions, restricting
+from sqlrewrite.pruning.restrictions import Conjunct
 from sqlrewrite.rulebook import Engine
+
+# Below these Spark infers nothing from what binds the other side (measured on 4.3).
+_NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
 
 
 def judge_bound(case: Case) -> Judgement:
     """Whether the scan is not already bound to one value of the column."""
-    for expression in _conditions(case.plan, case.pair):
+    if case.pair.tie.shape in _NOT_INFERRED:
+        items = own_conditions(case.plan, case.pair.scan.relation, case.options.reach)
+    else:
+        items = restricting(case.plan, case.pair.scan.relation, case.options.reach)
+    for expression in (item.expression for item in items if isinstance(item, Conjunct)):
         if _binds(expression, case.pair.path.column, case.engine):
             return failed(f"the query binds {case.pair.path.column} to one value by itself")
     return passed(f"{case.pair.path.column} is not bound to one value")
@@ -34,15 +41,15 @@ def judge_pruned(case: Case) -> Judgement:
     pair = case.pair
     if (pair.tie.shape, pair.side) == ("in", "outside"):
         return failed("the query has this IN already")
-    for expression in _conditions(case.plan, pair):
+    for expression in _conditions(case, pair.scan):
         if isinstance(expression, Subquery) and _same_keys(case, expression):
             return failed("the query has this predicate already, or a tighter one")
     return passed("the query has no such predicate yet")
 
 
-def _conditions(plan: Plan, pair: Pair) -> Iterator[Expression]:
-    """The conditions that reach the scan, over its own columns."""
-    for item in restricting(plan, pair.scan.relation):
+def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
+    """The conditions that reach a scan, over its own columns."""
+    for item in restricting(case.plan, scan.relation, case.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 
@@ -100,11 +107,11 @@ def _shape(expression: Expression) -> object:
             return expression
 
 
-def binds_partition(plan: Plan, scan: Scan, engine: Engine) -> bool:
+def binds_partition(case: Case, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = {field.column.lower() for field in scan.table.partitioned_by}
     return any(
-        isinstance(item, Conjunct) and _binds(item.expression, column, engine)
-        for item in restricting(plan, scan.relation)
+        _binds(expression, column, case.engine)
+        for expression in _conditions(case, scan)
         for column in fields
     )

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from sqlrewrite.eligibility.already_pruned import binds_partition
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
-from sqlrewrite.eligibility.repeatable import relations_of
-from sqlrewrite.plan.nodes import CteReference, Derived, Relation, Scan
+from sqlrewrite.eligibility.form import chosen
+from sqlrewrite.plan.nodes import CteReference, Derived, Relation, Scan, read_by
+from sqlrewrite.pruning.restrictions import neighbours
 
 
 def judge(case: Case) -> Judgement:
@@ -19,9 +20,11 @@ def judge(case: Case) -> Judgement:
     engine = case.engine
     if not engine.enabled:
         return failed(f"pruning is switched off for the engine {engine.name}")
-    scans = tuple(_scans(case, case.pair.dimension))
+    read = (case.pair.dimension, *neighbours(case.kept))
+    scans = tuple(scan for relation in read for scan in _scans(case, relation))
     cost = _bytes(scans)
-    if engine.reuse_broadcast_only and not case.hint and (cost or 0) > engine.broadcast_threshold:
+    by_broadcast = engine.reuse_broadcast_only and chosen(case) == "in"
+    if by_broadcast and not case.options.hint and (cost or 0) > engine.broadcast_threshold:
         return failed(
             f"{case.dimension_name} has {cost:,} bytes, too many to be broadcast without a hint, "
             f"and {engine.name} prunes by a broadcast only"
@@ -40,7 +43,7 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
     partition, and any other to be small."""
     for scan in scans:
-        if scan.table.partitioned_by and not binds_partition(case.plan, scan, case.engine):
+        if scan.table.partitioned_by and not binds_partition(case, scan):
             return failed(
                 f"{scan.alias} is partitioned, so as large as the fact for all that is known: give "
                 "the sizes of both in the catalog"
@@ -72,9 +75,6 @@ def _scans(case: Case, relation: Relation) -> Iterator[Scan]:
         case Scan():
             yield relation
         case Derived(query=query) | CteReference(query=query):
-            for number in query.blocks:
-                for inner in relations_of(case.plan, case.plan.blocks[number]):
-                    if not isinstance(inner, Derived):
-                        yield from _scans(case, inner)
+            yield from (r for r in read_by(case.plan, query) if isinstance(r, Scan))
         case _:
             return

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlrewrite.model import Outcome
+from sqlrewrite.options import Options
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Block, CteReference, Derived, Opaque, Plan, Scan
 from sqlrewrite.pruning.candidates import Pair
-from sqlrewrite.pruning.reducers import Restriction
+from sqlrewrite.pruning.restrictions import Restriction
 from sqlrewrite.rulebook import Engine
 
 Judgement = tuple[Outcome, str]
@@ -20,19 +21,21 @@ class Case:
     """One pair before its rules, among all ``pairs`` of its statement.
 
     ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, and
-    ``against`` what speaks against reading the dimension again, as (rule code, reason);
-    ``disabled`` are rules taken as passed, which only tests may ask for.
+    ``against`` what speaks against reading the dimension again, as (rule code, reason).
     """
 
     plan: Plan
     pair: Pair
     pairs: tuple[Pair, ...]
-    engine: Engine
-    hint: bool
+    options: Options
     kept: tuple[Restriction, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     against: tuple[tuple[str, str], ...] = ()
-    disabled: frozenset[str] = frozenset()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine's settings and tables."""
+        return self.options.engine
 
     @property
     def target_block(self) -> Block:

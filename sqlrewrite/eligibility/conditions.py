@@ -8,16 +8,20 @@ a condition that can raise an error is never copied, because what kept it from r
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlrewrite.eligibility.case import Case, Judgement, passed
-from sqlrewrite.eligibility.key_types import family
+from sqlrewrite.eligibility.key_types import TYPES, family, unlike
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
     PARAMETERS,
     Reason,
     against,
+    cannot_stand_alone,
     of_expression,
+    of_whole,
 )
+from sqlrewrite.eligibility.selective_predicate import restricts
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import (
     Call,
@@ -31,7 +35,7 @@ from sqlrewrite.plan.expressions import (
     walk,
 )
 from sqlrewrite.plan.nodes import Output, Plan, Query
-from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 
 GUARDS = "DPP114"
 NO_TEXT = "DPP000"
@@ -58,6 +62,18 @@ _OF_DATES = frozenset(
     trunc datediff date_diff date_format
     """.split()
 )
+# Date arithmetic in days wraps and never fails.
+_DATE_SHIFTS = frozenset({"date_add", "date_sub"})
+# Casts that neither fail nor lose anything that matters: widening, and to text.
+_CASTS = {
+    "tinyint": ("smallint", "int", "bigint", "string"),
+    "smallint": ("int", "bigint", "string"),
+    "int": ("bigint", "string"),
+    "bigint": ("string",),
+    "date": ("timestamp", "string"),
+    "timestamp": ("date", "string"),
+    "string": ("string",),
+}
 _OF_DATES_TAKE = ("datetime", "'…'", "DATE '…'")
 
 
@@ -65,15 +81,36 @@ def sift(
     case: Case, found: tuple[Restriction, ...]
 ) -> tuple[tuple[Restriction, ...], tuple[Reason, ...]]:
     """The restrictions that may be repeated, and the reasons why others may not."""
-    kept: list[Restriction] = []
     left_out: list[Reason] = []
+    kept = _sifted(case, found, left_out)
+    return kept, tuple(dict.fromkeys(left_out))
+
+
+def _sifted(
+    case: Case, found: tuple[Restriction, ...], left_out: list[Reason]
+) -> tuple[Restriction, ...]:
+    kept: list[Restriction] = []
     for item in found:
-        reasons = [r for r in _against(case, item) if r[0] not in case.disabled]
-        if reasons:
-            left_out.append(reasons[0])
-        else:
-            kept.append(item)
-    return tuple(kept), tuple(dict.fromkeys(left_out))
+        match item:
+            case Conjunct():
+                if not _left_out(case, _of_conjunct(case, item), left_out):
+                    kept.append(item)
+            case AnyOf(branches=branches):
+                # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
+                kept += any_of([_sifted(case, branch, left_out) for branch in branches])
+            case SemiJoin(inner=inner):
+                if _left_out(case, _of_neighbour(case, item), left_out):
+                    continue
+                join = replace(item, inner=_sifted(case, inner, left_out))
+                if restricts(case, join):
+                    kept.append(join)
+    return tuple(kept)
+
+
+def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> bool:
+    against = [reason for reason in reasons if reason[0] not in case.options.disabled]
+    left_out += against[:1]
+    return bool(against)
 
 
 def judge_guards(case: Case) -> Judgement:
@@ -84,20 +121,24 @@ def judge_guards(case: Case) -> Judgement:
     return passed("no condition in the key query can raise an error")
 
 
-def _against(case: Case, item: Restriction) -> Iterator[Reason]:
-    match item:
-        case AnyOf(branches=branches):
-            # One branch less would make the disjunction too narrow: all of it or nothing.
-            for branch in branches:
-                for inner in branch:
-                    yield from _against(case, inner)
-        case Conjunct(condition=condition, expression=expression):
-            if condition.clause is None:
-                yield NO_TEXT, "a condition of USING or of a view has no text here"
-            yield from _of_expression(case, expression)
+def _of_conjunct(case: Case, item: Conjunct) -> Iterator[Reason]:
+    if item.condition.clause is None:
+        yield NO_TEXT, "a condition of USING or of a view has no text here"
+    yield from of_value(case, item.expression)
 
 
-def _of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
+def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
+    """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
+    yield from of_whole(case, item.relation)
+    yield from cannot_stand_alone(case, item.relation)
+    why = unlike(case.plan, item.key, item.other)
+    if why is not None:
+        yield TYPES, why
+
+
+def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
+    """The reasons why an expression may not be computed again, for rows that it might never have
+    been computed for."""
     yield from of_expression(case.engine, expression)
     for node in walk(expression):
         if not _total(case, node):
@@ -130,8 +171,8 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
 def _total(case: Case, node: Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
-        case Cast():
-            return False
+        case Cast(operand=operand, type=kind):
+            return kind in _CASTS.get(_cast_from(case.plan, operand), ())
         case Call(name=name, args=args) if name in _ARITHMETIC:
             return all(_constant(arg) for arg in args)
         case Call(name=name, args=args) if name in _TEXT_ARGUMENTS:
@@ -139,6 +180,8 @@ def _total(case: Case, node: Expression) -> bool:
             return all(isinstance(arg, Literal) for arg in args[_TEXT_ARGUMENTS[name] :])
         case Call(name=name, args=args) if name in _COERCING:
             return comparable(case.plan, args)
+        case Call(name=name, args=(day, Literal(kind="number"))) if name in _DATE_SHIFTS:
+            return _kind(case.plan, day) in _OF_DATES_TAKE
         case Call(name=name, args=args) if name in _OF_DATES:
             return all(_kind(case.plan, arg) in _OF_DATES_TAKE for arg in args)
         case Call(name=name):
@@ -150,6 +193,10 @@ def _total(case: Case, node: Expression) -> bool:
             return comparable(case.plan, (operand, *found))
         case _:
             return True
+
+
+def _cast_from(plan: Plan, operand: Expression) -> str:
+    return expression_type(plan, operand) or ""
 
 
 def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:

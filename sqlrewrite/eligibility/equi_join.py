@@ -1,4 +1,5 @@
-"""DPP102 equi-join: the columns are tied by ``=``, or by ``<=>`` where no NULL can meet a NULL."""
+"""DPP102 equi-join: the columns are tied by ``=`` or a comparison that the keys' ends bound, or by
+``<=>`` where no NULL can meet a NULL."""
 
 from __future__ import annotations
 
@@ -9,11 +10,14 @@ from sqlrewrite.eligibility.nullability import never_null
 def judge(case: Case) -> Judgement:
     """Whether a fact row's partners are those whose key equals its partition column."""
     pair = case.pair
-    if pair.tie.operator == "=":
+    if pair.operator == "=":
         return passed("the columns are tied by =")
-    if pair.tie.operator != "<=>":
-        return failed(f"the columns are tied by {pair.tie.operator.upper()}, not by an equality")
-    if never_null(case.plan, pair.fact) or never_null(case.plan, pair.key):
+    if pair.operator in ("<", "<="):
+        return passed(f"tied by {pair.operator}: the largest key bounds the column")
+    if pair.operator in (">", ">="):
+        return passed(f"tied by {pair.operator}: the smallest key bounds the column")
+    plain = pair.fact_plain and pair.key_plain
+    if plain and (never_null(case.plan, pair.fact) or never_null(case.plan, pair.key)):
         return passed("tied by <=>, and one side is NOT NULL")
     return failed(
         "<=> pairs NULL with NULL and IN does not: one of the columns must be NOT NULL in a table "

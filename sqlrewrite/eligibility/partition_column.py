@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
+from sqlrewrite.eligibility.conditions import of_value
+from sqlrewrite.plan.expressions import Expression, columns
 from sqlrewrite.plan.nodes import Opaque
 
 
@@ -20,18 +22,56 @@ def judge(case: Case) -> Judgement:
         return failed(
             f"the table is partitioned by {shown} of {path.column}, not by the column itself"
         )
-    if path.computed or not case.pair.fact_plain:
-        return failed(f"{path.column} is inside an expression at the join")
+    if path.computed:
+        return failed(f"{path.column} is only a part of the column that is joined")
+    if not case.pair.fact_plain:
+        return _computed(case)
     return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
 
 
+def _computed(case: Case) -> Judgement:
+    """Whether an expression over partition columns can stand for one: the engine evaluates it once
+    a partition, so it must not fail for one that no row would have asked about."""
+    pair, expression = case.pair, case.pair.fact_side.expression
+    fields = {field.column.lower() for field in pair.scan.table.partitioned_by}
+    refs = columns(expression)
+    if any(ref.relation != pair.scan.relation or ref.name not in fields for ref in refs):
+        return failed(f"{pair.path.column} is inside an expression at the join, with others")
+    why = _unfit(case, expression) or _elsewhere(case)
+    if why:
+        return failed(f"{pair.path.column} is inside an expression at the join: {why}")
+    return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
+
+
 def judge_key(case: Case) -> Judgement:
-    """Whether the other side is a plain column of a relation that is known."""
+    """Whether the other side is a column of a known relation, or an expression over one."""
     pair = case.pair
     if isinstance(pair.dimension, Opaque):
         return failed(
             f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
         )
-    if not pair.key_plain:
-        return failed(f"the key is an expression over {case.label(pair.key)}, not a column")
-    return passed(f"the key is a column of {case.dimension_name}")
+    if pair.key_plain:
+        return passed(f"the key is a column of {case.dimension_name}")
+    expression = pair.key_side.expression
+    shown = f"the key is an expression over {case.label(pair.key)}, not a column"
+    if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
+        return failed(f"{shown}, and over others")
+    why = _unfit(case, expression)
+    if why:
+        return failed(f"{shown}: {why}")
+    return passed(f"the key is computed from columns of {case.dimension_name} alone")
+
+
+def _unfit(case: Case, expression: Expression) -> str | None:
+    """Why an expression may not be computed again, elsewhere and for other rows."""
+    tie = case.pair.tie
+    if tie.query is not None or tie.condition.clause is None:
+        return "it cannot be repeated from its place in the text"
+    return next((reason for _, reason in of_value(case, expression)), None)
+
+
+def _elsewhere(case: Case) -> str | None:
+    """Why a fact's expression does not mean the same where the predicate would stand."""
+    pair = case.pair
+    here = case.target_block.number == pair.tie.block.number
+    return None if here and pair.target is pair.scan else "it stands in another block than the fact"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlrewrite.eligibility.case import Case
+from sqlrewrite.eligibility.case import Case, relation_name
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, walk
 from sqlrewrite.plan.lineage import same
@@ -22,13 +22,15 @@ from sqlrewrite.plan.nodes import (
     Relation,
     Scan,
     SetOperation,
+    relations_of,
 )
 from sqlrewrite.rulebook import Engine
 
-STREAMING, DETERMINISM, ROW_LIMIT, NAMES, PARAMETERS = (
+STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
     "DPP107",
     "DPP109",
     "DPP110",
+    "DPP111",
     "DPP113",
     "DPP115",
 )
@@ -53,26 +55,34 @@ def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iter
         yield from _of_sums(case.plan, block)
         if block.limit is not None and not total_order(case.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
-        for relation in relations_of(case.plan, block):
+        for relation in relations_of(case.plan, number):
             inside = blocks if copied and not block.in_view else None
             yield from of_relation(case, relation, inside)
 
 
-def of_dimension(case: Case) -> tuple[Reason, ...]:
-    """All that speaks against reading the dimension of a case again, where it is to be read."""
-    dimension = case.pair.dimension
-    # Only a derived table is copied with its text; anything else is referred to by its name.
-    copied = isinstance(dimension, Derived) and not dimension.view
-    inside = against(case, case.dimension_blocks, copied=copied)
-    return tuple(dict.fromkeys((*of_relation(case, dimension), *inside)))
+def of_whole(case: Case, relation: Relation) -> Iterator[Reason]:
+    """All that speaks against reading a relation again where the predicate of a case stands."""
+    yield from of_relation(case, relation)
+    if isinstance(relation, Derived | CteReference):
+        # Only a derived table is copied with its text; anything else is referred to by its name.
+        copied = isinstance(relation, Derived) and not relation.view
+        yield from against(case, relation.query.blocks, copied=copied)
 
 
-def relations_of(plan: Plan, block: Block) -> Iterator[Relation]:
-    """The relations that stand in a block's own FROM."""
-    for number, owner in plan.owner.items():
-        relation = plan.relations.get(number)
-        if owner == block.number and isinstance(relation, Relation):
-            yield relation
+def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
+    """Why a relation's own text would not mean the same relation elsewhere."""
+    match relation:
+        case Derived(outer=(_, *_)) | Derived(lateral=True):
+            name = relation_name(relation)
+            yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
+        case Derived(view=(), anchor=None):
+            yield NAMES, "the derived table has no alias to find it by"
+        case Derived(view=()) | Opaque():
+            pass
+        case _ if relation.span is None:
+            yield NAMES, f"the name of {relation_name(relation)} cannot be repeated as it stands"
+        case _:
+            pass
 
 
 def of_relation(

@@ -5,21 +5,21 @@ The list is that of Spark's ``PartitionPruning.isLikelySelective``, kept in the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
-from sqlrewrite.plan.expressions import Call, Expression, Subquery
-from sqlrewrite.pruning.reducers import AnyOf, Restriction
+from sqlrewrite.plan.expressions import Call, Expression, Literal, Subquery
+from sqlrewrite.plan.nodes import CteReference, Derived, Relation
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.rulebook import Engine
 
 
 def judge(case: Case) -> Judgement:
     """Whether some condition on the dimension, or in it, is selective."""
-    if any(_restricts(case.engine, item) for item in case.kept):
+    if any(restricts(case, item) for item in case.kept):
         return passed(f"{case.dimension_name} is filtered")
-    for number in case.dimension_blocks:
-        block = case.plan.blocks[number]
-        for condition in (*block.where, *block.having):
-            if selective(case.engine, condition.expression):
-                return passed(f"{case.dimension_name} is filtered inside")
+    if _filtered_inside(case, case.pair.dimension):
+        return passed(f"{case.dimension_name} is filtered inside")
     if case.left_out:
         return failed(
             f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"
@@ -27,10 +27,64 @@ def judge(case: Case) -> Judgement:
     return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
 
 
-def _restricts(engine: Engine, item: Restriction) -> bool:
-    if isinstance(item, AnyOf):
-        return all(any(_restricts(engine, inner) for inner in branch) for branch in item.branches)
-    return selective(engine, item.expression)
+def is_selective(case: Case) -> bool:
+    """Whether the engine itself would take the dimension for filtered, as an IN needs it to."""
+    found = any(_holds(case, item, _selective) for item in case.kept)
+    return found or _inside(case, case.pair.dimension, _selective)
+
+
+def restricts(case: Case, item: Restriction) -> bool:
+    """Whether a restriction is likely to leave few rows, or, where the form of the predicate does
+    not depend on the engine's opinion, leaves any out at all."""
+    return _holds(case, item, _test(case))
+
+
+def _filtered_inside(case: Case, relation: Relation) -> bool:
+    return _inside(case, relation, _test(case))
+
+
+Test = Callable[[Case, Expression], bool]
+
+
+def _test(case: Case) -> Test:
+    by_semi_join = case.options.form == "in" and case.pair.operator in ("=", "<=>")
+    return _selective if by_semi_join else _narrows
+
+
+def _selective(case: Case, expression: Expression) -> bool:
+    return selective(case.engine, expression)
+
+
+def _narrows(case: Case, expression: Expression) -> bool:
+    """Whether a condition is more than IS NOT NULL, which a join asks of its keys anyway."""
+    match expression:
+        case Call(name="not", args=(Call(name="isnull"),)) | Literal():
+            return False
+        case _:
+            return True
+
+
+def _holds(case: Case, item: Restriction, test: Test) -> bool:
+    match item:
+        case Conjunct(expression=expression):
+            return test(case, expression)
+        case AnyOf(branches=branches):
+            return all(any(_holds(case, inner, test) for inner in branch) for branch in branches)
+        case SemiJoin(relation=relation, inner=inner):
+            return any(_holds(case, found, test) for found in inner) or _inside(
+                case, relation, test
+            )
+
+
+def _inside(case: Case, relation: Relation, test: Test) -> bool:
+    """Whether a derived table, view or CTE has such a condition of its own."""
+    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    blocks = (case.plan.blocks[number] for number in numbers)
+    return any(
+        test(case, condition.expression)
+        for block in blocks
+        for condition in (*block.where, *block.having)
+    )
 
 
 def selective(engine: Engine, expression: Expression) -> bool:

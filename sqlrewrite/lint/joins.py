@@ -13,17 +13,17 @@ from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, num
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.statement import Judged, Pruned
-from sqlrewrite.sql.managed import head
+from sqlrewrite.sql.managed import bounded
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    before = [subject.stripped.original[it.start : it.end] for it in subject.managed]
-    stale = {head(text) for text in before}
+    before = (subject.stripped.original[it.start : it.end] for it in subject.managed)
+    stale = {bounded(text) for text in before}
     for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
-        if candidate.verdict is not Verdict.REWRITTEN or judged.predicate is None:
+        if candidate.verdict is not Verdict.REWRITTEN or not judged.predicates:
             continue
-        if head(judged.predicate.text) in stale:
+        if stale.intersection(bounded(it.text) for it in judged.predicates):
             continue  # DPP002 speaks of it
         fact = _fact(candidate)
         yield subject.finding(
@@ -32,7 +32,7 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
             fact,
             f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
             "bounds",
-            f"add `{' '.join(judged.predicate.text.split())}`; `dpp-rewrite --write` does",
+            f"add `{' '.join((candidate.predicate or '').split())}`; `dpp-rewrite --write` does",
             subject.mended,
         )
 

@@ -31,14 +31,32 @@ CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
 
 
 def lint(
-    sql: str, catalog: Catalog, *, engine: str = "spark", predicate: str = "in", hint: bool = True
+    sql: str,
+    catalog: Catalog,
+    *,
+    engine: str = "spark",
+    predicate: str = "in",
+    hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The findings of a text, and what went wrong while looking for them.
 
     The arguments are those of ``rewrite``. Raises ConfigError as it does, and nothing for bad SQL.
     """
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    examined = examine(sql, catalog, engine=engine, predicate=predicate, hint=hint, heed=False)
+    examined = examine(
+        sql,
+        catalog,
+        engine=engine,
+        predicate=predicate,
+        hint=hint,
+        depth=depth,
+        through_facts=through_facts,
+        key_limit=key_limit,
+        heed=False,
+    )
     found: list[Finding] = []
     for subject in subjects(examined, engine_named(engine)):
         found += _statement(subject)

@@ -11,18 +11,20 @@ from collections.abc import Iterator
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
-from sqlrewrite.sql.managed import head
+from sqlrewrite.sql.managed import bounded
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
     written = "\n".join(edit.text for edit in subject.part.edits)
+    pruned = subject.part.pruned
+    again = pruned.bounded if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
         if text in written:
             continue
-        about = " ".join(head(text).removesuffix("(").removesuffix("IN ").split())
-        if head(text) in written:
+        about = bounded(text)
+        if about in again:
             yield subject.finding(
                 "DPP002",
                 span,

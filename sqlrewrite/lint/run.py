@@ -90,6 +90,9 @@ def run(path: str, data: bytes, request: Request) -> Linted:
             engine=request.engine,
             predicate=request.predicate,
             hint=request.hint,
+            depth=request.depth,
+            through_facts=request.through_facts,
+            key_limit=request.key_limit,
         )
     except (ConfigError, CatalogError):
         raise

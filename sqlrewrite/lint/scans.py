@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Outcome, Verdict
+from sqlrewrite.options import Reach
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, columns, walk
 from sqlrewrite.plan.nodes import Block, Condition, Plan, Scan, leaves
 from sqlrewrite.pruning.candidates import joins
-from sqlrewrite.pruning.reducers import Conjunct, restricting
+from sqlrewrite.pruning.reducers import restricting
+from sqlrewrite.pruning.restrictions import Conjunct
 from sqlrewrite.pruning.statement import Judged, Pruned
 from sqlrewrite.rulebook import Engine
+
+_ALONE = Reach(depth=0)
 
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between", "in", "like"})
 
@@ -134,7 +138,7 @@ def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone speaks of a partition column."""
     return any(
         not isinstance(item, Conjunct) or _bounds(item.expression, names)
-        for item in restricting(plan, scan.relation)
+        for item in restricting(plan, scan.relation, _ALONE)
     )
 
 

@@ -42,7 +42,9 @@ class Clause:
 class Condition:
     """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause.
 
-    ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy.
+    ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy. A part
+    of an OR has a ``path`` down to it from the conjunct: in turn a branch of an OR and a conjunct
+    of that branch, each with the number of its like.
     """
 
     expression: Expression
@@ -50,6 +52,7 @@ class Condition:
     clause: Clause | None = None
     ordinal: int = 0
     of: int = 1
+    path: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,8 +68,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
-    """A base table read; ``span`` is its name with any time travel, ``parts`` the name, ``columns``
-    the names of its columns in lower case."""
+    """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
+    name, ``columns`` the names of its columns in lower case."""
 
     relation: int
     table: Table
@@ -76,6 +79,7 @@ class Scan:
     span: Span | None
     streaming: bool = False
     sampled: bool = False
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,6 +298,31 @@ class Plan:
     owner: Mapping[int, int]
     unbound: frozenset[int]
     memo: dict[object, Any] = field(default_factory=dict, repr=False)
+
+
+def relations_of(plan: Plan, block: int) -> tuple[Relation, ...]:
+    """The relations that stand in a block's own FROM."""
+    found: dict[int, list[Relation]] | None = plan.memo.get("relations of")
+    if found is None:
+        found = plan.memo["relations of"] = {}
+        for number, owner in plan.owner.items():
+            relation = plan.relations.get(number)
+            if isinstance(relation, Relation):
+                found.setdefault(owner, []).append(relation)
+    return tuple(found.get(block, ()))
+
+
+def read_by(plan: Plan, query: Query) -> Iterator[Relation]:
+    """The relations that a query reads, however deep, through CTEs (each once) and views too."""
+    seen: set[int] = set()
+    stack = [query]
+    while stack:
+        for number in stack.pop().blocks:
+            for relation in relations_of(plan, number):
+                yield relation
+                if isinstance(relation, CteReference) and relation.cte not in seen:
+                    seen.add(relation.cte)
+                    stack.append(relation.query)
 
 
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:

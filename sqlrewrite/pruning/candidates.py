@@ -37,7 +37,11 @@ from sqlrewrite.plan.nodes import (
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 _MOST_WAYS = 1000
 
-_TIES = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between"})
+# Each comparison with what it is when read from its other side.
+_TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+# What BETWEEN says of its first operand and each of the others.
+_BETWEEN = (">=", "<=")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,25 +64,47 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of a tie: its expression, and which operand of the condition it is, from 0; None
+    where it is no part of that text (the output of an IN's subquery)."""
+
+    expression: Expression
+    operand: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Pair:
     """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
 
     ``path`` leads from the column of the tie to the scan; ``target`` is the relation in the
     author's text at which a predicate can be written (the scan, or the view it hides in) and
     ``target_column`` its column. ``side`` is where the fact stands: ``left`` or ``right`` of the
-    join, ``outside`` or ``inside`` of the subquery. ``key`` is None for a key that is computed.
+    join, ``outside`` or ``inside`` of the subquery. ``operator`` is read from the fact's side:
+    ``fact >= key``. ``fact`` and ``key`` are columns of the two ``*_side`` expressions, each the
+    whole of it where it is ``plain``.
     """
 
     tie: Tie
+    operator: str
     side: str
     path: Path
     fact: ColumnRef
-    fact_plain: bool
+    fact_side: Side
     target: Relation
     target_column: str
     dimension: Relation
     key: ColumnRef
-    key_plain: bool
+    key_side: Side
+
+    @property
+    def fact_plain(self) -> bool:
+        """Whether the fact's side of the tie is just its column."""
+        return isinstance(self.fact_side.expression, ColumnRef)
+
+    @property
+    def key_plain(self) -> bool:
+        """Whether the key is just a column."""
+        return isinstance(self.key_side.expression, ColumnRef)
 
     @property
     def scan(self) -> Scan:
@@ -94,21 +120,25 @@ def find_pairs(plan: Plan) -> tuple[Pair, ...]:
         if block.in_view:
             continue  # the view's own text is where that pair is written
         for tie, one, other in _ties(plan, block):
-            for fact, key in ((one, other), (other, one)):
-                for pair in _pairs(plan, tie, fact, key):
+            turned = _TURNED[tie.operator]
+            for operator, fact, key in ((tie.operator, one, other), (turned, other, one)):
+                for pair in _pairs(plan, tie, operator, fact, key):
                     found.setdefault(_identity(pair), pair)
     return tuple(found.values())
 
 
 def _identity(pair: Pair) -> tuple[object, ...]:
     way = tuple(relation.relation for relation in pair.path.relations)
-    return (way, pair.path.column, pair.dimension.relation, pair.key.name)
+    # A key is most often a column alone; two expressions over it are two keys.
+    computed = 0 if pair.key_plain and pair.fact_plain else id(pair.tie.condition)
+    which = (pair.dimension.relation, pair.key.name, pair.operator, computed)
+    return (way, pair.path.column, *which)
 
 
 # --- ties -----------------------------------------------------------------------------------------
 
 
-def _ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Expression, Expression]]:
+def _ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
     """The conditions of a block that tie two expressions, each with both of them."""
     implied = {id(condition) for condition in required(block.source, block.where)}
     for condition in block.where:
@@ -120,23 +150,30 @@ def _ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Expression, Expressio
 
 def _tie(
     plan: Plan, block: Block, condition: Condition, join: Join | None, implied: bool
-) -> Iterator[tuple[Tie, Expression, Expression]]:
+) -> Iterator[tuple[Tie, Side, Side]]:
     expression, negated = condition.expression, False
     if isinstance(expression, Call) and expression.name == "not":
         (expression,), negated = expression.args, True
     match expression:
-        case Call(name=name, args=(one, *others)) if name in _TIES and others and not negated:
+        case Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
             shape = JoinType.INNER if join is None or implied else join.type
             if join is not None and join.type in (JoinType.SEMI, JoinType.ANTI):
                 shape = join.type
-            for other in others:
-                yield Tie(block, condition, name, shape.value, join, implied), one, other
+            operators = _BETWEEN if name == "between" else (name,)
+            for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
+                tie = Tie(block, condition, operator, shape.value, join, implied)
+                yield tie, Side(one, 0), Side(other, number)
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:
             shape_in = "not in" if negated else "in" if implied else "in (not required)"
             for output in first_outputs(plan, query):
-                yield Tie(block, condition, "=", shape_in, join, implied, query), operand, output
+                tie = Tie(block, condition, "=", shape_in, join, implied, query)
+                yield tie, Side(operand, 0), Side(output, None)
         case _:
             return
+
+
+def _compares(name: str, others: list[Expression]) -> bool:
+    return len(others) == (2 if name == "between" else 1) and (name in _TURNED or name == "between")
 
 
 def joins(node: Node) -> Iterator[Join]:
@@ -165,11 +202,11 @@ def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
 # --- pairs ----------------------------------------------------------------------------------------
 
 
-def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[Pair]:
-    keys = (key,) if isinstance(key, ColumnRef) else columns(key, inside=False)
+def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
+    keys = _columns(key.expression)
     if not keys:
         return
-    for ref in (fact,) if isinstance(fact, ColumnRef) else columns(fact, inside=False):
+    for ref in _columns(fact.expression):
         relation = plan.relations[ref.relation]
         if isinstance(relation, Scan) and not _partitions(relation, ref.name):
             continue  # most columns: a dimension's, or a fact's that is no partition column
@@ -193,16 +230,23 @@ def _pairs(plan: Plan, tie: Tie, fact: Expression, key: Expression) -> Iterator[
             side, shape = _side(plan, tie, ref, keys[0])
             yield Pair(
                 tie=replace(tie, shape=shape),
+                operator=operator,
                 side=side,
                 path=path,
                 fact=ref,
-                fact_plain=isinstance(fact, ColumnRef),
+                fact_side=fact,
                 target=target,
                 target_column=column,
                 dimension=dimension,
                 key=keys[0],
-                key_plain=isinstance(key, ColumnRef),
+                key_side=key,
             )
+
+
+def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
+    if isinstance(expression, ColumnRef):
+        return (expression,)
+    return columns(expression, inside=False)
 
 
 def _prunable(path: Path) -> bool:

@@ -1,4 +1,5 @@
-"""The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``.
+"""The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``, or as a
+set, or a range.
 
 It is composed from slices of the author's own text; each column of the dimension is qualified with
 an alias that occurs nowhere in the statement, so that none can be taken for another (SOUNDNESS.md,
@@ -8,15 +9,18 @@ an alias that occurs nowhere in the statement, so that none can be taken for ano
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import count
 
 from sqlrewrite.eligibility.case import Case
+from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.expressions import ColumnRef, columns
+from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
-from sqlrewrite.pruning.reducers import AnyOf, Conjunct, Restriction
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.pruning.candidates import Side
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -50,46 +54,185 @@ class Predicate:
     queries: tuple[str, ...]
 
 
-def in_predicate(case: Case, anchors: Anchors, style: Style, text: str, *, hint: bool) -> Predicate:
-    """The IN predicate for a case, on one line, without its marker.
+def write(
+    cases: Sequence[Case], anchors: Anchors, style: Style, text: str, *, union: bool = False
+) -> list[Predicate]:
+    """The predicates for a case, each on one line, without their markers.
 
-    ``text`` is the statement's, in lower case. Raises AnchorError where a part of the predicate
-    cannot be found in it.
+    Several cases are the columns of a tuple, with one dimension and ``in`` as their form; or, with
+    ``union``, what each of several references allows one column to be. ``text`` is the statement's,
+    in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
     """
-    alias = fresh_alias(case, text)
-    word = style.word
-    key = _spelled(case.pair.key, anchors)
-    broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
-    query = (
-        f"{word('SELECT')} {broadcast}{alias}.{key} {word('FROM')} "
-        f"{_source(case, anchors)} {word('AS')} {alias}{_listed(case)}"
-    )
-    conditions = list(
-        dict.fromkeys(_restriction(item, alias, anchors, style) for item in case.kept)
-    )
-    if conditions:
-        query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
-    return Predicate(f"{_fact(case, anchors)} {word('IN')} ({query})", (f"({query})",))
+    first, word = cases[0], style.word
+    named = [_fact(case, anchors) for case in (cases[:1] if union else cases)]
+    fact = named[0] if len(named) == 1 else f"({', '.join(named)})"
+    constants = _constants(first, anchors) if len(cases) == 1 else None
+    if constants is not None:
+        return [Predicate(f"{fact} {word('IN')} ({constants})", ())]
+
+    def key_query(wrapped: str = "{}", *, hint: bool = False, distinct: bool = False) -> str:
+        writer = _Writer(anchors, style, text)
+        if union:
+            return f"({writer.union(cases, wrapped, hint=hint)})"
+        values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
+        dimension = first.pair.dimension
+        return f"({writer.query(dimension, values, first.kept, hint=hint, distinct=distinct)})"
+
+    form = chosen(first)
+    if form == "in":
+        query = key_query(hint=first.options.hint, distinct=repeats_keys(first))
+        return [Predicate(f"{fact} {word('IN')} {query}", (query,))]
+    if form == "set":
+        query = key_query("collect_set({})")
+        return [Predicate(f"array_contains({query}, {fact})", (query,))]
+    operator = first.pair.operator
+    found: list[Predicate] = []
+    for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
+        query = key_query("min({})" if sign[0] == ">" else "max({})")
+        found.append(Predicate(f"{fact} {sign} {query}", (query,)))
+    return found
 
 
-def fresh_alias(case: Case, text: str) -> str:
-    """A short alias for the dimension, its initials, that is no word of the statement's ``text``,
-    which is in lower case."""
-    dimension = case.pair.dimension
-    name = dimension.table.name[-1] if isinstance(dimension, Scan) else dimension.alias
-    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
-    stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
-    names = column_names(dimension) or ()
+def _constants(case: Case, anchors: Anchors) -> str | None:
+    """The constants that the key is compared with, where nothing else is asked of the dimension:
+    then they bound the fact without reading it, and on every engine."""
+    lists: list[str] = []
+    for item in case.kept:
+        if not isinstance(item, Conjunct) or not is_constant(case, item.expression):
+            return None
+        tokens = anchors.conjunct(item.condition)
+        lists.append(anchors.constants(tokens))
+    return lists[0] if len(set(lists)) == 1 else None
 
-    def taken(alias: str) -> bool:
-        return alias in _WORDS or alias in names or bool(re.search(rf"\b{alias}\b", text))
 
-    return next(a for n in count(1) if not taken(a := stem if n == 1 else f"{stem}{n}"))
+Value = Callable[[str], str]
+"""The text of a value over the relation of a given alias."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the key queries of one predicate; ``taken`` are the aliases it has used."""
+
+    anchors: Anchors
+    style: Style
+    text: str
+    taken: set[str] = field(default_factory=set)
+
+    def again(self) -> _Writer:
+        """A writer for a key query beside this one, which may use the same aliases."""
+        return _Writer(self.anchors, self.style, self.text)
+
+    def query(
+        self,
+        relation: Relation,
+        values: Sequence[Value],
+        found: Sequence[Restriction],
+        *,
+        hint: bool = False,
+        distinct: bool = False,
+    ) -> str:
+        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses."""
+        alias, word = self.alias(relation), self.style.word
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
+        query = (
+            f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
+            f"{_source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
+        )
+        conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
+        if conditions:
+            query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
+        return query
+
+    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool) -> str:
+        """One key query over those of several cases."""
+        word = self.style.word
+        keys = [
+            self.query(case.pair.dimension, [self.value(case.pair.key_side, case)], case.kept)
+            for case in cases
+        ]
+        column = keys[0].split(f" {word('FROM')} ", 1)[0].rsplit(".", 1)[-1]
+        alias = self.unused("q", set())
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        all_of_them = f" {word('UNION ALL')} ".join(keys)
+        return (
+            f"{word('SELECT')} {broadcast}{wrapped.format(f'{alias}.{column}')} {word('FROM')} "
+            f"({all_of_them}) {word('AS')} {alias}"
+        )
+
+    def value(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
+        """A key, as a column or as the author's own text of an expression."""
+        if isinstance(side.expression, ColumnRef):
+            column = self.column(side.expression)
+            return lambda alias: wrapped.format(column(alias))
+        tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
+        return lambda alias: wrapped.format(self.over(tokens, side.expression, alias))
+
+    def column(self, ref: ColumnRef) -> Value:
+        """A column of the relation."""
+        spelled = _spelled(ref, self.anchors)
+        return lambda alias: f"{alias}.{spelled}"
+
+    def alias(self, relation: Relation) -> str:
+        """A short alias for a relation, its initials, that is no word of the statement."""
+        name = relation.table.name[-1] if isinstance(relation, Scan) else relation.alias
+        words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+        stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
+        return self.unused(stem, {*(column_names(relation) or ())})
+
+    def unused(self, stem: str, avoid: set[str]) -> str:
+        """An alias that begins so and is used nowhere else."""
+        for number in count(1):
+            alias = stem if number == 1 else f"{stem}{number}"
+            if alias in avoid or alias in self.taken or alias in _WORDS:
+                continue
+            if not re.search(rf"\b{alias}\b", self.text):
+                break
+        self.taken.add(alias)
+        return alias
+
+    def restriction(self, item: Restriction, alias: str) -> str:
+        """A restriction as a conjunct over the relation of that alias."""
+        match item:
+            case Conjunct():
+                return self.conjunct(item, alias)
+            case AnyOf(branches=branches):
+                texts = list(dict.fromkeys(self.branch(branch, alias) for branch in branches))
+                joined = f" {self.style.word('OR')} ".join(texts)
+                return texts[0] if len(texts) == 1 else f"({joined})"
+            case SemiJoin(key=key, relation=relation, other=other, inner=inner):
+                column = f"{alias}.{_spelled(key, self.anchors)}"
+                query = self.query(relation, [self.column(other)], inner)
+                return f"{column} {self.style.word('IN')} ({query})"
+
+    def branch(self, branch: tuple[Restriction, ...], alias: str) -> str:
+        """A branch of a disjunction."""
+        parts = list(dict.fromkeys(self.restriction(item, alias) for item in branch))
+        text = f" {self.style.word('AND')} ".join(parts)
+        return f"({text})" if len(parts) > 1 else text
+
+    def conjunct(self, item: Conjunct, alias: str) -> str:
+        """The author's own text of a conjunct, its columns qualified with the alias."""
+        tokens = self.anchors.conjunct(item.condition)
+        text = self.over(tokens, item.expression, alias)
+        return f"({text})" if self.anchors.disjunction(tokens) else text
+
+    def over(self, tokens: Range, expression: Expression, alias: str) -> str:
+        """The author's own text of an expression, its columns qualified with the alias."""
+        replaced = {}
+        for ref in columns(expression):
+            if ref.span is None:
+                raise AnchorError("a column that the text does not name")
+            replaced[ref.span] = f"{alias}.{_spelled(ref, self.anchors)}"
+        return self.anchors.copy(tokens, replaced)
 
 
 def _fact(case: Case, anchors: Anchors) -> str:
-    """The fact's column as it is to be named where the predicate stands."""
+    """The fact's column as it is to be named where the predicate stands, or the author's own
+    expression over it, which stands in the same block."""
     pair = case.pair
+    if not pair.fact_plain:
+        return anchors.copy(anchors.operand(pair.tie.condition, pair.fact_side.operand))
     source = case.target_block.source
     same = pair.fact.relation == pair.target.relation
     if same and pair.fact.span is not None:
@@ -126,52 +269,20 @@ def _declared(relation: object, name: str) -> str:
     return name
 
 
-def _source(case: Case, anchors: Anchors) -> str:
-    dimension = case.pair.dimension
-    match dimension:
+def _source(relation: Relation, anchors: Anchors) -> str:
+    match relation:
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
             return anchors.copy(anchors.parenthesised(anchor))
         case _:
-            raise AnchorError("the dimension has no text to repeat")
+            raise AnchorError("a relation that has no text to repeat")
 
 
-def _listed(case: Case) -> str:
+def _listed(relation: Relation) -> str:
     """The column list of the author's alias, which renames what the key query reads too."""
-    dimension = case.pair.dimension
-    listed = dimension.listed if isinstance(dimension, Derived | CteReference) else ()
+    listed = relation.listed if isinstance(relation, Derived | CteReference) else ()
     return f"({', '.join(map(quoted, listed))})" if listed else ""
-
-
-def _restriction(item: Restriction, alias: str, anchors: Anchors, style: Style) -> str:
-    match item:
-        case Conjunct():
-            return _conjunct(item, alias, anchors)
-        case AnyOf(branches=branches):
-            texts = list(
-                dict.fromkeys(_branch(branch, alias, anchors, style) for branch in branches)
-            )
-            if len(texts) == 1:
-                return texts[0]
-            return "(" + f" {style.word('OR')} ".join(texts) + ")"
-
-
-def _branch(branch: tuple[Restriction, ...], alias: str, anchors: Anchors, style: Style) -> str:
-    parts = list(dict.fromkeys(_restriction(item, alias, anchors, style) for item in branch))
-    text = f" {style.word('AND')} ".join(parts)
-    return f"({text})" if len(parts) > 1 else text
-
-
-def _conjunct(item: Conjunct, alias: str, anchors: Anchors) -> str:
-    tokens = anchors.conjunct(item.condition)
-    replaced = {}
-    for ref in columns(item.expression):
-        if ref.span is None:
-            raise AnchorError("a column that the text does not name")
-        replaced[ref.span] = f"{alias}.{_spelled(ref, anchors)}"
-    text = anchors.copy(tokens, replaced)
-    return f"({text})" if anchors.disjunction(tokens) else text
 
 
 def _spelled(ref: ColumnRef, anchors: Anchors) -> str:

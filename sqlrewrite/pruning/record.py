@@ -35,9 +35,10 @@ def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
     added: dict[int, tuple[str, ...]] = {}
     for item in result.judged:
-        if item.predicate is not None:
+        if item.predicates:
             target = item.case.pair.target.relation
-            added[target] = tuple(dict.fromkeys((*added.get(target, ()), item.predicate.text)))
+            texts = [predicate.text for predicate in item.predicates]
+            added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
     if not added:
         return None
     line, _ = place(result.statement.start)
@@ -54,8 +55,10 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
 def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
-    predicate = item.predicate.text if item.predicate is not None else None
-    if verdict is Verdict.REWRITTEN and f"{predicate} {MARKER}" in kept:
+    predicate = " AND ".join(found.text for found in item.predicates) or None
+    if verdict is Verdict.REWRITTEN and all(
+        f"{found.text} {MARKER}" in kept for found in item.predicates
+    ):
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)

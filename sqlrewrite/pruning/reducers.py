@@ -2,57 +2,53 @@
 
 The argument has two steps. Rows of the dimension that fail these conditions can be taken away
 without changing the result (predicate push-down: Levy, Mumick and Sagiv 1994); then facts without
-a partner among the rest can be taken away too (the semi-join of Bernstein and Chiu 1981).
+a partner among the rest can be taken away too (the semi-join of Bernstein and Chiu 1981). A
+dimension's rows without a partner in a restricted neighbour go in the same way, outward along the
+join tree; on acyclic joins nothing more is to be had (Yannakakis 1981).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TypeGuard
 
+from sqlrewrite.options import Reach
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import (
     Call,
     ColumnRef,
     Expression,
     columns,
+    conjuncts,
+    relations,
     substitute,
 )
 from sqlrewrite.plan.joins import reaching
 from sqlrewrite.plan.lineage import steps
-from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Plan
-from sqlrewrite.pruning.candidates import Pair
+from sqlrewrite.plan.nodes import (
+    Condition,
+    CteReference,
+    Derived,
+    Plan,
+    Relation,
+    Scan,
+    read_by,
+)
+from sqlrewrite.pruning.candidates import Pair, Side
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunct:
-    """A condition of the query as it reads over the dimension's columns; the references keep the
-    spans of the author's text, under which they may have other names."""
-
-    condition: Condition
-    expression: Expression
-
-
-@dataclass(frozen=True, slots=True)
-class AnyOf:
-    """A disjunction: what each of several references to a CTE asks of it."""
-
-    branches: tuple[tuple[Restriction, ...], ...]
-
-
-Restriction = Conjunct | AnyOf
-
-
-def restrictions(plan: Plan, pair: Pair) -> tuple[Restriction, ...]:
+def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
-    dimension = pair.dimension.relation
+    dimension, fact = pair.dimension.relation, pair.fact.relation
     # What the query asks of the fact itself, carried over, would bound it by what it has already.
     found = tuple(
         item
-        for item in restricting(plan, dimension)
-        if isinstance(item, AnyOf) or pair.fact.relation not in item.condition.relations
+        for item in (*own_conditions(plan, dimension, reach), *_carried(plan, dimension, reach))
+        if not isinstance(item, Conjunct) or fact not in item.condition.relations
     )
+    found += _neighbours(plan, dimension, reach, avoid=fact)
     if pair.tie.join is None:
         return found
     # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.
@@ -64,27 +60,56 @@ def restrictions(plan: Plan, pair: Pair) -> tuple[Restriction, ...]:
     )
 
 
-def restricting(plan: Plan, relation: int) -> tuple[Restriction, ...]:
+def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation: those of its own block that reach it, those that an equality
-    carries over from another relation there, and those of the blocks around it that come down to
-    it through their columns."""
-    key = ("restricting", relation)
+    carries over from another relation there, semi-joins with its neighbours, and those of the
+    blocks around it that come down to it through their columns."""
+    key = ("restricting", relation, reach)
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
-        found = (*_direct(plan, relation), *_carried(plan, relation))
-        plan.memo[key] = found
+        own = (*own_conditions(plan, relation, reach), *_carried(plan, relation, reach))
+        found = plan.memo[key] = own + _neighbours(plan, relation, reach)
     return found
 
 
-def _direct(plan: Plan, relation: int) -> tuple[Restriction, ...]:
-    """The conditions on a relation without those carried over an equality."""
-    key = ("direct", relation)
+def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """The conditions on a relation that come neither over an equality nor from a neighbour: those
+    of its block that reach it, and of the blocks around it."""
+    key = ("direct", relation, reach)
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
-        own = (c for c in _reaching(plan, relation) if len(c.relations) == 1)
-        inside = tuple(Conjunct(c, c.expression) for c in own)
-        found = plan.memo[key] = (*inside, *_from_outside(plan, relation))
+        inside: list[Restriction] = []
+        for condition in _reaching(plan, relation):
+            if len(condition.relations) == 1:
+                inside.append(Conjunct(condition, condition.expression))
+            else:
+                inside += _implied(condition, condition.expression, relation, condition.path)
+        found = plan.memo[key] = (*inside, *_from_outside(plan, relation, reach))
     return found
+
+
+def _implied(
+    condition: Condition, expression: Expression, relation: int, path: tuple[tuple[int, int], ...]
+) -> tuple[Restriction, ...]:
+    """What an OR over several relations says of one: of each branch the conjuncts on it alone,
+    where every branch has some."""
+    if not isinstance(expression, Call) or expression.name != "or":
+        return ()
+    branches: list[tuple[Restriction, ...]] = []
+    for number, branch in enumerate(expression.args):
+        below = (*path, (number, len(expression.args)))
+        parts = tuple(conjuncts(branch))
+        said: list[Restriction] = []
+        for ordinal, part in enumerate(parts):
+            here = (*below, (ordinal, len(parts)))
+            about = relations(part)
+            if about == {relation}:
+                found = replace(condition, expression=part, relations=about, path=here)
+                said.append(Conjunct(found, part))
+            elif relation in about:
+                said += _implied(condition, part, relation, here)
+        branches.append(tuple(said))
+    return any_of(branches)
 
 
 def _reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
@@ -96,19 +121,30 @@ def _reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
     return found[relation]
 
 
-def _carried(plan: Plan, relation: int) -> Iterator[Restriction]:
-    """What another relation's conditions on a column say of ours that must equal it: only rows that
-    find a partner there matter (predicate move-around). Types must agree: under another type the
-    same condition might compare otherwise. One equality far, so that the work stays linear."""
+def _equalities(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    """The columns that must equal a column of another relation in the block wherever a row of this
+    one matters, ours first."""
     for condition in _reaching(plan, relation):
         match condition.expression:
             case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)
             case _:
                 continue
-        if theirs.relation == relation or plan.owner[theirs.relation] != plan.owner[relation]:
+        if theirs.relation != relation and plan.owner[theirs.relation] == plan.owner[relation]:
+            yield ours, theirs
+
+
+def _carried(
+    plan: Plan, relation: int, reach: Reach, without: int | None = None
+) -> Iterator[Conjunct]:
+    """What another relation's conditions on a column say of ours that must equal it: only rows that
+    find a partner there matter (predicate move-around). Types must agree: under another type the
+    same condition might compare otherwise. One equality far, so that the work stays linear."""
+    for ours, theirs in _equalities(plan, relation):
+        if theirs.relation == without:
             continue
-        about = [item for item in _direct(plan, theirs.relation) if _speaks_of(item, theirs.name)]
+        asked = own_conditions(plan, theirs.relation, reach)
+        about = [item for item in asked if _speaks_of(item, theirs.name)]
         kind = column_type(plan, ours) if about else None
         if kind is not None and kind == column_type(plan, theirs):
             for item in about:
@@ -121,24 +157,74 @@ def _speaks_of(item: Restriction, column: str) -> TypeGuard[Conjunct]:
     return isinstance(item, Conjunct) and all(r.name == column for r in columns(item.expression))
 
 
-def _from_outside(plan: Plan, relation: int) -> Iterator[Restriction]:
+def _neighbours(
+    plan: Plan, root: int, reach: Reach, avoid: int | None = None
+) -> tuple[SemiJoin, ...]:
+    """The semi-joins of a relation with those around it that restrict it, outward along the
+    equalities of its block: the nearest first, each relation once, none of them a fact."""
+    below: dict[int, list[tuple[ColumnRef, ColumnRef]]] = {}
+    seen, edge = {root, avoid}, [root]
+    for _ in range(reach.depth):
+        further: list[int] = []
+        for relation in edge:
+            for ours, theirs in _equalities(plan, relation):
+                if theirs.relation in seen or not _passable(plan, theirs.relation, reach):
+                    continue
+                seen.add(theirs.relation)
+                further.append(theirs.relation)
+                below.setdefault(relation, []).append((ours, theirs))
+        edge = further
+    return tuple(_branches(plan, root, reach, below)) if below else ()
+
+
+def _branches(
+    plan: Plan, relation: int, reach: Reach, below: dict[int, list[tuple[ColumnRef, ColumnRef]]]
+) -> Iterator[SemiJoin]:
+    for ours, theirs in below.get(relation, ()):
+        number = theirs.relation
+        inner: tuple[Restriction, ...] = (
+            *own_conditions(plan, number, reach),
+            *_carried(plan, number, reach, without=relation),
+            *_branches(plan, number, reach, below),
+        )
+        neighbour = plan.relations[number]
+        assert isinstance(neighbour, Relation)
+        # What only says of the key what was carried over it is no restriction of its own.
+        if isinstance(neighbour, Derived | CteReference) or not all(
+            _speaks_of(item, theirs.name) and column_type(plan, ours) == column_type(plan, theirs)
+            for item in inner
+        ):
+            yield SemiJoin(ours, neighbour, theirs, inner)
+
+
+def _passable(plan: Plan, number: int, reach: Reach) -> bool:
+    """Whether a relation is a neighbour to go by: known, and no fact (a partitioned table)."""
+    match plan.relations[number]:
+        case Scan(table=table):
+            return reach.through_facts or not table.partitioned_by
+        case Derived(query=query) | CteReference(query=query):
+            return reach.through_facts or not any(
+                isinstance(inner, Scan) and inner.table.partitioned_by
+                for inner in read_by(plan, query)
+            )
+        case _:
+            return False
+
+
+def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
     number = plan.owner[relation]
     if plan.blocks[number].role not in ("derived", "cte"):
         return  # the rows of any other block are results, or values: nothing restricts them
     if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
         return  # someone else reads them, who knows how
     branches: list[tuple[Restriction, ...]] = []
-    for reader in _readers(plan).get(number, ()):
-        asked = restricting(plan, reader)
+    for reader in readers(plan).get(number, ()):
+        asked = restricting(plan, reader, reach)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
-    different = tuple(dict.fromkeys(branches))
-    if len(different) == 1:
-        yield from different[0]
-    elif different and all(different):
-        yield AnyOf(different)
+    yield from any_of(branches)
 
 
-def _readers(plan: Plan) -> dict[int, list[int]]:
+def readers(plan: Plan) -> dict[int, list[int]]:
     """The relations that read each block's rows directly, by the block's number."""
     found: dict[int, list[int]] | None = plan.memo.get("readers")
     if found is None:
@@ -158,18 +244,20 @@ def _mapped(
     for item in asked:
         match item:
             case AnyOf(branches=branches):
-                below = [tuple(_mapped(plan, branch, reader, relation)) for branch in branches]
-                different = tuple(dict.fromkeys(below))
-                if len(different) == 1:
-                    yield from different[0]
-                elif all(different):
-                    yield AnyOf(different)
+                yield from any_of(
+                    [tuple(_mapped(plan, branch, reader, relation)) for branch in branches]
+                )
             case Conjunct(condition=condition, expression=expression):
                 names = {
                     ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
                 }
                 if all(names.values()):
                     yield Conjunct(condition, _renamed(expression, relation, names))
+            case SemiJoin(key=key):
+                column = _column_below(plan, key, relation)
+                if column is not None:
+                    below = ColumnRef(relation, column, key.span, key.qualified)
+                    yield replace(item, key=below)
 
 
 def _renamed(expression: Expression, relation: int, names: dict[str, str | None]) -> Expression:
@@ -196,3 +284,39 @@ def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
         if step.relation.relation == relation and not step.barriers and not step.computed
     }
     return found.pop() if len(found) == 1 else None
+
+
+def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
+    """The same bound by other relations: those whose columns must equal the pair's key, the nearest
+    first, also where the key only comes out of a derived table or CTE. For a key that cannot be
+    read by itself, or is that of another fact (``t.day = r.day AND r.day = c.day``)."""
+    if not pair.key_plain:
+        return
+    seen = {pair.dimension.relation, pair.fact.relation}
+    edge = [pair.key]
+    while edge:
+        ref = edge.pop(0)
+        for other in (*_same_column(plan, ref), *_inside(plan, ref)):
+            relation = plan.relations[other.relation]
+            if other.relation in seen or not isinstance(relation, Relation):
+                continue
+            seen.add(other.relation)
+            edge.append(other)
+            yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
+
+
+def _same_column(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    for ours, theirs in _equalities(plan, ref.relation):
+        kinds = {column_type(plan, ours), column_type(plan, theirs)}
+        if ours.name == ref.name and len(kinds) == 1 and None not in kinds:
+            yield theirs
+
+
+def _inside(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    """The column inside a derived table that one of its columns is: each value that comes out was
+    there, whatever stands in between."""
+    relation = plan.relations[ref.relation]
+    if isinstance(relation, Derived | CteReference) and len(relation.query.top) == 1:
+        found = steps(plan, relation, ref.name)
+        if len(found) == 1 and not found[0].computed:
+            yield ColumnRef(found[0].relation.relation, found[0].column, None)

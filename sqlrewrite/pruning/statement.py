@@ -6,46 +6,35 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlrewrite.eligibility import CLAUSE, NOT_SUPPRESSED, Case, examine
+from sqlrewrite.eligibility import CLAUSE, NOT_SUPPRESSED, OF_THE_DIMENSION, SHARED, Case, examine
+from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
+from sqlrewrite.options import Options
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
 from sqlrewrite.pruning.candidates import Pair, find_pairs
-from sqlrewrite.pruning.predicates import Predicate, in_predicate
-from sqlrewrite.rulebook import Engine
+from sqlrewrite.pruning.predicates import Predicate, write
+from sqlrewrite.pruning.reducers import alternatives
+from sqlrewrite.pruning.restrictions import any_of, same_rows
+from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
-from sqlrewrite.sql.managed import has_managed
+from sqlrewrite.sql.managed import bounded, has_managed
 from sqlrewrite.sql.parse import Statement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Options:
-    """How to rewrite; ``disabled`` rules are taken as passed, for tests.
-
-    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
-    ``frozen`` why nothing may be inserted there.
-    """
-
-    engine: Engine
-    hint: bool
-    disabled: frozenset[str]
-    suppressed: Callable[[int], str | None] | None = None
-    frozen: Callable[[int], str | None] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A pair with its verdict; ``predicate`` and ``slot`` where it is to be written."""
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written."""
 
     case: Case
     rules: tuple[RuleResult, ...]
     verdict: Verdict
-    predicate: Predicate | None = None
+    predicates: tuple[Predicate, ...] = ()
     slot: placement.Slot | None = None
 
 
@@ -58,6 +47,11 @@ class Pruned:
     judged: tuple[Judged, ...]
     edits: tuple[Edit, ...]
     bugs: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def bounded(self) -> frozenset[str]:
+        """What the predicates that are to be written bound, as the text has it."""
+        return frozenset(bounded(it.text) for item in self.judged for it in item.predicates)
 
 
 def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -> Pruned | None:
@@ -74,41 +68,153 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
         return Pruned(statement, plan, (), ())
     anchors = Anchors(text, statement.tokens)
     written = text[statement.start : statement.tokens[-1].end + 1].lower()
-    judged = tuple(_judge(plan, pair, pairs, anchors, written, options) for pair in pairs)
-    return _edit(statement, bound, judged, anchors)
+    judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
+    judged += _by_others(plan, judged, pairs, options)
+    groups = _groups(judged) + _unions(plan, judged)
+    done = _written(judged, groups, anchors, written, options)
+    return _edit(statement, bound, done, anchors)
 
 
-def _judge(
-    plan: Plan,
-    pair: Pair,
-    pairs: tuple[Pair, ...],
+def _by_others(
+    plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...], options: Options
+) -> Iterator[Judged]:
+    """For each fact's column that a relation ties and does not bound, the first one in its place
+    that does."""
+    bounded = {_column(item.case.pair) for item in judged if item.verdict is not Verdict.REJECTED}
+    known = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
+    for item in judged:
+        failing = {rule.code for rule in item.rules if rule.outcome is not Outcome.PASS}
+        if _column(item.case.pair) in bounded or not failing <= OF_THE_DIMENSION:
+            continue
+        for pair in alternatives(plan, item.case.pair):
+            if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
+                continue
+            other = Judged(*examine(plan, pair, pairs, options))
+            if other.verdict is Verdict.REWRITTEN:
+                bounded.add(_column(pair))
+                yield other
+                break
+
+
+def _column(pair: Pair) -> tuple[int, str]:
+    return pair.target.relation, pair.target_column
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Pairs, by their numbers, that share their predicates; as columns of a tuple, or as what each
+    of several references to a CTE allows (``union``)."""
+
+    numbers: tuple[int, ...]
+    union: bool = False
+
+
+def _groups(judged: Sequence[Judged]) -> list[_Group]:
+    """The pairs that passed; several partition columns that one dimension bounds are one group."""
+    groups: dict[object, list[int]] = {}
+    for number, item in enumerate(judged):
+        if item.verdict is Verdict.REWRITTEN:
+            groups.setdefault(_shared(item.case), []).append(number)
+    return [_Group(tuple(numbers)) for numbers in groups.values()]
+
+
+def _shared(case: Case) -> object:
+    """What the pairs that share a predicate have in common."""
+    pair = case.pair
+    if chosen(case) != "in" or pair.operator != "=":
+        return pair
+    return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept)
+
+
+def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
+    """The pairs that fail only because their fact is in a CTE with several references, where there
+    is one for each of these."""
+    numbers = {
+        item.case.pair: number
+        for number, item in enumerate(judged)
+        if {r.code for r in item.rules if r.outcome is not Outcome.PASS} == {SHARED.code}
+    }
+    found = coverings(plan, tuple(numbers)) if numbers else []
+    return [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
+
+
+def _written(
+    judged: Sequence[Judged],
+    groups: Sequence[_Group],
     anchors: Anchors,
     text: str,
     options: Options,
-) -> Judged:
-    """One pair through all rules, and its predicate where they pass."""
-    case, rules, verdict = examine(
-        plan, pair, pairs, options.engine, hint=options.hint, disabled=options.disabled
+) -> tuple[Judged, ...]:
+    """The pairs with the predicates of those in ``groups``; ``text`` is the statement's, in lower
+    case."""
+    done = list(judged)
+    for group in groups:
+        items = [done[number] for number in group.numbers]
+        cases = [item.case for item in items]
+        try:
+            slots = {placement.slot(case, anchors) for case in cases}
+            slot = slots.pop()
+            if slots:
+                raise AnchorError("the columns have different places")
+            look = placement.style(slot, anchors)
+            cases = _merged(cases, group)
+            union = group.union and len(cases) > 1
+            found = tuple(write(cases, anchors, look, text, union=union))
+        except AnchorError as error:
+            written = [_refused(item, f"no place in the text: {error}") for item in items]
+        else:
+            why = _comment(cases, found, slot, anchors, options)
+            written = [
+                _accepted(item, found, slot) if why is None else _suppressed(item, why)
+                for item in items
+            ]
+        for number, item in zip(group.numbers, written, strict=True):
+            done[number] = item
+    return tuple(done)
+
+
+def _merged(cases: list[Case], group: _Group) -> list[Case]:
+    """References that ask for keys of the same rows ask for them under any of their conditions."""
+    first = cases[0]
+    if not group.union or not all(
+        case.pair.key_plain
+        and case.pair.key.name == first.pair.key.name
+        and same_rows(case.pair.dimension, first.pair.dimension)
+        for case in cases
+    ):
+        return cases
+    return [replace(first, kept=any_of([case.kept for case in cases]))]
+
+
+def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) -> Judged:
+    """A pair whose predicates are to be written."""
+    why = "each reference bounds it: what any of them allows is let through"
+    rules = tuple(
+        replace(rule, outcome=Outcome.PASS, message=why) if rule.code == SHARED.code else rule
+        for rule in item.rules
     )
-    judged = Judged(case, rules, verdict)
-    if verdict is not Verdict.REWRITTEN:
-        return judged
-    span = pair.target.span
-    if options.suppressed and span and (why := options.suppressed(span.start)):
-        return _suppressed(judged, why)
-    try:
-        slot = placement.slot(case, anchors)
-        style = placement.style(slot, anchors)
-        predicate = in_predicate(case, anchors, style, text, hint=options.hint)
-    except AnchorError as error:
-        return _refused(judged, f"no place in the text: {error}")
-    if options.frozen is not None:
-        if has_managed(anchors, slot.clause.condition, predicate.text):
-            return _suppressed(judged, "an earlier predicate for it is kept as it is")
-        for edit in placement.edits(slot, [predicate], anchors):
-            if why := options.frozen(edit.offset):
-                return _suppressed(judged, why)
-    return replace(judged, predicate=predicate, slot=slot)
+    rules = rules if item.verdict is Verdict.REJECTED else item.rules
+    return Judged(item.case, rules, Verdict.REWRITTEN, found, slot)
+
+
+def _comment(
+    cases: Sequence[Case],
+    found: tuple[Predicate, ...],
+    slot: placement.Slot,
+    anchors: Anchors,
+    options: Options,
+) -> str | None:
+    """Why a comment of the author's forbids predicates, if one does."""
+    if options.suppressed is None or options.frozen is None:
+        return None
+    for case in cases:
+        span = case.pair.target.span
+        if span is not None and (why := options.suppressed(span.start)):
+            return why
+    if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
+        return "an earlier predicate for it is kept as it is"
+    offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
+    return next((why for offset in offsets if (why := options.frozen(offset))), None)
 
 
 def _suppressed(judged: Judged, why: str) -> Judged:
@@ -132,10 +238,9 @@ def _edit(
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
     slots: dict[placement.Slot, list[Predicate]] = {}
     for item in judged:
-        if item.slot is not None and item.predicate is not None:
+        if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
-            if item.predicate not in predicates:
-                predicates.append(item.predicate)
+            predicates += [found for found in item.predicates if found not in predicates]
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     known: set[str] = set()

@@ -23,6 +23,7 @@ from sqlrewrite.sql.keywords import (
     BEFORE_STATEMENT,
     CASE_END,
     CLOSE,
+    COMPARISONS,
     NO_QUERY,
     OPEN,
     OPENERS,
@@ -173,7 +174,13 @@ class Anchors:
         found = self._clause(condition.clause)[1]
         if len(found) != condition.of:
             raise AnchorError("the conjuncts of the text are not those of the tree")
-        return found[condition.ordinal]
+        part = found[condition.ordinal]
+        for depth, (index, of) in enumerate(condition.path):
+            parts = self.conjuncts(part) if depth % 2 else self.disjuncts(part)
+            if len(parts) != of:
+                raise AnchorError("the parts of an OR in the text are not those of the tree")
+            part = parts[index]
+        return part
 
     def conjuncts(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition in order, parentheses looked through."""
@@ -189,6 +196,37 @@ class Anchors:
             found += self.conjuncts(piece) if wrapped else [piece]
             start = index + 1
         return found
+
+    def operand(self, condition: Condition, number: int | None) -> Range:
+        """An operand of a conjunct that compares, by its number from 0: those of BETWEEN are the
+        value and its two bounds."""
+        whole = self._unwrapped(self.conjunct(condition))
+        ends = [index for index in self._top(whole) if self._types[index] in COMPARISONS]
+        if len(ends) == 1 and self._types[ends[0]] is TokenType.BETWEEN:
+            ends += [i for i in self._top(whole) if self._types[i] is TokenType.AND]
+        starts = (whole.start, *(end + 1 for end in ends))
+        parts = [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
+        between = len(ends) == 2 and self._types[ends[0]] is TokenType.BETWEEN
+        if number is None or not (len(ends) == 1 or between) or number >= len(parts):
+            raise AnchorError("the operands of a comparison cannot be told")
+        return parts[number]
+
+    def constants(self, conjunct: Range) -> str:
+        """What stands right of ``=``, or in the parentheses of IN, in a conjunct."""
+        whole = self._unwrapped(conjunct)
+        for index in self._top(whole):
+            if self._types[index] is TokenType.EQ:
+                return self.copy(Range(index + 1, whole.end))
+            if self._types[index] is TokenType.IN:
+                return self.copy(Range(index + 2, whole.end - 1))
+        raise AnchorError("neither = nor IN at the top of a condition")
+
+    def disjuncts(self, condition: Range) -> list[Range]:
+        """The operands of the OR at the top of a condition, parentheses kept."""
+        condition = self._unwrapped(condition)
+        ends = [index for index in self._top(condition) if self._types[index] in OR]
+        starts = (condition.start, *(end + 1 for end in ends))
+        return [Range(s, e) for s, e in zip(starts, (*ends, condition.end), strict=True)]
 
     def parenthesised(self, alias: int) -> Range:
         """The parentheses before the alias at an offset: a derived table, both included."""

@@ -15,6 +15,17 @@ STEPS = {
 }
 CASE_END = (TokenType.CASE, TokenType.END)
 OR = (TokenType.OR, TokenType.XOR)
+COMPARISONS = frozenset(
+    {
+        TokenType.EQ,
+        TokenType.NULLSAFE_EQ,
+        TokenType.LT,
+        TokenType.LTE,
+        TokenType.GT,
+        TokenType.GTE,
+        TokenType.BETWEEN,
+    }
+)
 OPENERS = (TokenType.WHERE, TokenType.ON)
 NO_QUERY = (TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
 BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)

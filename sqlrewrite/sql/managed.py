@@ -6,6 +6,7 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,9 +82,17 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
     return Stripped("".join([*pieces, text[at:]]), text, tuple(spans), tuple(gone), tuple(foreign))
 
 
-def head(predicate: str) -> str:
-    """What a managed predicate bounds: its text up to the opening parenthesis."""
-    return predicate[: predicate.find("(") + 1]
+def bounded(predicate: str) -> str:
+    """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
+    operand of array_contains."""
+    match = _BOUNDED.match(predicate.removesuffix(MARKER).rstrip())
+    return " ".join((match["value"] or match["last"]).lower().split()) if match else ""
+
+
+_BOUNDED = re.compile(
+    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z|(?P<value>.+?)\s*(?:\bIN|[<>]=?)\s*\(",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
@@ -91,10 +100,14 @@ def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
     that stays, since all others have been taken out."""
     pieces = anchors.pieces(condition) if MARKER in anchors.text else []
     return any(
-        found.tokens in pieces
-        and anchors.text.startswith(head(predicate), anchors.tokens[found.tokens.start].start)
+        found.tokens in pieces and bounded(_text(anchors, found)) == bounded(predicate)
         for found in predicates(anchors)
     )
+
+
+def _text(anchors: Anchors, found: Managed) -> str:
+    span = _of(anchors, found)
+    return anchors.text[span.start : span.end]
 
 
 def _markers(anchors: Anchors) -> Iterator[int]:
@@ -110,9 +123,11 @@ def _markers(anchors: Anchors) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Managed:
-    """A managed predicate: its tokens, and the end of its marker in the text."""
+    """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
+    function's name), and the end of its marker in the text."""
 
     tokens: Range
+    word: int
     end: int
 
 
@@ -121,13 +136,12 @@ def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
     clauses: dict[ConditionClause, dict[int, Managed]] = {}
     clause: ConditionClause | None = None
     for found in taken:
-        start = found.tokens.start
         try:
-            if clause is None or not anchors.at_top(start, clause.condition):
-                clause = anchors.enclosing(start)
+            if clause is None or not anchors.at_top(found.word, clause.condition):
+                clause = anchors.enclosing(found.word)
         except AnchorError:
             continue
-        clauses.setdefault(clause, {})[start] = found
+        clauses.setdefault(clause, {})[found.tokens.start] = found
     return [
         span
         for clause, managed in clauses.items()
@@ -197,16 +211,18 @@ def _blank_before(anchors: Anchors, index: int) -> int:
 
 
 def predicates(anchors: Anchors) -> Iterator[Managed]:
-    """The predicates that a marker follows in just the form we write: ``name IN (…)``, a space."""
+    """The predicates that a marker follows, a space between, in one of the forms we write: ``value
+    IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]
     at = text.find(MARKER)
     while at >= 0:
         last = bisect_right(starts, at) - 1
         if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
-            first = _first_token(anchors, last)
-            if first is not None and not _commented(anchors, first, last):
-                yield Managed(Range(first, last + 1), at + len(MARKER))
+            found = _first_and_word(anchors, last)
+            if found is not None and not _commented(anchors, found[0], last):
+                first, word = found
+                yield Managed(Range(first, last + 1), word, at + len(MARKER))
         at = text.find(MARKER, at + 1)
 
 
@@ -216,15 +232,53 @@ def _commented(anchors: Anchors, first: int, last: int) -> bool:
     return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
 
 
-def _first_token(anchors: Anchors, last: int) -> int | None:
-    """The first token of ``name IN (…)`` that ends at a parenthesis, or None."""
+_BEFORE_QUERY = (TokenType.IN, TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
+_ARITHMETIC = (
+    TokenType.PLUS,
+    TokenType.DASH,
+    TokenType.STAR,
+    TokenType.SLASH,
+    TokenType.MOD,
+    TokenType.DPIPE,
+)
+
+# What may stand before a parenthesis that opens a list and no call.
+_NO_FUNCTION = (
+    TokenType.AND,
+    TokenType.OR,
+    TokenType.NOT,
+    TokenType.WHERE,
+    TokenType.ON,
+    TokenType.BETWEEN,
+    TokenType.IN,
+)
+
+
+def _first_and_word(anchors: Anchors, last: int) -> tuple[int, int] | None:
+    """The first token of a predicate of ours that ends at a parenthesis, and the one that says what
+    it is; None where it is none."""
     try:
-        index = anchors.opening(last) - 1
+        word = anchors.opening(last) - 1
+        if anchors.kind(word) in _BEFORE_QUERY:
+            index = _operand(anchors, word - 1)
+            while anchors.kind(index - 1) in _ARITHMETIC:
+                index = _operand(anchors, index - 2)
+            return (index, word) if index > 0 else None
     except AnchorError:
         return None
-    if anchors.kind(index) is not TokenType.IN:
-        return None
-    index -= 1
+    if word >= 0 and anchors.raw(word).lower() == "array_contains":
+        return word, word
+    return None
+
+
+def _operand(anchors: Anchors, index: int) -> int:
+    """The first token of the operand that ends at a token: a name with its qualifiers, a literal,
+    a call, or a list in parentheses."""
+    if anchors.kind(index) is TokenType.R_PAREN:
+        index = anchors.opening(index)
+        if anchors.kind(index - 1) in _NO_FUNCTION or not anchors.raw(index - 1).isidentifier():
+            return index
+        index -= 1
     while anchors.kind(index - 1) is TokenType.DOT:
         index -= 2
-    return index if index > 0 else None
+    return index

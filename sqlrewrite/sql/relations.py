@@ -259,7 +259,10 @@ class RelationBinder:
         if isinstance(found, Table):
             if columns:
                 return Opaque(number, alias, "a table with renamed columns", span, columns)
-            return self._scan(number, found, alias, parts, span, sampled=sampled)
+            version = node.args.get("version")
+            shown = version.sql("spark") if version is not None else ""
+            scan = self._scan(number, found, alias, parts, span, sampled=sampled)
+            return replace(scan, version=shown) if shown else scan
         if isinstance(found, View):
             return self._view(number, found, alias, parts, span, columns, sampled)
         return Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)

@@ -51,7 +51,7 @@ class Suppressed:
         first = managed.tokens.start
         start = anchors.tokens[first].start
         found = self.directives.region(start, REWRITING)
-        wanted, block = self._names(anchors, first), _block(anchors, start)
+        wanted, block = self._names(anchors, managed), _block(anchors, start)
         if found is not None or block is None:
             return found
         for token in anchors.tokens[:first]:
@@ -61,18 +61,34 @@ class Suppressed:
                     return found
         return None
 
-    def _names(self, anchors: Anchors, first: int) -> frozenset[str]:
-        """What a FROM would call the scan of a predicate: its qualifier, or else a table that has
-        such a partition column."""
-        name = anchors.tokens[first].text.lower()
-        if anchors.kind(first + 1) is TokenType.DOT:
-            return frozenset({name})
-        return frozenset(
+    def _names(self, anchors: Anchors, managed: Managed) -> frozenset[str]:
+        """What a FROM would call the scan of a predicate: the qualifiers of what it bounds, or else
+        the tables that have such a partition column."""
+        found: set[str] = set()
+        for index in _value(anchors, managed):
+            name = anchors.tokens[index].text.lower()
+            if anchors.kind(index + 1) is TokenType.DOT:
+                found.add(name)
+            elif anchors.kind(index - 1) is not TokenType.DOT:
+                found |= self._partitioned_by(name)
+        return frozenset(found)
+
+    def _partitioned_by(self, column: str) -> set[str]:
+        return {
             table.name[-1].lower()
             for table in self.catalog.relations.values()
             if isinstance(table, Table)
-            and any(field.column.lower() == name for field in table.partitioned_by)
-        )
+            and any(field.column.lower() == column for field in table.partitioned_by)
+        }
+
+
+def _value(anchors: Anchors, managed: Managed) -> range:
+    """The tokens of what a predicate bounds: before its IN or comparison, or behind the query in
+    array_contains."""
+    start, word = managed.tokens.start, managed.word
+    if word > start:
+        return range(start, word)
+    return range(anchors.opening(word + 2) + 1, managed.tokens.end - 1)
 
 
 def _said(directive: Directive | None) -> str | None:

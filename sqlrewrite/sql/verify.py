@@ -31,7 +31,7 @@ def is_query(text: str) -> bool:
 
 def condition_gained(before: exp.Expr, after: Sequence[Token], text: str, count: int) -> bool:
     """Whether the tail of a condition that ``after`` are the tokens of (of ``text``) is the tail of
-    ``before`` and ``count`` IN predicates more, as conjuncts at the top; or they are all in front.
+    ``before`` and ``count`` predicates more, as conjuncts at the top; or they are all in front.
     """
     try:
         new = conjunct_trees(parse_condition(after, text))
@@ -66,7 +66,21 @@ def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
         added = new[:count]
     else:
         return False
-    return all(isinstance(tree, exp.In) and tree.args.get("query") for tree in added)
+    return all(map(_is_ours, added))
+
+
+def _is_ours(tree: exp.Expr) -> bool:
+    """Whether a conjunct has the form of an inserted predicate: an IN, a set, an end of a range."""
+    match tree:
+        case exp.In():
+            constants = not any(item.find(exp.Column, exp.Query) for item in tree.expressions)
+            return tree.args.get("query") is not None or (bool(tree.expressions) and constants)
+        case exp.GTE() | exp.GT() | exp.LTE() | exp.LT():
+            return isinstance(tree.expression, exp.Subquery)
+        case exp.ArrayContains():
+            return isinstance(tree.this, exp.Subquery)
+        case _:
+            return False
 
 
 def same_tree(one: object, other: object) -> bool:

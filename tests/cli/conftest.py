@@ -31,7 +31,7 @@ from sqlrewrite.source import Lines
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
 
-def stand_in(sql: str, catalog: Catalog, *, engine: str, predicate: str, hint: bool) -> Rewrite:
+def stand_in(sql: str, catalog: Catalog, *, engine: str, **options: object) -> Rewrite:
     """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
     if engine == "nope":
         raise ConfigError("no engine 'nope'")

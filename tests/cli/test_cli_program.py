@@ -47,7 +47,7 @@ def test_help(
 
 def test_help_offers_only_what_exists(run: Any) -> None:
     commands = run("-h").out + run("rewrite", "-h").out
-    for word in (b"verify", b"audit", b"missed", b"spark|", b"|set", b"sarif"):
+    for word in (b"verify", b"audit", b"missed", b"spark|", b"|values", b"sarif"):
         assert word not in commands
 
 

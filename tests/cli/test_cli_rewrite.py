@@ -106,7 +106,7 @@ def test_insertions_only(run: Any, before: bytes, after: bytes) -> None:
         (("--engine", "nope"), PRUNE, 2),
         (("--config", "none.toml"), PRUNE, 2),
         (("--catalog", "none.sql"), PRUNE, 2),
-        (("--predicate", "set"), PRUNE, 2),
+        (("--predicate", "sets"), PRUNE, 2),
         (("--explain", "spark"), PRUNE, 2),
     ],
 )
@@ -332,8 +332,9 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False}
-    assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True}
+    reach = {"depth": 3, "through_facts": False, "key_limit": None}
+    assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
+    assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 
 
 def test_a_bad_key_in_the_settings(run: Any) -> None:

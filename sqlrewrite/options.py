@@ -1,0 +1,39 @@
+"""How to rewrite: what the caller settles for all statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sqlrewrite.rulebook import Engine
+
+FORMS = ("in", "set", "range", "auto")
+"""The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
+prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``auto`` is
+``in``, and ``set`` where the engine would not prune by an IN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a dimension's neighbours are followed: joins outward, and whether through facts."""
+
+    depth: int = 3
+    through_facts: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Options:
+    """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
+
+    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
+    ``frozen`` why nothing may be inserted there.
+    """
+
+    engine: Engine
+    form: str = "in"
+    hint: bool = True
+    reach: Reach = field(default_factory=Reach)
+    key_limit: int | None = None
+    disabled: frozenset[str] = frozenset()
+    suppressed: Callable[[int], str | None] | None = None
+    frozen: Callable[[int], str | None] | None = None
