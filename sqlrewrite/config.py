@@ -1,8 +1,9 @@
-"""``[tool.dpp-rewrite]`` of a ``pyproject.toml`` as frozen settings.
+"""``[tool.dpp-rewrite]`` of a ``pyproject.toml``, and ``DPP_REWRITE_*``, as frozen settings.
 
 In comes a path to search upward from, or a file by name; out go ``Settings``, with paths made
-relative to where the caller stands. What the table does not know is refused, not passed over: a
-misspelt key would otherwise lint a warehouse with the wrong rules for years.
+relative to where the caller stands. A variable of the environment wins over the table. What is not
+known is refused, not passed over: a misspelt key would otherwise lint a warehouse with the wrong
+rules for years.
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
 from sqlrewrite.options import FORMS
 
 SECTION = "[tool.dpp-rewrite]"
+PREFIX = "DPP_REWRITE_"
+_OTHERS = ("CACHE_DIR",)
+"""Variables that are no setting of a project: others read them."""
+
+Pairs = tuple[tuple[str, tuple[str, ...]], ...]
+"""What stands by a name or a pattern, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +42,60 @@ class Settings:
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: Pairs = ()
+    severity: Pairs = ()
+    baseline: str | None = None
     exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    jobs: int | None = None
     root: str = "."
     source: str | None = None
 
 
-def load(start: str = ".", config: str | None = None) -> Settings:
-    """The settings of ``config``, or of the nearest pyproject.toml upward that has any.
+def load(
+    start: str = ".", config: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """The settings of ``config``, or of the nearest pyproject.toml upward that has any, under those
+    of the environment.
 
-    Where there is none, the defaults. Raises ConfigError.
+    Where there are none, the defaults. Raises ConfigError.
     """
+    given = {key: text for key, text in environment.items() if _is_setting(key)}
+    config = config or given.pop(f"{PREFIX}CONFIG", None)
     path = _nearest(start) if config is None else config
-    if path is None:
-        return Settings()
-    table = _table(path)
-    if table is None:
-        raise ConfigError(f"{path}: has no {SECTION} table")
-    return _settings(table, path)
+    settings = Settings()
+    if path is not None:
+        table = _table(path)
+        if table is None:
+            raise ConfigError(f"{path}: has no {SECTION} table")
+        settings = _settings(table, path)
+    return replace(settings, **_from_environment(given)) if given else settings
+
+
+def _is_setting(name: str) -> bool:
+    return name.startswith(PREFIX) and name.removeprefix(PREFIX) not in _OTHERS
+
+
+def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
+    """The settings in variables: lists have commas between their items, paths what PATH has."""
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        key = name.removeprefix(PREFIX).lower().replace("_", "-")
+        if key not in KEYS:
+            near = [f"{PREFIX}{it.upper().replace('-', '_')}" for it in _nearest_keys(key)]
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(f"the environment's {name} is no setting{hint}")
+        try:
+            values[_field(key)] = KEYS[key](_PARSERS.get(KEYS[key], str)(text))
+        except ValueError as error:
+            raise ConfigError(f"the environment's {name} must be {error}, not {text!r}") from None
+    return values
+
+
+def _field(key: str) -> str:
+    return key.replace("-", "_")
 
 
 def _nearest(start: str) -> str | None:
@@ -99,13 +142,15 @@ def _settings(table: Mapping[str, Any], path: str) -> Settings:
         if read is None:
             raise ConfigError(f"{path}: {SECTION} has no key {key!r}{_nearest_key(key)}")
         try:
-            values[key.replace("-", "_")] = read(value)
+            values[_field(key)] = read(value)
         except ValueError as error:
             raise ConfigError(f"{path}: {SECTION} {key} must be {error}, not {value!r}") from None
     root = os.path.dirname(path) or "."
     below = [_from_root(name, root) for name in values.get("catalog", ())]
     if "engine" in values and values["engine"].endswith(".toml"):
         values["engine"] = _from_root(values["engine"], root)
+    if "baseline" in values:
+        values["baseline"] = _from_root(values["baseline"], root)
     return Settings(**{**values, "catalog": tuple(below), "root": root, "source": path})
 
 
@@ -114,10 +159,14 @@ def _from_root(name: str, root: str) -> str:
 
 
 def _nearest_key(key: str) -> str:
+    near = _nearest_keys(key.replace("_", "-"))
+    return f"; did you mean {near[0]!r}?" if near else f" (known: {', '.join(KEYS)})"
+
+
+def _nearest_keys(key: str) -> list[str]:
     from difflib import get_close_matches
 
-    near = get_close_matches(key.replace("_", "-"), KEYS, n=1, cutoff=0.5)
-    return f"; did you mean {near[0]!r}?" if near else f" (known: {', '.join(KEYS)})"
+    return get_close_matches(key, KEYS, n=1, cutoff=0.5)
 
 
 def _string(value: Any) -> str:
@@ -150,6 +199,12 @@ def size(text: str) -> int:
     return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
 
 
+def _jobs(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("a number from 1 on")
+    return value
+
+
 def _strings(value: Any) -> tuple[str, ...]:
     if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
         raise ValueError("a list of strings")
@@ -161,6 +216,53 @@ def _string_or_strings(value: Any) -> tuple[str, ...]:
         return (value,) if isinstance(value, str) else _strings(value)
     except ValueError:
         raise ValueError("a string or a list of strings") from None
+
+
+def _codes_by_pattern(value: Any) -> Pairs:
+    try:
+        return tuple((_string(name), _strings(codes)) for name, codes in dict(value).items())
+    except (ValueError, TypeError):
+        raise ValueError("a table of patterns, each with a list of codes") from None
+
+
+def _severities(value: Any) -> Pairs:
+    try:
+        return tuple((_string(code), (_string(name),)) for code, name in dict(value).items())
+    except (ValueError, TypeError):
+        raise ValueError("a table of codes, each with its severity") from None
+
+
+def codes_by_pattern(text: str) -> dict[str, list[str]]:
+    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same. Raises ValueError."""
+    found: dict[str, list[str]] = {}
+    for item in _items(text):
+        pattern, colon, code = item.rpartition(":")
+        if not (colon and pattern and code):
+            raise ValueError("PATTERN:CODE, with commas between several")
+        found.setdefault(pattern, []).append(code)
+    return found
+
+
+def severities(text: str) -> dict[str, str]:
+    """``CODE=SEVERITY,CODE=SEVERITY`` as the table that says the same. Raises ValueError."""
+    pairs = [item.partition("=") for item in _items(text)]
+    if not all(equals and code and name for code, equals, name in pairs):
+        raise ValueError("CODE=SEVERITY, with commas between several")
+    return {code: name for code, _, name in pairs}
+
+
+def _items(text: str) -> list[str]:
+    return [item for part in text.split(",") if (item := part.strip())]
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isdigit() else text
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUTHS:
+        raise ValueError("true or false")
+    return _TRUTHS[text.lower()]
 
 
 def _one_of(*choices: str) -> Callable[[Any], str]:
@@ -185,7 +287,26 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,
+    "extend-select": _strings,
     "ignore": _strings,
+    "per-file-ignores": _codes_by_pattern,
+    "severity": _severities,
+    "baseline": _string,
     "exclude": _strings,
+    "force-exclude": _boolean,
+    "jobs": _jobs,
 }
 """Each key with the function that reads its value, or says in a ValueError what it must be."""
+
+_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+_PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
+    _boolean: _truth,
+    _strings: _items,
+    _count: _number,
+    _jobs: _number,
+    _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
+    _codes_by_pattern: codes_by_pattern,
+    _severities: severities,
+}
+"""How the text of a variable becomes what a table would say, by the function that reads that."""

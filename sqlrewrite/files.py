@@ -22,11 +22,13 @@ class Found:
     missing: tuple[str, ...]
 
 
-def find(paths: Iterable[str], exclude: Sequence[str] = (), root: str = ".") -> Found:
+def find(
+    paths: Iterable[str], exclude: Sequence[str] = (), root: str = ".", *, force: bool = False
+) -> Found:
     """The files that ``paths`` mean; ``-`` stands for itself.
 
     ``exclude`` are patterns of names (``archive``) or of paths from ``root`` (``etl/*.sql``) that a
-    search leaves out.
+    search leaves out; with ``force`` they leave out named files too: a hook names all that changed.
     """
     files: dict[str, str] = {}
     missing: list[str] = []
@@ -35,10 +37,11 @@ def find(paths: Iterable[str], exclude: Sequence[str] = (), root: str = ".") -> 
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path):
             for name in _search(path):
-                if not (exclude and _excluded(name, exclude, root)):
+                if not (exclude and matches(name, exclude, root)):
                     files.setdefault(os.path.realpath(name), name)
         elif os.path.lexists(path):  # a dangling link is reported by the one who opens it
-            files.setdefault(os.path.realpath(path), path)
+            if not (force and exclude and matches(path, exclude, root)):
+                files.setdefault(os.path.realpath(path), path)
         else:
             missing.append(path)
     return Found(tuple(files.values()), tuple(missing))
@@ -103,7 +106,7 @@ def _walk(folder: str) -> list[str]:
     return found
 
 
-def _excluded(path: str, patterns: Sequence[str], root: str) -> bool:
+def matches(path: str, patterns: Sequence[str], root: str) -> bool:
     """Whether a pattern fits the path or a folder above it, by name or from the root."""
     parts = os.path.relpath(path, root).split(os.sep)
     above = ["/".join(parts[: n + 1]) for n in range(len(parts))]

@@ -109,6 +109,21 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Removed:
+    """A predicate of an earlier run that was taken out, and why.
+
+    ``refreshed`` says that another was written in its place.
+    """
+
+    statement: int
+    text: str
+    line: int
+    column: int
+    refreshed: bool = False
+    reason: str = "it no longer follows from the query"
+
+
+@dataclass(frozen=True, slots=True)
 class PlanLine:
     """One line of the explain diff: ``mark`` is ``+``, ``-`` or a space."""
 
@@ -136,7 +151,8 @@ class Rewrite:
     """What ``rewrite`` made of one text.
 
     ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
-    those that do not parse; ``statements`` counts all of them.
+    those that do not parse; ``statements`` counts all of them. ``removed`` are earlier predicates
+    of ours that no longer follow, ``notes`` what else an author should know, with its place.
     """
 
     original: str
@@ -146,6 +162,8 @@ class Rewrite:
     errors: tuple[Problem, ...]
     skipped: tuple[Problem, ...]
     plans: tuple[PlanDiff, ...]
+    removed: tuple[Removed, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sqlrewrite.rulebook import Engine
@@ -22,8 +23,11 @@ class Reach:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
-    """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for
-    tests."""
+    """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
+
+    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
+    ``frozen`` why nothing may be inserted there.
+    """
 
     engine: Engine
     form: str = "in"
@@ -31,3 +35,5 @@ class Options:
     reach: Reach = field(default_factory=Reach)
     key_limit: int | None = None
     disabled: frozenset[str] = frozenset()
+    suppressed: Callable[[int], str | None] | None = None
+    frozen: Callable[[int], str | None] | None = None

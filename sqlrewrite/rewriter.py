@@ -2,12 +2,16 @@
 
 text → statements → plan → pairs → verdicts → predicates → insertions → checked → text. Each stage
 takes the value before it and returns a new one; a query can be followed from ``rewrite`` through
-``pruning.statement.prune``, which does a single statement, to the end.
+``pruning.statement.prune``, which does a single statement, to the end. ``examine`` is the same line
+with all that was found on the way, for those who judge a query rather than change it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlrewrite.model import (
     Candidate,
@@ -15,6 +19,7 @@ from sqlrewrite.model import (
     Edit,
     PlanDiff,
     Problem,
+    Removed,
     Rewrite,
 )
 from sqlrewrite.options import FORMS, Options, Reach
@@ -22,22 +27,53 @@ from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
-from sqlrewrite.sql.managed import strip
+from sqlrewrite.sql.directives import Directives, directives
+from sqlrewrite.sql.managed import Stripped, bounded, strip
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
+from sqlrewrite.sql.suppressed import Suppressed
+
+if TYPE_CHECKING:
+    from sqlrewrite.pruning.statement import Pruned
 
 BUG = "DPP999"
+FOREIGN = "DPP009"
 _TOO_DEEP = "nested too deeply to be rewritten"
+_FOREIGN = (
+    "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
+    "is yours and stays; take the marker off"
+)
 
 
-@dataclass(slots=True)
-class _Record:
-    """What is gathered along the line, statement by statement."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One statement and what became of it; ``pruned`` is None where nothing in it concerns us."""
 
-    edits: list[Edit] = field(default_factory=list)
-    candidates: list[Candidate] = field(default_factory=list)
-    errors: list[Problem] = field(default_factory=list)
-    skipped: list[Problem] = field(default_factory=list)
-    plans: list[PlanDiff] = field(default_factory=list)
+    statement: Statement
+    edits: tuple[Edit, ...] = ()
+    pruned: Pruned | None = None
+    candidates: tuple[Candidate, ...] = ()
+    plan: PlanDiff | None = None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Examined:
+    """A text with all that was found out about it; the parts' offsets are in ``stripped.text``."""
+
+    result: Rewrite
+    stripped: Stripped
+    parts: tuple[Part, ...]
+    directives: Directives
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """What stays the same from statement to statement; offsets in ``options`` are of the stripped
+    text."""
+
+    stripped: Stripped
+    options: Options
+    place: Callable[[int], tuple[int, int]]
 
 
 def rewrite(
@@ -64,64 +100,167 @@ def rewrite(
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine or a form that is not there.
     """
+    return examine(
+        sql,
+        catalog,
+        engine=engine,
+        predicate=predicate,
+        hint=hint,
+        depth=depth,
+        through_facts=through_facts,
+        key_limit=key_limit,
+        disabled=disabled,
+    ).result
+
+
+def examine(
+    sql: str,
+    catalog: Catalog,
+    *,
+    engine: str = "spark",
+    predicate: str = "in",
+    hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
+    disabled: frozenset[str] = frozenset(),
+    heed: bool = True,
+) -> Examined:
+    """What ``rewrite`` does, with all that it found on the way.
+
+    ``heed`` says whether scans that a comment asks to leave alone are left alone.
+    """
     if predicate not in FORMS:
         known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
     reach = Reach(depth, through_facts)
     options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
     lexed = lex(sql, catalog.refer)
-    text = strip(sql, lexed.tokens)
+    asked = directives(sql, lexed.tokens)
+    if heed and asked.whole_file:
+        return _left_alone(sql, asked)
+    suppressed = Suppressed(asked, catalog) if heed and asked.found else None
+    text = strip(sql, lexed.tokens, suppressed.keeps if suppressed else None)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    lines, earlier, record = Lines(sql), text.insertions(), _Record()
-    count = 0
-
-    def place(offset: int) -> tuple[int, int]:
-        return lines.place(text.original_offset(offset))
-
+    lines = Lines(sql)
+    if suppressed is not None:
+        options = _heeding(options, suppressed, text)
+    line = _Line(text, options, lambda offset: lines.place(text.original_offset(offset)))
+    earlier = text.insertions()
+    parts: list[Part] = []
     for statement in statements(text.text, lexed):
-        count += 1
-        failure = statement.failure
-        if failure is None and statement.tree is not None and _concerns(statement, catalog):
-            # Only here, so that a text without a partitioned table does not wait for the imports.
-            from sqlrewrite.pruning.record import candidates, plan_diff
-            from sqlrewrite.pruning.statement import prune
-
-            try:
-                result = prune(statement, text.text, catalog, options)
-                plan = plan_diff(result, place) if result is not None else None
-            except RecursionError:
-                failure, result = Failure(statement.start, _TOO_DEEP, parsed=True), None
-            except Exception as error:  # a mistake of ours must cost no more than this statement
-                why = f"internal error, please report this: {type(error).__name__}: {error}"
-                failure, result = Failure(statement.start, why, code=BUG), None
-            if result is not None:
-                record.edits += result.edits
-                record.candidates += candidates(result, earlier, place)
-                record.errors += [Problem(BUG, why, *place(at)) for at, why in result.bugs]
-                record.plans += [plan] if plan is not None else []
-        if failure is not None:
+        part = Part(statement, failure=statement.failure)
+        if statement.failure is None and statement.tree is not None:
+            part = _part(statement, catalog, line, earlier)
+        if part.failure is not None:
             # Left as it was: what was taken out of it goes back to its place.
-            record.edits += [
-                Edit(at, taken)
-                for at, taken in earlier.items()
-                if statement.start <= at <= statement.end
-            ]
-            problem = Problem(failure.code, failure.message, *place(failure.offset))
-            (record.skipped if failure.parsed else record.errors).append(problem)
+            start, end = statement.start, statement.end
+            back = [Edit(at, it) for at, it in earlier.items() if start <= at <= end]
+            part = replace(part, edits=tuple(back))
+        parts.append(part)
         catalog = apply_definition(statement, text.text, catalog, "the text")
-    return Rewrite(
-        original=sql,
-        sql=apply(text.text, record.edits),
-        statements=count,
-        candidates=tuple(record.candidates),
-        errors=tuple(record.errors),
-        skipped=tuple(record.skipped),
-        plans=tuple(record.plans),
+    return Examined(_result(sql, line, parts, lines), text, tuple(parts), asked)
+
+
+def _heeding(options: Options, suppressed: Suppressed, text: Stripped) -> Options:
+    """Options that leave alone what the author's comments ask to leave alone."""
+    return replace(
+        options,
+        suppressed=lambda offset: suppressed.reason(text.original_offset(offset)),
+        frozen=lambda offset: suppressed.frozen(text.original_offset(offset)),
     )
+
+
+def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int, str]) -> Part:
+    """One statement that parses."""
+    if not _concerns(statement, catalog):
+        return Part(statement)
+    # Only here, so that a text without a partitioned table does not wait for the imports.
+    from sqlrewrite.pruning.record import candidates, plan_diff
+    from sqlrewrite.pruning.statement import prune
+
+    try:
+        pruned = prune(statement, line.stripped.text, catalog, line.options)
+        if pruned is None:
+            return Part(statement)
+        plan = plan_diff(pruned, line.place)
+    except RecursionError:
+        return Part(statement, failure=Failure(statement.start, _TOO_DEEP, parsed=True))
+    except Exception as error:  # a mistake of ours must cost no more than this statement
+        why = f"internal error, please report this: {type(error).__name__}: {error}"
+        return Part(statement, failure=Failure(statement.start, why, code=BUG))
+    found = tuple(candidates(pruned, earlier, line.place))
+    return Part(statement, pruned.edits, pruned, found, plan)
 
 
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
     """Whether a statement names a partitioned table or a view at all."""
     names = catalog.prunable
     return bool(names) and any(token.text.lower() in names for token in statement.tokens)
+
+
+def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewrite:
+    """What became of the statements, put together."""
+    failures = [part.failure for part in parts if part.failure is not None]
+    bugs = [bug for part in parts if part.pruned for bug in part.pruned.bugs]
+
+    def problem(failure: Failure) -> Problem:
+        return Problem(failure.code, failure.message, *line.place(failure.offset))
+
+    return Rewrite(
+        original=sql,
+        sql=apply(line.stripped.text, [edit for part in parts for edit in part.edits]),
+        statements=len(parts),
+        candidates=tuple(found for part in parts for found in part.candidates),
+        errors=(
+            *(problem(it) for it in failures if not it.parsed),
+            *(Problem(BUG, why, *line.place(at)) for at, why in bugs),
+        ),
+        skipped=tuple(problem(it) for it in failures if it.parsed),
+        plans=tuple(part.plan for part in parts if part.plan is not None),
+        removed=tuple(_removed(line.stripped, parts, lines)),
+        notes=tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in line.stripped.foreign),
+    )
+
+
+def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterator[Removed]:
+    """The predicates of an earlier run that were not written again as they were."""
+    if not stripped.predicates:
+        return
+    starts = [stripped.original_offset(part.statement.start) for part in parts]
+    for span in stripped.predicates:
+        text = stripped.original[span.start : span.end]
+        part = parts[max(0, bisect_right(starts, span.start) - 1)]
+        written = "\n".join(edit.text for edit in part.edits)
+        if text not in written:
+            again = part.pruned is not None and bounded(text) in part.pruned.bounded
+            yield Removed(part.statement.index, text, *lines.place(span.start), again)
+
+
+def _left_alone(sql: str, asked: Directives) -> Examined:
+    """A text that asks to be left alone as a whole."""
+    whole = asked.whole_file
+    assert whole is not None
+    place = asked.lines.place(whole.span.start)
+    skipped = Problem("", f"the whole file, as `{whole}` asks", *place)
+    result = Rewrite(sql, sql, 1, (), (), (skipped,), ())
+    return Examined(result, Stripped(sql, sql), (), asked)
+
+
+def stripped(sql: str) -> Rewrite:
+    """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
+    lexed = lex(sql)
+    text, lines = strip(sql, lexed.tokens), Lines(sql)
+    starts = [statement.start for statement in statements(sql, lexed)]
+    removed = tuple(
+        Removed(
+            max(0, bisect_right(starts, span.start) - 1),
+            sql[span.start : span.end],
+            *lines.place(span.start),
+            reason="--strip takes out what dpp-rewrite has written",
+        )
+        for span in text.predicates
+    )
+    notes = tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in text.foreign)
+    return Rewrite(sql, text.text, len(starts), (), (), (), (), removed, notes)

@@ -47,7 +47,8 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A rule's page: ``kind`` is ``soundness`` or ``benefit``, ``text`` its Markdown."""
+    """A page: ``kind`` is ``soundness``, ``benefit`` or ``choice`` for a rule, or ``lint``, and
+    ``text`` is its Markdown."""
 
     code: str
     name: str

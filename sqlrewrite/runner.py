@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
 
-from sqlrewrite.model import ConfigError, Problem, Rewrite, Verdict
-from sqlrewrite.rewriter import rewrite
+from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
+from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How each file is to be rewritten."""
+    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote."""
 
     catalog: Catalog
     engine: str = "spark"
     predicate: str = "in"
     hint: bool = True
+    strip: bool = False
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
@@ -96,6 +99,7 @@ class Summary:
         done = result.rewrite
         found = done.candidates if done else ()
         rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
+        touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
         statements = done.statements if done else 0
         left = len(done.errors) + len(done.skipped) if done else 0
         return Summary(
@@ -103,9 +107,9 @@ class Summary:
             changed=self.changed + result.changed,
             failures=self.failures + (result.failure is not None),
             statements=self.statements + statements,
-            statements_rewritten=self.statements_rewritten + len(set(rewritten)),
+            statements_rewritten=self.statements_rewritten + len(touched),
             statements_unchanged=self.statements_unchanged
-            + max(0, statements - left - len(set(rewritten))),
+            + max(0, statements - left - len(touched)),
             skipped=self.skipped + left + (result.failure is not None),
             candidates=self.candidates + len(found),
             rewritten=self.rewritten + len(rewritten),
@@ -140,21 +144,68 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
     except SourceError as error:
         return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
     try:
-        done = rewrite(
-            source.text,
-            request.catalog,
-            engine=request.engine,
-            predicate=request.predicate,
-            hint=request.hint,
-            depth=request.depth,
-            through_facts=request.through_facts,
-            key_limit=request.key_limit,
-        )
+        done = stripped(source.text) if request.strip else _rewrite(source.text, request)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
     return FileResult(path, data, source, done)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each of many files, in any process: ``plans`` asks for the explain
+    diffs, ``write`` for the changed files to be written."""
+
+    request: Request
+    plans: bool = True
+    write: bool = False
+
+    def __call__(self, path: str) -> tuple[bytes | None, FileResult]:
+        """The hash of a file's bytes, and its result, fit to be sent to another process."""
+        data = read_file(path)
+        if isinstance(data, FileResult):
+            return None, data
+        result = run(path, data, self.request)
+        if result.rewrite is not None:
+            plans = tuple(map(_drawn, result.rewrite.plans)) if self.plans else ()
+            result = replace(result, rewrite=replace(result.rewrite, plans=plans))
+        return sha256(data).digest(), write(result) if self.write else result
+
+    def keep(self, result: FileResult) -> Rewrite | None:
+        """The record of a file in which there is nothing to change, without its text."""
+        done = result.rewrite
+        if done is None or result.failure or done.changed or any(map(_ours, done.errors)):
+            return None
+        return replace(done, original="", sql="")
+
+    def recall(self, path: str, data: bytes, kept: Rewrite) -> FileResult:
+        """The result for a file in which there is nothing to change."""
+        source = decode(data)
+        return FileResult(path, data, source, replace(kept, original=source.text, sql=source.text))
+
+
+def _ours(error: Problem) -> bool:
+    """Whether a problem is a mistake of ours, which another run may not make."""
+    return error.code == BUG
+
+
+def _drawn(plan: PlanDiff) -> PlanDiff:
+    """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
+    return replace(plan, draw=partial(tuple, plan.lines))
+
+
+def _rewrite(text: str, request: Request) -> Rewrite:
+    return rewrite(
+        text,
+        request.catalog,
+        engine=request.engine,
+        predicate=request.predicate,
+        hint=request.hint,
+        depth=request.depth,
+        through_facts=request.through_facts,
+        key_limit=request.key_limit,
+    )
 
 
 def write(result: FileResult) -> FileResult:

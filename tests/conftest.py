@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--update-goldens`` writes the goldens of ``fixtures/`` anew; review the diff."""
     parser.addoption("--update-goldens", action="store_true", help="write fixtures' goldens anew")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes the user's own cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

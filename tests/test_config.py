@@ -31,7 +31,12 @@ def test_all_keys(folder: Path) -> None:
         strict = true
         select = ["DPP"]
         ignore = ["DPP003"]
+        extend-select = ["DPP001"]
+        baseline = "known.json"
         exclude = ["archive", "etl/*.sql"]
+        force-exclude = true
+        per-file-ignores = { "old/*" = ["DPP001", "DPP002"] }
+        severity = { DPP007 = "note" }
         """
     )
     assert load(".") == Settings(
@@ -43,7 +48,12 @@ def test_all_keys(folder: Path) -> None:
         strict=True,
         select=("DPP",),
         ignore=("DPP003",),
+        extend_select=("DPP001",),
+        baseline="known.json",
         exclude=("archive", "etl/*.sql"),
+        force_exclude=True,
+        per_file_ignores=(("old/*", ("DPP001", "DPP002")),),
+        severity=(("DPP007", ("note",)),),
         root=".",
         source="pyproject.toml",
     )
@@ -85,6 +95,8 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "predicate must be 'in' or 'set' or 'range' or 'auto', not 'sets'",
         ),
         ('explain = "x"', "explain must be 'logical' or 'spark' or 'none', not 'x'"),
+        ('per-file-ignores = "x"', "must be a table of patterns, each with a list of codes, not"),
+        ("severity = { DPP007 = 1 }", "severity must be a table of codes, each with its severity"),
         ("hint = ", "pyproject.toml: not valid TOML: "),
     ],
 )
@@ -105,3 +117,48 @@ def test_a_file_by_name(folder: Path) -> None:
     (folder / "empty.toml").write_text("[tool.black]\n")
     with pytest.raises(ConfigError, match=r"empty\.toml: has no \[tool\.dpp-rewrite\] table"):
         load(".", "empty.toml")
+
+
+def test_the_environment_wins(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\nhint = true\n')
+    settings = load(
+        ".",
+        environment={
+            "DPP_REWRITE_HINT": "0",
+            "DPP_REWRITE_CATALOG": "a.sql:b",
+            "DPP_REWRITE_IGNORE": "DPP001, DPP002",
+            "DPP_REWRITE_PER_FILE_IGNORES": "old/*:DPP001,old/*:DPP002",
+            "DPP_REWRITE_SEVERITY": "DPP007=note",
+            "HOME": "/",
+        },
+    )
+    assert settings == Settings(
+        catalog=("a.sql", "b"),
+        engine="trino",
+        hint=False,
+        ignore=("DPP001", "DPP002"),
+        per_file_ignores=(("old/*", ("DPP001", "DPP002")),),
+        severity=(("DPP007", ("note",)),),
+        source="pyproject.toml",
+    )
+
+
+def test_the_environment_names_the_file(folder: Path) -> None:
+    (folder / "own.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    assert load(".", environment={"DPP_REWRITE_CONFIG": "own.toml"}).engine == "trino"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("HNIT", "0", "DPP_REWRITE_HNIT is no setting; did you mean DPP_REWRITE_HINT?"),
+        ("ZZZ", "0", "the environment's DPP_REWRITE_ZZZ is no setting"),
+        ("HINT", "maybe", "DPP_REWRITE_HINT must be true or false, not 'maybe'"),
+        ("SEVERITY", "DPP007", "DPP_REWRITE_SEVERITY must be CODE=SEVERITY, with commas"),
+        ("PER_FILE_IGNORES", "x", "must be PATTERN:CODE, with commas between several, not 'x'"),
+    ],
+)
+def test_mistakes_in_the_environment(folder: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load(".", environment={f"DPP_REWRITE_{name}": text})
+    assert message in str(error.value)

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.model", "sqlrewrite.schema"),
     ("sqlrewrite.source",),
-    ("sqlrewrite.rulebook", "sqlrewrite.files"),
+    ("sqlrewrite.rulebook", "sqlrewrite.files", "sqlrewrite.pool"),
     ("sqlrewrite.options",),
     ("sqlrewrite.config",),
     ("sqlrewrite.plan",),
@@ -31,7 +31,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
     ("sqlrewrite.sql.queries",),
-    ("sqlrewrite.sql.managed",),
+    ("sqlrewrite.sql.directives", "sqlrewrite.sql.managed"),
+    ("sqlrewrite.sql.suppressed",),
     ("sqlrewrite.sql.verify",),
     ("sqlrewrite.catalog",),
     ("sqlrewrite.pruning.candidates", "sqlrewrite.pruning.restrictions"),
@@ -45,7 +46,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.pruning.record",),
     ("sqlrewrite.rewriter",),
     ("sqlrewrite",),  # the public face: its __init__ alone
-    ("sqlrewrite.runner",),
+    ("sqlrewrite.runner", "sqlrewrite.cache", "sqlrewrite.work"),
     ("sqlrewrite.lint",),
     ("sqlrewrite.spark",),
     ("sqlrewrite.report",),

@@ -19,7 +19,7 @@ PARTITIONS = {"store_sales": 1824, "inventory": 261}
 
 
 def scan(table: str, partitions: int) -> TableScan:
-    return TableScan(table, partitions, partitions, partitions, False)
+    return TableScan(table, partitions, partitions, partitions, False, 0, 0, table)
 
 
 BEFORE = Side((9.0, 2.0, 4.0), (scan("store_sales", 1824), scan("store_sales", 1823)))

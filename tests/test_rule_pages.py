@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Outcome, rewrite
-from sqlrewrite.eligibility import DECIDED, RULES
+from sqlrewrite.eligibility import DECIDED, NOT_SUPPRESSED, RULES
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
 from sqlrewrite.schema import Catalog
 from tests.rule_cases import catalog_of
@@ -27,7 +27,10 @@ _BLOCK = re.compile(r"^```sql (catalog|before|after|refused)\n(.*?)^```$", re.DO
 _FENCE = re.compile(r"^```(.*)$", re.MULTILINE)
 _WIDTH = 100
 
-by_code = pytest.mark.parametrize("page", pages(), ids=lambda page: page.code)
+RULE_PAGES = [page for page in pages() if page.kind != "lint"]
+"""The pages of the rules; those of lint are held by ``lint/test_lint_pages``."""
+
+by_code = pytest.mark.parametrize("page", RULE_PAGES, ids=lambda page: page.code)
 
 
 def _blocks(page: Page, kind: str) -> list[str]:
@@ -45,7 +48,7 @@ def _pairs(page: Page) -> list[tuple[str, str]]:
 def _cases(kind: str) -> list[object]:
     """All examples of all pages, ``before`` with its ``after`` or ``refused`` by itself."""
     found: list[object] = []
-    for page in pages():
+    for page in RULE_PAGES:
         examples = _pairs(page) if kind == "before" else [(it, it) for it in _blocks(page, kind)]
         for number, (before, after) in enumerate(examples, 1):
             name = f"{page.code} {kind} {number}"
@@ -57,8 +60,8 @@ def _cases(kind: str) -> list[object]:
 
 
 def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
-    assert [(page.code, page.name) for page in pages()] == sorted(
-        (rule.code, rule.name) for rule in (*RULES, DECIDED)
+    assert [(page.code, page.name) for page in RULE_PAGES] == sorted(
+        (rule.code, rule.name) for rule in (*RULES, NOT_SUPPRESSED, DECIDED)
     )
 
 
@@ -69,7 +72,7 @@ def test_a_page_is_found_by_its_file_name() -> None:
 
 @by_code
 def test_a_page_has_its_parts(page: Page) -> None:
-    assert page.kind in ("soundness", "benefit")
+    assert page.kind in ("soundness", "benefit", "choice")
     assert page.summary.endswith(".")
     assert "\n## What it checks\n" in page.text
     assert "\n## Why\n" in page.text

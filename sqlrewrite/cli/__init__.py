@@ -14,6 +14,7 @@ from sqlrewrite.cli.common import CONTEXT
 
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
+    "lint": "sqlrewrite.cli.lint",
     "explain": "sqlrewrite.cli.explain",
     "verify": "sqlrewrite.cli.verify",
     "catalog": "sqlrewrite.cli.catalog",
@@ -52,6 +53,7 @@ Examples:
   dpp-rewrite -c ddl.sql query.sql         print the query with its predicates
   dpp-rewrite -c ddl.sql --check queries/  in CI: exit 1 if one is missing
   dpp-rewrite -c ddl.sql -w queries/       write them into the files
+  dpp-rewrite lint -c ddl.sql queries/     what keeps queries from pruning
   dpp-rewrite rules DPP101                 why was a join rejected?
 
 A path where a command is expected means `rewrite`, whose options `dpp-rewrite rewrite -h` lists.

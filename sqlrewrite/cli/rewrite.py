@@ -16,8 +16,13 @@ from sqlrewrite.cli.common import (
     Size,
     catalog_options,
     colour_option,
+    exclude_option,
+    jobs_option,
     load_catalog,
+    open_cache,
     printer,
+    progress,
+    why_missing,
     write_stdout,
 )
 from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
@@ -27,10 +32,8 @@ from sqlrewrite.model import Verdict
 from sqlrewrite.options import FORMS
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
-from sqlrewrite.runner import FileResult, Request, Summary, missing, read_file, run, write
-
-MANY = 50
-"""From so many files on there is a progress bar."""
+from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
+from sqlrewrite.work import each
 
 
 class RewriteCommand(Command):
@@ -38,8 +41,9 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": ("predicate", "hint", "depth", "through_facts", "key_limit"),
-        "What becomes of the files": ("write", "check", "diff"),
+        "What is inserted": ("predicate", "hint", "depth", "through_facts", "key_limit", "strip"),
+        "What becomes of the files": ("write", "check", "diff", "force_exclude"),
+        "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
         "Which Spark, for --explain spark": SPARK,
         "Exit status": ("strict", "exit_zero"),
@@ -61,6 +65,7 @@ class Asked:
     depth: int | None
     through_facts: bool | None
     key_limit: int | None
+    strip: bool
     write: bool
     check: bool
     diff: bool
@@ -74,6 +79,9 @@ class Asked:
     master: str | None
     remote: str | None
     conf: tuple[str, ...]
+    force_exclude: bool | None
+    jobs: int | None
+    cache: bool
 
 
 @click.command(
@@ -131,6 +139,9 @@ Settings from the nearest pyproject.toml; options win over them:
     type=Size(),
     help="No predicate that collects more keys than this, by the statistics.  [default: 32MB]",
 )
+@click.option(
+    "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
+)
 @click.option("-w", "--write", is_flag=True, help="Rewrite the files in place (`-`: print).")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option(
@@ -152,6 +163,8 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
 @colour_option
+@exclude_option
+@jobs_option
 @click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @spark_options
@@ -172,6 +185,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         engine=asked.engine or settings.engine,
         predicate=asked.predicate or settings.predicate,
         hint=settings.hint if asked.hint is None else asked.hint,
+        strip=asked.strip,
         depth=settings.depth if asked.depth is None else asked.depth,
         through_facts=(
             settings.through_facts if asked.through_facts is None else asked.through_facts
@@ -203,11 +217,13 @@ def _start(asked: Asked) -> str:
 def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    found = find(asked.paths, settings.exclude, settings.root)
+    force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
+    found = find(asked.paths, settings.exclude, settings.root, force=force)
     kept: list[FileResult] = []
     summary = Summary()
+    hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     with _explainer(asked, settings, request, err) as explain:
-        for path, result in _results(found, asked, request, (out, err)):
+        for path, result in _results(found, asked, settings, request, hidden, err):
             summary = summary.plus(result)
             if asked.format == "json":
                 kept.append(result)
@@ -222,23 +238,32 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     elif not asked.quiet:
         if summary.changed and not asked.check:
             err.print([()])
-        known = bool(request.catalog.relations)
+        known = asked.strip or bool(request.catalog.relations)
         err.print(text.last_lines(summary, known=known, would=asked.check or asked.diff))
     return summary
 
 
 def _results(
-    found: Found, asked: Asked, request: Request, streams: tuple[Printer, Printer]
+    found: Found, asked: Asked, settings: Settings, request: Request, hidden: bool, err: Printer
 ) -> Iterator[tuple[str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in found.missing:
-        yield path, missing(path, _why_missing(path))
-    with _progress(len(found.files), asked, *streams) as advance:
-        for path in found.files:
-            data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
-            name = asked.stdin_filename or "<stdin>" if path == STDIN else path
-            result = data if isinstance(data, FileResult) else run(name, data, request)
-            yield path, write(result) if asked.write and path != STDIN else result
+        yield path, missing(path, why_missing(path))
+    plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
+    task = Task(request, plans=plans, write=asked.write)
+    with progress("rewriting", len(found.files), err, hidden=hidden) as advance:
+        results: Iterator[FileResult]
+        if STDIN in found.files:  # can be read here only
+            name = asked.stdin_filename or "<stdin>"
+            results = (
+                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
+                for path in found.files
+            )
+        else:
+            cache = open_cache(found.files, asked.cache, "rewrite", request)
+            results = each(task, found.files, asked.jobs or settings.jobs, cache)
+        for path, result in zip(found.files, results, strict=True):
+            yield path, result
             advance()
 
 
@@ -307,34 +332,3 @@ def _explainer(
 
     with session(target(asked.master, asked.remote, asked.conf)) as running:
         yield show
-
-
-def _why_missing(path: str) -> str:
-    from difflib import get_close_matches
-
-    from sqlrewrite.cli import COMMANDS
-
-    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
-    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
-    return f"no such file or directory{hint}"
-
-
-@contextmanager
-def _progress(count: int, asked: Asked, out: Printer, err: Printer) -> Iterator[Any]:
-    """A bar on stderr where someone sits and waits, and no SQL scrolls by; else nothing at all."""
-    scrolls = out.stream.isatty() and not (asked.write or asked.check)
-    if count < MANY or asked.quiet or scrolls or not err.stream.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("rewriting"), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(
-        *columns,
-        console=err.console,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)

@@ -69,7 +69,7 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
         front = f" {conjunction} ".join(marked) + f" {conjunction} ("
         return [Edit(first.start, front), Edit(anchors.tokens[last].end + 1, ")")]
     last = clause.condition.end - 1
-    offset = anchors.tokens[last].end + 1
+    offset = _behind(anchors, last)
     comment = _LINE_COMMENT.match(anchors.text, offset)
     separator = _separator(clause, anchors)
     if comment and comment.group().strip():
@@ -80,9 +80,17 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
         inner = separator + "  " if "\n" in separator else " "
         return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
     column = _trailing(clause, anchors)
-    if column is not None and offset == anchors.tokens[last].end + 1:
+    if column is not None and offset == _behind(anchors, last):
         return [Edit(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
     return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
+
+
+def _behind(anchors: Anchors, last: int) -> int:
+    """Where a clause's last token ends, and with it a marker: of a predicate that stays because its
+    scan is suppressed."""
+    offset = anchors.tokens[last].end + 1
+    marker = f" {MARKER}"
+    return offset + len(marker) if anchors.text.startswith(marker, offset) else offset
 
 
 def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlrewrite.eligibility import CLAUSE, OF_THE_DIMENSION, SHARED, Case, examine
+from sqlrewrite.eligibility import CLAUSE, NOT_SUPPRESSED, OF_THE_DIMENSION, SHARED, Case, examine
 from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.options import Options
@@ -23,6 +23,7 @@ from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
+from sqlrewrite.sql.managed import bounded, has_managed
 from sqlrewrite.sql.parse import Statement
 
 
@@ -47,6 +48,11 @@ class Pruned:
     edits: tuple[Edit, ...]
     bugs: tuple[tuple[int, str], ...] = ()
 
+    @property
+    def bounded(self) -> frozenset[str]:
+        """What the predicates that are to be written bound, as the text has it."""
+        return frozenset(bounded(it.text) for item in self.judged for it in item.predicates)
+
 
 def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -> Pruned | None:
     """One statement from its tree to its edits; None where it holds no query.
@@ -64,7 +70,8 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
     written = text[statement.start : statement.tokens[-1].end + 1].lower()
     judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
     judged += _by_others(plan, judged, pairs, options)
-    done = _written(judged, _groups(judged) + _unions(plan, judged), anchors, written)
+    groups = _groups(judged) + _unions(plan, judged)
+    done = _written(judged, groups, anchors, written, options)
     return _edit(statement, bound, done, anchors)
 
 
@@ -132,7 +139,11 @@ def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
 
 
 def _written(
-    judged: Sequence[Judged], groups: Sequence[_Group], anchors: Anchors, text: str
+    judged: Sequence[Judged],
+    groups: Sequence[_Group],
+    anchors: Anchors,
+    text: str,
+    options: Options,
 ) -> tuple[Judged, ...]:
     """The pairs with the predicates of those in ``groups``; ``text`` is the statement's, in lower
     case."""
@@ -152,7 +163,11 @@ def _written(
         except AnchorError as error:
             written = [_refused(item, f"no place in the text: {error}") for item in items]
         else:
-            written = [_accepted(item, found, slot) for item in items]
+            why = _comment(cases, found, slot, anchors, options)
+            written = [
+                _accepted(item, found, slot) if why is None else _suppressed(item, why)
+                for item in items
+            ]
         for number, item in zip(group.numbers, written, strict=True):
             done[number] = item
     return tuple(done)
@@ -180,6 +195,32 @@ def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) 
     )
     rules = rules if item.verdict is Verdict.REJECTED else item.rules
     return Judged(item.case, rules, Verdict.REWRITTEN, found, slot)
+
+
+def _comment(
+    cases: Sequence[Case],
+    found: tuple[Predicate, ...],
+    slot: placement.Slot,
+    anchors: Anchors,
+    options: Options,
+) -> str | None:
+    """Why a comment of the author's forbids predicates, if one does."""
+    if options.suppressed is None or options.frozen is None:
+        return None
+    for case in cases:
+        span = case.pair.target.span
+        if span is not None and (why := options.suppressed(span.start)):
+            return why
+    if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
+        return "an earlier predicate for it is kept as it is"
+    offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
+    return next((why for offset in offsets if (why := options.frozen(offset))), None)
+
+
+def _suppressed(judged: Judged, why: str) -> Judged:
+    """A pair whose rules passed and which a comment of the author's asks to leave alone."""
+    rule = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
+    return Judged(judged.case, (*judged.rules, rule), Verdict.REJECTED)
 
 
 def _refused(judged: Judged, message: str) -> Judged:

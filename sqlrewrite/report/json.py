@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlrewrite.model import Candidate, Problem, TableUse
+from sqlrewrite.model import Candidate, Problem, Removed, TableUse
 from sqlrewrite.runner import FileResult, Summary
 
 VERSION = 1
@@ -41,6 +41,8 @@ def _file(result: FileResult) -> dict[str, Any]:
         "rewritten": result.text,
         "errors": [_problem(error) for error in result.errors],
         "skipped": [_problem(problem) for problem in (done.skipped if done else ())],
+        "removed": [_removed(removed) for removed in (done.removed if done else ())],
+        "notes": [_problem(note) for note in (done.notes if done else ())],
         "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
     }
 
@@ -51,6 +53,16 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "message": problem.message,
         "line": problem.line,
         "column": problem.column,
+    }
+
+
+def _removed(removed: Removed) -> dict[str, Any]:
+    return {
+        "statement": removed.statement,
+        "predicate": removed.text,
+        "refreshed": removed.refreshed,
+        "line": removed.line,
+        "column": removed.column,
     }
 
 

@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from sqlrewrite.model import Candidate, Outcome, PlanDiff, Problem, TableUse, Verdict
+from sqlrewrite.model import (
+    MARKER,
+    Candidate,
+    Outcome,
+    PlanDiff,
+    Problem,
+    Removed,
+    TableUse,
+    Verdict,
+)
 from sqlrewrite.report.styled import Line
 from sqlrewrite.runner import FileResult, Summary
 
@@ -31,9 +40,7 @@ class Detail:
     plans: bool = True
 
 
-_NO_CATALOG = (
-    "no catalog given: only tables that the input itself creates are known (see --catalog)"
-)
+NO_CATALOG = "no catalog given: only tables that the input itself creates are known (see --catalog)"
 
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """What ``--quiet`` leaves."""
@@ -50,6 +57,12 @@ def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
             (it.line, it.column, [_problem(result.path, it, "skipped", "bold yellow")])
             for it in result.rewrite.skipped
         )
+    if result.rewrite and detail.skipped:
+        said += (
+            (it.line, it.column, [_problem(result.path, it, "note", "bold cyan")])
+            for it in result.rewrite.notes
+        )
+        said += ((it.line, it.column, [_removed(result.path, it)]) for it in result.rewrite.removed)
     if result.rewrite:
         said += (
             (it.fact.line, it.fact.column_number, list(_candidate(result.path, it, detail)))
@@ -70,7 +83,7 @@ def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
     if not summary.files:
         yield (("no .sql files found", "yellow"),)
     elif summary.statements and not summary.candidates and not known:
-        yield ((_NO_CATALOG, "yellow"),)
+        yield ((NO_CATALOG, "yellow"),)
     verb = "would be rewritten" if would else "rewritten"
     rewritten, skipped = summary.statements_rewritten, summary.skipped
     yield (
@@ -102,6 +115,20 @@ def _problem(path: str, problem: Problem, word: str, style: str) -> Line:
     code = f"{problem.code} " if problem.code else ""
     place = _place(path, problem.line, problem.column, word, style)
     return (*place, (code, "bold"), (problem.message, ""))
+
+
+def _removed(path: str, removed: Removed) -> Line:
+    """A predicate of an earlier run that went, or was written anew."""
+    word = "refreshed" if removed.refreshed else "removed"
+    place = _place(path, removed.line, removed.column, word, "bold green")
+    what = shortened(removed.text.removesuffix(MARKER))
+    return (*place, (f"{what}: {removed.reason}", ""))
+
+
+def shortened(text: str, width: int = 60) -> str:
+    """A text on one line, its end left out where it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import Token, TokenType
 
@@ -22,11 +23,17 @@ _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Stripped:
-    """A text without managed predicates; ``removed`` are the spans of the original taken out."""
+    """A text without managed predicates; ``removed`` are the spans of the original taken out.
+
+    ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
+    what is not ours: edited, wrapped or moved by the author, whose it then is.
+    """
 
     text: str
     original: str
     removed: tuple[Span, ...] = ()
+    predicates: tuple[Span, ...] = ()
+    foreign: tuple[int, ...] = ()
 
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
@@ -47,23 +54,78 @@ class Stripped:
         return found
 
 
-def strip(text: str, tokens: Sequence[Token]) -> Stripped:
+Keep = Callable[[Anchors, "Managed"], bool]
+"""Whether a managed predicate stays, because the author asked for its scan to be left as it is."""
+
+
+def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Stripped:
     """The text without the predicates that carry our marker in just the form we write, and stand as
     conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text."""
     if MARKER not in text:
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
-    spans = sorted(_spans(anchors), key=lambda span: span.start)
-    kept: list[str] = []
+    taken: list[Managed] = []
+    kept: list[Managed] = []
+    for found in predicates(anchors):
+        (kept if keep is not None and keep(anchors, found) else taken).append(found)
+    spans = sorted(_spans(anchors, taken), key=lambda span: span.start)
+    pieces: list[str] = []
     at = 0
     for span in spans:
-        kept.append(text[at : span.start])
+        pieces.append(text[at : span.start])
         at = max(at, span.end)
-    return Stripped("".join([*kept, text[at:]]), text, tuple(spans))
+    starts = [span.start for span in spans]
+    gone = []
+    for ours in (_of(anchors, found) for found in taken):
+        around = bisect_right(starts, ours.start) - 1
+        if around >= 0 and ours.end <= spans[around].end:
+            gone.append(ours)
+    known = {span.end for span in gone} | {found.end for found in kept}
+    foreign = [at for at in _markers(anchors) if at + len(MARKER) not in known]
+    return Stripped("".join([*pieces, text[at:]]), text, tuple(spans), tuple(gone), tuple(foreign))
+
+
+def bounded(predicate: str) -> str:
+    """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
+    operand of array_contains."""
+    match = _BOUNDED.match(predicate.removesuffix(MARKER).rstrip())
+    return " ".join((match["value"] or match["last"]).lower().split()) if match else ""
+
+
+_BOUNDED = re.compile(
+    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z|(?P<value>.+?)\s*(?:\bIN|[<>]=?)\s*\(",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
+    """Whether a condition has a managed predicate at its top that bounds what another one does: one
+    that stays, since all others have been taken out."""
+    pieces = anchors.pieces(condition) if MARKER in anchors.text else []
+    return any(
+        found.tokens in pieces and bounded(_text(anchors, found)) == bounded(predicate)
+        for found in predicates(anchors)
+    )
+
+
+def _text(anchors: Anchors, found: Managed) -> str:
+    span = _of(anchors, found)
+    return anchors.text[span.start : span.end]
+
+
+def _markers(anchors: Anchors) -> Iterator[int]:
+    """Where our marker stands as a comment of its own, and not inside a string."""
+    starts = [token.start for token in anchors.tokens]
+    at = anchors.text.find(MARKER)
+    while at >= 0:
+        before = bisect_right(starts, at) - 1
+        if before < 0 or anchors.tokens[before].end < at:
+            yield at
+        at = anchors.text.find(MARKER, at + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Managed:
+class Managed:
     """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
     function's name), and the end of its marker in the text."""
 
@@ -72,11 +134,11 @@ class _Managed:
     end: int
 
 
-def _spans(anchors: Anchors) -> list[Span]:
+def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
     """What to take out, clause by clause."""
-    clauses: dict[ConditionClause, dict[int, _Managed]] = {}
+    clauses: dict[ConditionClause, dict[int, Managed]] = {}
     clause: ConditionClause | None = None
-    for found in _predicates(anchors):
+    for found in taken:
         try:
             if clause is None or not anchors.at_top(found.word, clause.condition):
                 clause = anchors.enclosing(found.word)
@@ -92,7 +154,7 @@ def _spans(anchors: Anchors) -> list[Span]:
 
 
 def _clause_spans(
-    anchors: Anchors, clause: ConditionClause, managed: dict[int, _Managed]
+    anchors: Anchors, clause: ConditionClause, managed: dict[int, Managed]
 ) -> Iterator[Span]:
     """The spans of a clause's predicates that are conjuncts at its top, with the AND before each;
     of those that open the clause, with what we put around them."""
@@ -121,7 +183,7 @@ def _clause_spans(
             yield Span(_blank_before(anchors, piece.start - 1, found.end), found.end)
 
 
-def _of(anchors: Anchors, found: _Managed) -> Span:
+def _of(anchors: Anchors, found: Managed) -> Span:
     return Span(anchors.tokens[found.tokens.start].start, found.end)
 
 
@@ -156,7 +218,7 @@ def _blank_before(anchors: Anchors, index: int, end: int) -> int:
     return start
 
 
-def _predicates(anchors: Anchors) -> Iterator[_Managed]:
+def predicates(anchors: Anchors) -> Iterator[Managed]:
     """The predicates that a marker follows, a space between, in one of the forms we write: ``value
     IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``."""
     text, tokens = anchors.text, anchors.tokens
@@ -166,10 +228,16 @@ def _predicates(anchors: Anchors) -> Iterator[_Managed]:
         last = bisect_right(starts, at) - 1
         if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
             found = _first_and_word(anchors, last)
-            if found is not None:
+            if found is not None and not _commented(anchors, found[0], last):
                 first, word = found
-                yield _Managed(Range(first, last + 1), word, at + len(MARKER))
+                yield Managed(Range(first, last + 1), word, at + len(MARKER))
         at = text.find(MARKER, at + 1)
+
+
+def _commented(anchors: Anchors, first: int, last: int) -> bool:
+    """Whether a comment stands inside a predicate: we write none, so the author has edited it."""
+    pairs = pairwise(anchors.tokens[first : last + 1])
+    return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
 
 
 _BEFORE_QUERY = (TokenType.IN, TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)

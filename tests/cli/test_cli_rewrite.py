@@ -241,6 +241,8 @@ def test_json(run: Any) -> None:
             }
         ],
         "skipped": [],
+        "removed": [],
+        "notes": [],
         "candidates": [],
     }
     assert (file["path"], file["changed"]) == ("q.sql", True)

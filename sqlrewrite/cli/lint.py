@@ -1,0 +1,313 @@
+"""``dpp-rewrite lint``: findings about queries, in the form that their reader wants."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+import click
+
+from sqlrewrite import config as settings_of
+from sqlrewrite.cli.common import (
+    Command,
+    catalog_options,
+    colour_option,
+    exclude_option,
+    jobs_option,
+    load_catalog,
+    open_cache,
+    printer,
+    progress,
+    why_missing,
+    write_stdout,
+)
+from sqlrewrite.config import Settings, load
+from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.lint import baseline
+from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
+from sqlrewrite.lint.selection import Selection
+from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.runner import Request, missing
+from sqlrewrite.work import each
+
+
+class LintCommand(Command):
+    """``lint``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
+        "What counts": (
+            "select",
+            "ignore",
+            "extend_select",
+            "per_file_ignores",
+            "severity",
+            "baseline",
+            "write_baseline",
+            "force_exclude",
+        ),
+        "How the work is done": ("jobs", "cache"),
+        "What is reported": ("format", "statistics", "quiet", "verbose", "color"),
+        "Exit status": ("strict", "exit_zero"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options as given; None, or nothing, where the settings decide."""
+
+    paths: tuple[str, ...]
+    catalog: tuple[str, ...]
+    schema: str | None
+    engine: str | None
+    config: str | None
+    stdin_filename: str | None
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    per_file_ignores: settings_of.Pairs
+    severity: settings_of.Pairs
+    baseline: str | None
+    write_baseline: bool
+    force_exclude: bool | None
+    jobs: int | None
+    cache: bool
+    format: str
+    statistics: bool
+    quiet: bool
+    verbose: bool
+    color: bool | None
+    strict: bool
+    exit_zero: bool
+
+
+def _codes(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Codes with commas or spaces between them, from an option that may be repeated."""
+    return tuple(code.upper() for text in given for code in text.replace(",", " ").split())
+
+
+def _read(
+    parse: Callable[[str], Mapping[str, Any]],
+) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], settings_of.Pairs]:
+    def read(
+        ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+    ) -> settings_of.Pairs:
+        try:
+            found = [item for text in given for item in parse(text).items()]
+        except ValueError as error:
+            raise click.BadParameter(f"expected {error}", ctx, param) from None
+        return tuple((key, (it,) if isinstance(it, str) else tuple(it)) for key, it in found)
+
+    return read
+
+
+@click.command(
+    "lint",
+    cls=LintCommand,
+    short_help="Report what keeps queries from pruning; change nothing.",
+    epilog="""\b
+Examples:
+  dpp-rewrite lint -c ddl.sql queries/             findings, with the lines
+  dpp-rewrite lint --format github queries/        as annotations, in CI
+  dpp-rewrite lint --write-baseline queries/       from here on, only new ones
+  dpp-rewrite lint --ignore DPP007 --statistics .  how many of what
+  dpp-rewrite rules DPP001                         what a code means
+
+\b
+In a query, at the end of the line that names the table:
+  -- dpp-rewrite: ignore              leave this scan as it is
+  -- dpp-rewrite: ignore[DPP007] why  only this finding
+  -- dpp-rewrite: off ... on          a region;  ignore-file: the file
+
+\b
+Exit status:
+  0  no findings
+  1  findings (a statement that does not parse is one under --strict only)
+  2  something could not be done: wrong usage, a broken catalog, an
+     unreadable file""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@catalog_options
+@click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
+@click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
+@click.option(
+    "--select",
+    metavar="CODES",
+    multiple=True,
+    callback=_codes,
+    help="Only these; a beginning of codes selects all that begin so.  [default: all]",
+)
+@click.option("--ignore", metavar="CODES", multiple=True, callback=_codes, help="Not these.")
+@click.option(
+    "--extend-select",
+    metavar="CODES",
+    multiple=True,
+    callback=_codes,
+    help="These besides what the settings select.",
+)
+@click.option(
+    "--per-file-ignores",
+    metavar="PATTERN:CODE",
+    multiple=True,
+    callback=_read(settings_of.codes_by_pattern),
+    help="Not this code in files of that pattern, as `legacy/*:DPP007`.",
+)
+@click.option(
+    "--severity",
+    metavar="CODE=LEVEL",
+    multiple=True,
+    callback=_read(settings_of.severities),
+    help="error, warning or note, as `DPP007=note`.",
+)
+@click.option("--baseline", metavar="FILE", help="Findings in this file are known: not reported.")
+@click.option(
+    "--write-baseline",
+    is_flag=True,
+    help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
+)
+@exclude_option
+@jobs_option
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="The report's form, on stdout.",
+)
+@click.option("--statistics", is_flag=True, help="In place of the findings, how many of each code.")
+@click.option("-q", "--quiet", is_flag=True, help="No summary.")
+@click.option("-v", "--verbose", is_flag=True, help="Show suppressed findings too.")
+@colour_option
+@click.option("--strict", is_flag=True, help="Statements that do not parse are findings too.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> None:
+    """Reports what keeps queries from pruning partitions, and changes nothing.
+
+    PATHS are files, directories (searched for *.sql, what git ignores left out), or - for stdin.
+    Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends those with a [*].
+    """
+    asked = Asked(**given)
+    _refuse_contradictions(asked)
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
+    first = asked.paths[0]
+    settings = load((asked.stdin_filename or ".") if first == STDIN else first, asked.config)
+    total = _run(asked, settings)
+    ctx.exit(
+        0 if asked.exit_zero or (asked.write_baseline and not total.failures) else total.status
+    )
+
+
+def _refuse_contradictions(asked: Asked) -> None:
+    if asked.quiet and asked.verbose:
+        raise click.UsageError("--quiet cannot go with --verbose")
+    if asked.statistics and asked.format not in PEOPLE:
+        raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
+
+
+def _request(asked: Asked, settings: Settings) -> Request:
+    """How findings are looked for, from the options and what is settled under them."""
+    return Request(
+        catalog=load_catalog(settings, asked.catalog, asked.schema),
+        engine=asked.engine or settings.engine,
+        predicate=settings.predicate,
+        hint=settings.hint,
+        depth=settings.depth,
+        through_facts=settings.through_facts,
+        key_limit=settings.key_limit,
+    )
+
+
+def _rules(asked: Asked, settings: Settings) -> Rules:
+    """Which of them count."""
+    selection = Selection(
+        select=asked.select or settings.select,
+        extend=settings.extend_select + asked.extend_select,
+        ignore=settings.ignore + asked.ignore if not asked.select else asked.ignore,
+        per_file=settings.per_file_ignores + asked.per_file_ignores,
+        severities={code: name for code, (name,) in settings.severity + asked.severity},
+        root=settings.root,
+        strict=asked.strict or settings.strict,
+    )
+    path = asked.baseline or settings.baseline
+    if path is None or asked.write_baseline:
+        return Rules(selection, baseline.Baseline(root=settings.root))
+    return Rules(selection, baseline.load(path, settings.root))
+
+
+def _run(asked: Asked, settings: Settings) -> Sum:
+    request, rules = _request(asked, settings), _rules(asked, settings)
+    out = printer(err=False, color=asked.color)
+    err = printer(err=True, color=asked.color)
+    force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
+    found = find(asked.paths, settings.exclude, settings.root, force=force)
+    people = asked.format in PEOPLE
+    form = import_module(f"sqlrewrite.report.lint.{asked.format}")
+    total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
+    for raw in _results(found, asked, settings, request, err):
+        result = rules.of(raw)
+        total = total.plus(result)
+        if asked.write_baseline:
+            known.update(rules.baseline.key(result.path, it) for it in result.shown)
+        elif not people:
+            kept.append(result)
+        elif not asked.statistics:
+            out.print(form.lines(_unsuppressed(result) if asked.verbose else result))
+        if result.failures:
+            err.print(concise.failure_lines(result.path, result.failures))
+    if asked.write_baseline:
+        path = asked.baseline or settings.baseline or os.path.join(settings.root, baseline.NAME)
+        baseline.write(path, known)
+        err.print([((f"{sum(known.values())} findings written to {path}", "bold"),)])
+        return total
+    if not people:
+        write_stdout(form.report(kept, total).encode("utf-8", "backslashreplace"))
+    elif asked.statistics:
+        out.print(concise.statistics(total))
+    if not asked.quiet:
+        err.print(concise.last_lines(total, known=bool(request.catalog.relations)))
+    return total
+
+
+def _results(
+    found: Found, asked: Asked, settings: Settings, request: Request, err: Printer
+) -> Iterator[Linted]:
+    """Each path with all that was found in it, one at a time."""
+    for path in found.missing:
+        yield unread(missing(path, why_missing(path)))
+    task = Task(request)
+    with progress("linting", len(found.files), err, hidden=asked.quiet) as advance:
+        results: Iterator[Linted]
+        if STDIN in found.files:  # can be read here only
+            name = asked.stdin_filename or "<stdin>"
+            results = (
+                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
+                for path in found.files
+            )
+        else:
+            cache = open_cache(found.files, asked.cache, "lint", request)
+            results = each(task, found.files, asked.jobs or settings.jobs, cache)
+        for result in results:
+            yield result
+            advance()
+
+
+def _unsuppressed(result: Linted) -> Linted:
+    """A result that shows what is suppressed, with the reason for it."""
+    return replace(result, findings=tuple(_shown(result.findings)))
+
+
+def _shown(findings: Iterable[Any]) -> Iterator[Any]:
+    for it in findings:
+        if it.suppression is None:
+            yield it
+        else:
+            message = f"{it.message} (suppressed: {it.suppression.reason})"
+            yield replace(it, message=message, suppression=None)

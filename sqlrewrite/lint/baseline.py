@@ -1,0 +1,86 @@
+"""The baseline: findings that are known and do not count, so that only new ones do.
+
+A JSON file keyed by path, code, statement and subject, with a count of each; a statement is known
+by its tokens, so that moved lines, other spacing and our own predicates leave it the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from sqlrewrite.lint.findings import Finding, Suppression
+from sqlrewrite.model import ConfigError
+from sqlrewrite.source import write_atomically
+
+VERSION = 1
+NAME = ".dpp-rewrite-baseline.json"
+
+Key = tuple[str, str, str, str]
+"""Path from the root with forward slashes, code, statement, subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Known findings, each with how often it is known; paths are relative to ``root``."""
+
+    known: Counter[Key] = field(default_factory=Counter)
+    root: str = "."
+
+    def key(self, path: str, finding: Finding) -> Key:
+        """What a finding is known by."""
+        relative = os.path.relpath(path, self.root).replace(os.sep, "/")
+        return (relative, finding.code, finding.statement, finding.subject)
+
+    def of(self, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings of a file, those that are known marked so."""
+        met: Counter[Key] = Counter()
+        for finding in found:
+            key = self.key(path, finding)
+            if finding.suppression is None and met[key] < self.known[key]:
+                met[key] += 1
+                known = Suppression("external", "known to the baseline")
+                finding = replace(finding, suppression=known, counts=False)
+            yield finding
+
+
+def load(path: str, root: str) -> Baseline:
+    """The baseline in a file. Raises ConfigError where it is missing or not of our form."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        entries = data["findings"] if data["version"] == VERSION else None
+        if entries is None:
+            raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
+        known = Counter(
+            {
+                (it["path"], it["code"], it["statement"], it["subject"]): int(it["count"])
+                for it in entries
+            }
+        )
+    except OSError as error:
+        hint = "make it with --write-baseline"
+        raise ConfigError(f"baseline {path}: {error.strerror or error}: {hint}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        hint = "make it anew with --write-baseline"
+        raise ConfigError(f"baseline {path} is not of our form ({error!r}): {hint}") from error
+    return Baseline(known, root)
+
+
+def write(path: str, counted: Counter[Key]) -> None:
+    """Writes a baseline, sorted, so that its diff shows what is new. Raises ConfigError."""
+    entries = [
+        {"path": key[0], "code": key[1], "statement": key[2], "subject": key[3], "count": count}
+        for key, count in sorted(counted.items())
+    ]
+    text = json.dumps({"version": VERSION, "findings": entries}, indent=1) + "\n"
+    try:
+        if not os.path.exists(path):
+            with open(path, "x", encoding="utf-8"):
+                pass
+        write_atomically(path, text.encode("ascii"))
+    except OSError as error:
+        raise ConfigError(f"baseline {path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,102 @@
+"""The values of lint: findings, their places and fixes, and the table of their codes.
+
+Frozen and of the standard library alone, so that they may cross a process boundary and go into a
+cache. Offsets count code points of the file's text, lines and columns count from 1, and the end of
+a place is the first character behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlrewrite.model import Span
+
+
+class Severity(Enum):
+    """How much a finding matters; settings may change a code's own."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A kind of finding; its page in ``rules/`` has the same code and name."""
+
+    code: str
+    name: str
+    severity: Severity
+
+
+CODES: tuple[Code, ...] = (
+    Code("DPP000", "not-parsed", Severity.NOTE),
+    Code("DPP001", "missing-predicate", Severity.WARNING),
+    Code("DPP002", "stale-predicate", Severity.ERROR),
+    Code("DPP003", "redundant-predicate", Severity.ERROR),
+    Code("DPP004", "wrapped-partition-column", Severity.WARNING),
+    Code("DPP005", "key-types-differ", Severity.WARNING),
+    Code("DPP006", "outer-join-undone", Severity.WARNING),
+    Code("DPP007", "unbounded-scan", Severity.WARNING),
+    Code("DPP008", "suppression", Severity.WARNING),
+    Code("DPP009", "foreign-marker", Severity.NOTE),
+)
+BY_CODE = {code.code: code for code in CODES}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of a file's text, with its lines and columns."""
+
+    span: Span
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """New text for a stretch of the old one; an insertion where that is empty."""
+
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What mends a finding: all that ``dpp-rewrite --write`` changes in its statement."""
+
+    replacements: tuple[Replacement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why a finding does not count: a comment in the source, or the baseline."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding. ``subject`` names what it is about and ``statement`` is a hash of its statement
+    as a parser sees it: both stay the same when lines move, and so do ``fingerprint``s made of
+    them."""
+
+    code: str
+    message: str
+    place: Place
+    subject: str
+    statement: str
+    severity: Severity
+    help: str = ""
+    fix: Fix | None = None
+    suppression: Suppression | None = None
+    counts: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of its code."""
+        return BY_CODE[self.code].name

@@ -1,0 +1,127 @@
+"""DPP001, DPP005 and DPP006: joins that could prune and do not, or are not what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.eligibility.case import relation_name
+from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.subject import Subject
+from sqlrewrite.model import Candidate, Outcome, Span, Verdict
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, numbers
+from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.pruning.candidates import joins
+from sqlrewrite.pruning.statement import Judged, Pruned
+from sqlrewrite.sql.managed import bounded
+
+
+def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+    """DPP001: a predicate that a rewrite would insert, and that was not there before."""
+    before = (subject.stripped.original[it.start : it.end] for it in subject.managed)
+    stale = {bounded(text) for text in before}
+    for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
+        if candidate.verdict is not Verdict.REWRITTEN or not judged.predicates:
+            continue
+        if stale.intersection(bounded(it.text) for it in judged.predicates):
+            continue  # DPP002 speaks of it
+        fact = _fact(candidate)
+        yield subject.finding(
+            "DPP001",
+            _span(subject, judged),
+            fact,
+            f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
+            "bounds",
+            f"add `{' '.join((candidate.predicate or '').split())}`; `dpp-rewrite --write` does",
+            subject.mended,
+        )
+
+
+def types(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+    """DPP005: a join that would prune if its two keys were of one type."""
+    for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
+        outcomes = {rule.code: rule for rule in judged.rules}
+        reason = candidate.reason
+        if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
+            continue
+        if outcomes["DPP120"].outcome is not Outcome.PASS:
+            continue  # nothing is lost: the other side is not filtered
+        fact = _fact(candidate)
+        yield subject.finding(
+            "DPP005",
+            _span(subject, judged),
+            fact,
+            f"{fact} cannot be pruned by the join with {candidate.dimension.table}: "
+            f"{reason.message}",
+            "give both columns the same type, or cast the key on the dimension's side",
+        )
+
+
+def undone(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+    """DPP006: an outer join over a partitioned table that a condition above it makes another."""
+    for block in pruned.plan.blocks:
+        if block.in_view:
+            continue
+        for join in joins(block.source):
+            if join.type is not join.declared and _partitioned(join):
+                yield from _undone(subject, block, join)
+
+
+def _undone(subject: Subject, block: Block, join: Join) -> Iterator[Finding]:
+    """One such join, told at its optional side, whose NULLs a condition rejects."""
+    sides = {
+        JoinType.LEFT: (join.right,),
+        JoinType.RIGHT: (join.left,),
+        JoinType.FULL: (join.left, join.right),
+    }[join.declared]
+    for side in sides:
+        where = _rejecting(block, side)
+        spans = [span for leaf in leaves(side) if (span := getattr(leaf, "span", None))]
+        if where is None or not spans:
+            continue
+        was, now = join.declared.value.upper(), join.type.value.upper()
+        name = relation_name(next(iter(leaves(side))))
+        line, column = subject.lines.place(subject.original(where).start)
+        yield subject.finding(
+            "DPP006",
+            subject.original(spans[0]),
+            name,
+            f"the {was} JOIN is worth no more than {_article(now)} {now} JOIN: a condition in "
+            f"WHERE (line {line}, column {column}) rejects the rows it adds for {name}",
+            f"write {now} JOIN, or put the condition into ON",
+        )
+        return
+
+
+def _rejecting(block: Block, side: Node) -> Span | None:
+    """Where a condition of WHERE stands that cannot hold for the rows an outer join adds."""
+    inside = numbers(side)
+    for condition in block.where:
+        if rejects_null(condition.expression, inside):
+            for ref in columns(condition.expression, inside=False):
+                if ref.relation in inside and ref.span is not None:
+                    return ref.span
+    return None
+
+
+def _article(word: str) -> str:
+    return "an" if word.startswith("I") else "a"
+
+
+def _partitioned(join: Join) -> bool:
+    return any(isinstance(leaf, Scan) and bool(leaf.table.partitioned_by) for leaf in leaves(join))
+
+
+def _fact(candidate: Candidate) -> str:
+    """A fact's column as the query would name it."""
+    fact = candidate.fact
+    return f"{fact.alias or fact.table}.{fact.column}"
+
+
+def _span(subject: Subject, judged: Judged) -> Span:
+    """The fact's table reference in the author's text."""
+    target = judged.case.pair.target
+    if target.span is not None:
+        return subject.original(target.span)
+    start = subject.part.statement.start
+    return subject.original(Span(start, start))

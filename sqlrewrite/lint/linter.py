@@ -1,0 +1,103 @@
+"""One text or file, from its bytes to its findings.
+
+In: a text and what is known of the tables. Out: findings in the order of the text, those that a
+comment suppresses marked as such. ``CHECKS`` are all that is looked for in a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress as suppress_errors
+from dataclasses import replace
+
+from sqlrewrite.lint import joins, managed, scans
+from sqlrewrite.lint.findings import BY_CODE, Finding
+from sqlrewrite.lint.subject import Subject, place_of, subjects
+from sqlrewrite.lint.suppression import suppress
+from sqlrewrite.model import MARKER, Problem, Span
+from sqlrewrite.pruning.statement import Pruned
+from sqlrewrite.rewriter import FOREIGN, Examined, examine
+from sqlrewrite.rulebook import engine as engine_named
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.parse import NOT_PARSED
+
+CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
+    joins.missing,
+    joins.types,
+    joins.undone,
+    scans.wrapped,
+    scans.unbounded,
+)
+
+
+def lint(
+    sql: str,
+    catalog: Catalog,
+    *,
+    engine: str = "spark",
+    predicate: str = "in",
+    hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
+) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+    """The findings of a text, and what went wrong while looking for them.
+
+    The arguments are those of ``rewrite``. Raises ConfigError as it does, and nothing for bad SQL.
+    """
+    # Suppressed scans too: what would be found without its comment shows that the comment is used.
+    examined = examine(
+        sql,
+        catalog,
+        engine=engine,
+        predicate=predicate,
+        hint=hint,
+        depth=depth,
+        through_facts=through_facts,
+        key_limit=key_limit,
+        heed=False,
+    )
+    found: list[Finding] = []
+    for subject in subjects(examined, engine_named(engine)):
+        found += _statement(subject)
+    found += _foreign(examined)
+    found.sort(key=lambda it: (it.place.span.start, it.code))
+    bugs = tuple(it for it in examined.result.errors if it.code != NOT_PARSED)
+    return tuple(suppress(found, examined, catalog)), bugs
+
+
+def _statement(subject: Subject) -> list[Finding]:
+    """All findings of one statement; an unbounded scan is told only where nothing else is."""
+    if subject.part.failure is not None:
+        return [_not_parsed(subject)]
+    found = list(managed.check(subject))
+    pruned = subject.part.pruned
+    if pruned is None:
+        return found
+    for check in CHECKS:
+        with suppress_errors(RecursionError):  # so deep that just the rewriter got through
+            found += check(subject, pruned)
+    told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
+    wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
+    # The same may be found twice: by two dimensions, or in two operands.
+    return list({(it.code, it.place.span, it.message, it.help): it for it in wanted}.values())
+
+
+def _not_parsed(subject: Subject) -> Finding:
+    failure, text = subject.part.failure, subject.stripped.text
+    assert failure is not None
+    end = next(
+        (it.end + 1 for it in subject.part.statement.tokens if it.start == failure.offset),
+        min(failure.offset + 1, len(text)),
+    )
+    span = subject.original(Span(failure.offset, max(end, failure.offset)))
+    finding = subject.finding(NOT_PARSED, span, "", f"not read: {failure.message}")
+    # What is left alone on purpose never counts, what does not parse only if that is asked for.
+    return replace(finding, counts=not failure.parsed)
+
+
+def _foreign(examined: Examined) -> Iterator[Finding]:
+    """DPP009: markers of ours on what is the author's."""
+    for at, note in zip(examined.stripped.foreign, examined.result.notes, strict=True):
+        place = place_of(examined.directives.lines, Span(at, at + len(MARKER)))
+        yield Finding(FOREIGN, note.message, place, "", "", BY_CODE[FOREIGN].severity)

@@ -1,0 +1,157 @@
+"""One file from bytes to what is to be said of it, and the sum over many.
+
+In come a file's name and bytes, out goes a ``Linted``, whatever happened: a file that cannot be
+read, and a mistake of ours, are results too, so that one file never stops the others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+
+from sqlrewrite.lint.baseline import Baseline
+from sqlrewrite.lint.findings import Finding, Fix
+from sqlrewrite.lint.linter import lint
+from sqlrewrite.lint.selection import Selection
+from sqlrewrite.model import ConfigError, Problem
+from sqlrewrite.runner import FileResult, Request, internal_error, read_file
+from sqlrewrite.schema import CatalogError
+from sqlrewrite.source import SourceError, decode
+
+_LONG = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What was found in one file: ``failures`` are what could not be done."""
+
+    path: str
+    text: str = ""
+    findings: tuple[Finding, ...] = ()
+    failures: tuple[Problem, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Finding, ...]:
+        """The findings that nothing suppresses."""
+        return tuple(it for it in self.findings if it.suppression is None)
+
+    @property
+    def fixes(self) -> tuple[Fix | None, ...]:
+        """What a report says of each finding's fix. A statement's findings share one: where that is
+        long, it stands with the first of them only, or the report would grow as its square."""
+        found: list[Fix | None] = []
+        said: set[int] = set()
+        for fix in (it.fix for it in self.findings):
+            long = fix is not None and len(fix.replacements) > _LONG
+            found.append(None if long and id(fix) in said else fix)
+            said.add(id(fix))
+        return tuple(found)
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """A hash for each finding that stays the same when lines move: of its path, code, statement
+        and subject, and of how many such came before it."""
+        met: Counter[tuple[str, ...]] = Counter()
+        found = []
+        for it in self.findings:
+            key = (self.path.replace(os.sep, "/"), it.code, it.statement, it.subject)
+            met[key] += 1
+            text = "\0".join((*key, str(met[key])))
+            found.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which findings count."""
+
+    selection: Selection
+    baseline: Baseline = field(default_factory=Baseline)
+
+    def of(self, result: Linted) -> Linted:
+        """A result with the findings that are wanted; those that are known are suppressed."""
+        wanted = self.selection.of(result.path, result.findings)
+        return replace(result, findings=tuple(self.baseline.of(result.path, wanted)))
+
+
+def run(path: str, data: bytes, request: Request) -> Linted:
+    """All findings in one file's bytes. Raises only for what is wrong with the request."""
+    try:
+        text = decode(data).text
+    except SourceError as error:
+        return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
+    try:
+        found, bugs = lint(
+            text,
+            request.catalog,
+            engine=request.engine,
+            predicate=request.predicate,
+            hint=request.hint,
+            depth=request.depth,
+            through_facts=request.through_facts,
+            key_limit=request.key_limit,
+        )
+    except (ConfigError, CatalogError):
+        raise
+    except Exception as error:
+        return Linted(path, text, failures=(internal_error(error),))
+    return Linted(path, text, found, bugs)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each of many files, in any process: all findings, wanted or not."""
+
+    request: Request
+
+    def __call__(self, path: str) -> tuple[bytes | None, Linted]:
+        """The hash of a file's bytes, and its result."""
+        data = read_file(path)
+        if isinstance(data, FileResult):
+            return None, unread(data)
+        return sha256(data).digest(), run(path, data, self.request)
+
+    def keep(self, result: Linted) -> tuple[Finding, ...] | None:
+        """The findings, of a file with which nothing went wrong."""
+        return None if result.failures else result.findings
+
+    def recall(self, path: str, data: bytes, kept: tuple[Finding, ...]) -> Linted:
+        """The result for a file of those findings."""
+        return Linted(path, decode(data).text, kept)
+
+
+def unread(result: FileResult) -> Linted:
+    """The result for a file whose bytes there are none of."""
+    return Linted(result.path, failures=result.errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Counts over files: ``codes`` of the findings shown, ``counting`` those that fail a run."""
+
+    files: int = 0
+    failures: int = 0
+    counting: int = 0
+    fixable: int = 0
+    suppressed: int = 0
+    codes: Mapping[str, int] = field(default_factory=dict)
+
+    def plus(self, result: Linted) -> Sum:
+        """This sum with one more file in it."""
+        shown = result.shown
+        return Sum(
+            files=self.files + 1,
+            failures=self.failures + len(result.failures),
+            counting=self.counting + sum(it.counts for it in shown),
+            fixable=self.fixable + sum(it.fix is not None for it in shown),
+            suppressed=self.suppressed + len(result.findings) - len(shown),
+            codes=Counter(self.codes) + Counter(it.code for it in shown),
+        )
+
+    @property
+    def status(self) -> int:
+        """The exit status: 2 where something could not be done, 1 where there are findings."""
+        return 2 if self.failures else int(self.counting > 0)

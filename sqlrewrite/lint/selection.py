@@ -1,0 +1,78 @@
+"""Which findings count: ``select`` and ``ignore``, per-file ignores, and severities.
+
+A code means itself, a beginning of codes (``DPP``, ``DPP00``) all that begin so; the longer one
+wins where both select and ignore fit, and ``ignore`` where they are equally long, as in ruff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from sqlrewrite.files import matches
+from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
+from sqlrewrite.model import ConfigError
+
+NOT_PARSED = "DPP000"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was asked for. Codes are checked when it is made: raises ConfigError for unknown ones.
+
+    ``per_file`` are the codes ignored by pattern of path from ``root``; ``strict`` makes a
+    statement that does not parse count.
+    """
+
+    select: tuple[str, ...] = ()
+    extend: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    severities: Mapping[str, str] = field(default_factory=dict)
+    root: str = "."
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        per_file = [code for _, codes in self.per_file for code in codes]
+        for code in (*self.select, *self.extend, *self.ignore, *per_file, *self.severities):
+            _check(code)
+        for code, severity in self.severities.items():
+            if severity not in {known.value for known in Severity}:
+                known = ", ".join(it.value for it in Severity)
+                raise ConfigError(f"severity of {code} is {severity!r}: known: {known}")
+
+    def of(self, path: str, found: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings of a file that are wanted, with their severities."""
+        ignored = [
+            code
+            for pattern, codes in self.per_file
+            if matches(path, (pattern,), self.root)
+            for code in codes
+        ]
+        for finding in found:
+            if self._wanted(finding.code) and not _longest(finding.code, ignored):
+                yield self._judged(finding)
+
+    def _wanted(self, code: str) -> bool:
+        asked = max(_longest(code, self.select or ("DPP",)), _longest(code, self.extend))
+        return asked > _longest(code, self.ignore)
+
+    def _judged(self, finding: Finding) -> Finding:
+        code = finding.code
+        best = max((it for it in self.severities if code.startswith(it)), key=len, default=None)
+        severity = finding.severity if best is None else Severity(self.severities[best])
+        counts = finding.counts and (code != NOT_PARSED or self.strict)
+        return replace(finding, severity=severity, counts=counts)
+
+
+def _longest(code: str, prefixes: Sequence[str]) -> int:
+    """The length of the longest of the prefixes that a code begins with, 0 where none does."""
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
+
+
+def _check(code: str) -> None:
+    if not any(known.startswith(code) for known in BY_CODE) or not code:
+        near = get_close_matches(code.upper(), BY_CODE, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(BY_CODE)}"
+        raise ConfigError(f"no finding has a code that begins with {code!r}: {hint}")

@@ -1,0 +1,98 @@
+"""What a check is shown, and how it speaks of it: one statement with all that was found out.
+
+In: an ``Examined`` text. Out: a ``Subject`` for each of its statements, which turns offsets of the
+stripped text into places of the author's, and makes findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
+from sqlrewrite.model import Edit, Span
+from sqlrewrite.rewriter import Examined, Part
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.source import Lines
+from sqlrewrite.sql.managed import Stripped
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """One statement of a text; ``extent`` is where it stands in the original text, and ``managed``
+    are the predicates in it that an earlier run wrote."""
+
+    part: Part
+    stripped: Stripped
+    lines: Lines
+    engine: Engine
+    extent: Span
+    managed: tuple[Span, ...]
+    hash: str
+
+    def original(self, span: Span) -> Span:
+        """A span of the stripped text as one of the author's."""
+        last = self.stripped.original_offset(max(span.start, span.end - 1))
+        return Span(self.stripped.original_offset(span.start), last + (span.end > span.start))
+
+    def finding(
+        self,
+        code: str,
+        span: Span,
+        about: str,
+        message: str,
+        help: str = "",
+        fix: Fix | None = None,
+    ) -> Finding:
+        """A finding at a span of the original text, about a thing of that name."""
+        severity = BY_CODE[code].severity
+        place = place_of(self.lines, span)
+        return Finding(code, message, place, about, self.hash, severity, help, fix)
+
+    @cached_property
+    def mended(self) -> Fix:
+        """All that a rewrite changes in the statement: the fix of each finding that it mends."""
+        return Fix(tuple(self._replacements()))
+
+    def _replacements(self) -> Iterator[Replacement]:
+        """The insertions, and what is taken out, without what goes only to come back."""
+        inserted: dict[int, str] = {}
+        for edit in self.part.edits:
+            inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
+        shift = 0
+        for span in self.stripped.removed:
+            at = span.start - shift
+            shift += span.end - span.start
+            if not self.extent.start <= span.start < self.extent.end:
+                continue
+            new = inserted.pop(at, "")
+            if new != self.stripped.original[span.start : span.end]:
+                yield Replacement(place_of(self.lines, span), new)
+        for edit in (Edit(*item) for item in sorted(inserted.items())):
+            at = self.stripped.original_offset(edit.offset)
+            yield Replacement(place_of(self.lines, Span(at, at)), edit.text)
+
+
+def subjects(examined: Examined, engine: Engine) -> Iterator[Subject]:
+    """Each statement of a text."""
+    stripped, lines = examined.stripped, examined.directives.lines
+    starts = [stripped.original_offset(part.statement.start) for part in examined.parts]
+    ends = [*starts, len(stripped.original) + 1][1:]
+    for part, start, end in zip(examined.parts, starts, ends, strict=True):
+        managed = tuple(span for span in stripped.predicates if start <= span.start < end)
+        extent, hash = Span(start, end), _hash(part, stripped.text)
+        yield Subject(part, stripped, lines, engine, extent, managed, hash)
+
+
+def place_of(lines: Lines, span: Span) -> Place:
+    """A span with its lines and columns."""
+    return Place(span, *lines.place(span.start), *lines.place(span.end))
+
+
+def _hash(part: Part, text: str) -> str:
+    """A statement without our predicates, comments, case and spacing, as 16 hexadecimal digits."""
+    tokens = part.statement.tokens
+    words = (text[token.start : token.end + 1].lower() for token in tokens)
+    return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -1,0 +1,73 @@
+"""Which findings a comment suppresses, and DPP008: comments that suppress nothing.
+
+In: the findings of a text and its directives. Out: the same findings, those that are covered
+marked, and a finding for each directive, or code in one, that is unknown or covers nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from sqlrewrite.lint.findings import BY_CODE, Finding, Suppression
+from sqlrewrite.lint.subject import place_of
+from sqlrewrite.rewriter import Examined
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.directives import KINDS, Directive
+from sqlrewrite.sql.suppressed import Suppressed
+
+UNUSED = "DPP008"
+_MANAGED = ("DPP002", "DPP003")
+
+
+def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> Iterator[Finding]:
+    """The findings, then those about the directives themselves."""
+    directives = examined.directives
+    if not directives.found:
+        yield from found
+        return
+    suppressed = Suppressed(directives, catalog)
+    owners = suppressed.owners(examined.stripped.original) if examined.stripped.predicates else {}
+    used: dict[int, set[str]] = {}
+    for finding in found:
+        start = finding.place.span.start
+        directive = directives.covering(start, frozenset({finding.code}))
+        if directive is None and finding.code in _MANAGED:
+            directive = owners.get(start)
+        if directive is None or not directive.speaks_of(finding.code):
+            yield finding
+            continue
+        used.setdefault(directive.span.start, set()).add(finding.code)
+        reason = directive.reason or str(directive)
+        yield replace(finding, suppression=Suppression("inSource", reason), counts=False)
+    closing = False
+    for directive in directives.found:
+        message = _message(directive, used.get(directive.span.start, set()), closing)
+        if message is not None:
+            place = place_of(directives.lines, directive.span)
+            severity = BY_CODE[UNUSED].severity
+            help = "take the comment off, or the code out of it"
+            yield Finding(UNUSED, message, place, str(directive), "", severity, help)
+        closing = directive.kind == "off" or (closing and directive.kind != "on")
+
+
+def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
+    """What is wrong with a directive, or None; ``used`` are the codes that it suppressed,
+    ``closing`` says that a region is open before it."""
+    if directive.kind not in KINDS:
+        near = get_close_matches(directive.kind, KINDS, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(KINDS)}"
+        return f"`-- dpp-rewrite: {directive.kind}` is not known: {hint}"
+    unknown = [code for code in directive.codes if code not in BY_CODE]
+    if unknown:
+        near = get_close_matches(unknown[0], BY_CODE, n=1)
+        return f"no finding has the code {unknown[0]}" + (
+            f": did you mean {near[0]}?" if near else ""
+        )
+    if directive.kind == "on":
+        return None if closing else f"`{directive}` ends nothing: there is no `off` before it"
+    unused = [code for code in directive.codes if code not in used]
+    if unused:
+        return f"`{directive}` suppresses nothing of {', '.join(unused)}"
+    return None if used else f"`{directive}` suppresses nothing"

@@ -1,0 +1,74 @@
+"""One line a finding: ``path:line:column: CODE message``, as editors and grep read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
+from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.model import Problem
+from sqlrewrite.report.styled import Line
+from sqlrewrite.report.text import NO_CATALOG
+
+STYLES: Mapping[Severity, str] = {
+    Severity.ERROR: "bold red",
+    Severity.WARNING: "bold yellow",
+    Severity.NOTE: "bold cyan",
+}
+
+
+def lines(result: Linted) -> Iterator[Line]:
+    """The lines of one file."""
+    for finding in result.shown:
+        yield headline(result.path, finding)
+
+
+def headline(path: str, finding: Finding) -> Line:
+    """Where a finding is, its code in the colour of its severity, and what it says."""
+    place = f"{path}:{finding.place.line}:{finding.place.column}: "
+    mark = " [*]" if finding.fix else ""
+    code = (finding.code, STYLES[finding.severity])
+    return ((place, "bold"), code, (mark, "cyan"), (f" {clean(finding.message)}", ""))
+
+
+def clean(text: str) -> str:
+    """A text without what would move a terminal's cursor: it may quote a stranger's file."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def failure_lines(path: str, failures: tuple[Problem, ...]) -> Iterator[Line]:
+    """What could not be done with a file, for stderr."""
+    for it in failures:
+        yield ((f"{path}: ", "bold"), ("error", "bold red"), (f" {clean(it.message)}", ""))
+
+
+def statistics(total: Sum) -> Iterator[Line]:
+    """How many findings there are of each code, most frequent first."""
+    found = sorted(total.codes.items(), key=lambda item: (-item[1], item[0]))
+    width = max((len(str(count)) for _, count in found), default=1)
+    for code, count in found:
+        yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (_name(code), ""))
+
+
+def _name(code: str) -> str:
+    return f"  {BY_CODE[code].name}"
+
+
+def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
+    """How many findings there are, how many can be mended, and how many are suppressed; before it,
+    that no catalog was given (``known``), which may be why there are none."""
+    if total.files and not known:
+        yield ((NO_CATALOG, "yellow"),)
+    count = sum(total.codes.values())
+    if not total.files:
+        yield (("no .sql files found", "yellow"),)
+        return
+    checked = f" in {total.files} file{'s' if total.files != 1 else ''}"
+    hidden = f" ({total.suppressed} suppressed)" if total.suppressed else ""
+    if not count:
+        yield (("no findings", "bold green"), (checked + hidden, ""))
+        return
+    noun = "finding" if count == 1 else "findings"
+    yield ((f"{count} {noun}", "bold yellow"), (checked + hidden, ""))
+    if total.fixable:
+        yield (("[*] ", "cyan"), (f"{total.fixable} mended by `dpp-rewrite --write`", ""))

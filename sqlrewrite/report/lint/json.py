@@ -1,0 +1,73 @@
+"""Lint findings as JSON, version 1: ASCII throughout, like the report of a rewrite."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlrewrite.lint.findings import Finding, Fix, Place
+from sqlrewrite.lint.run import Linted, Sum
+
+VERSION = 1
+
+
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """The whole report, with a newline at its end."""
+    whole = {
+        "version": VERSION,
+        "summary": {
+            "files": total.files,
+            "findings": sum(total.codes.values()),
+            "fixable": total.fixable,
+            "suppressed": total.suppressed,
+            "errors": total.failures,
+        },
+        "findings": [
+            _finding(result.path, *found)
+            for result in results
+            for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
+        ],
+        "errors": [
+            {"path": result.path, "code": it.code, "message": it.message}
+            for result in results
+            for it in result.failures
+        ],
+    }
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def _finding(path: str, finding: Finding, fix: Fix | None, fingerprint: str) -> dict[str, Any]:
+    suppression = finding.suppression
+    return {
+        "path": path,
+        "code": finding.code,
+        "name": finding.name,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "help": finding.help or None,
+        **_place(finding.place),
+        "subject": finding.subject or None,
+        "fixable": finding.fix is not None,
+        "fix": _fix(fix) if fix else None,
+        "suppressed": (
+            {"kind": suppression.kind, "reason": suppression.reason} if suppression else None
+        ),
+        "counts": finding.counts,
+        "fingerprint": fingerprint,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    return {
+        "edits": [{**_place(it.place), "text": it.text} for it in fix.replacements],
+    }
+
+
+def _place(place: Place) -> dict[str, int]:
+    return {
+        "line": place.line,
+        "column": place.column,
+        "end_line": place.end_line,
+        "end_column": place.end_column,
+    }

@@ -1,0 +1,77 @@
+"""Findings for people: each with the lines it is about, and carets under its place, as in ruff."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from unicodedata import east_asian_width
+
+from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.run import Linted
+from sqlrewrite.report.lint.concise import STYLES, clean, headline
+from sqlrewrite.report.styled import Line
+
+_AROUND = 1
+_MOST_LINES = 6
+_WIDTH = 110
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def lines(result: Linted) -> Iterator[Line]:
+    """The lines of one file; each finding ends in an empty one."""
+    shown = result.shown
+    text = _LINE_END.split(result.text) if shown else []
+    for finding in shown:
+        yield headline(result.path, finding)
+        yield from _excerpt(finding, text)
+        if finding.help:
+            yield (("  = ", "cyan"), ("help", "bold"), (f": {clean(finding.help)}", ""))
+        yield ()
+
+
+def _excerpt(finding: Finding, text: list[str]) -> Iterator[Line]:
+    """The lines around a place, numbered, with carets under what the finding is about."""
+    place = finding.place
+    count = len(text) - (not text[-1])  # behind a last line end there is no line
+    first, last = max(1, place.line - _AROUND), min(count, place.end_line + _AROUND)
+    last = max(last, place.line)
+    cut = min(last, first + _MOST_LINES)
+    margin = len(str(cut))
+    gutter: Line = ((f"{'':>{margin}} | ", "cyan"),)
+    yield ((f"{'':>{margin}} |", "cyan"),)
+    for number in range(first, cut + 1):
+        line = text[number - 1]
+        inside = place.line <= number <= place.end_line
+        start = place.column - 1 if number == place.line else _indent(line)
+        end = place.end_column - 1 if number == place.end_line else len(line)
+        left = _left(start) if inside else 0
+        shown = _visible(line[left : left + _WIDTH])
+        head, tail = "…" if left else "", "…" if len(line) > left + _WIDTH else ""
+        yield ((f"{number:>{margin}} | ", "cyan"), (f"{head}{shown}{tail}".rstrip(), ""))
+        if inside and (end > start or number == place.line):
+            blank = " " * (len(head) + _cells(line[left:start]))
+            carets = "^" * max(1, _cells(line[start : min(end, left + _WIDTH)]))
+            code = f" {finding.code}" if number == min(cut, place.end_line) else ""
+            yield (*gutter, (blank + carets + code, STYLES[finding.severity]))
+    if cut < last:
+        yield ((f"{'':>{margin}} | ", "cyan"), ("…", ""))
+    yield ((f"{'':>{margin}} |", "cyan"),)
+
+
+def _left(start: int) -> int:
+    """From where a long line is shown, so that the place is in view."""
+    return 0 if start < _WIDTH - 30 else start - 30
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _visible(line: str) -> str:
+    """A line in which every character takes the cells that ``_cells`` counts."""
+    return "".join(char if char.isprintable() else " " for char in line)
+
+
+def _cells(text: str) -> int:
+    """How wide a text is in a terminal."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -1,0 +1,113 @@
+"""Comments that speak to us: ``-- dpp-rewrite: ignore`` and its kin, and what they cover.
+
+In come a text and its tokens, out come ``Directives``, which answer whether a place is covered.
+Only ``--`` comments count; what stands in a string or in ``/* … */`` does not.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import Token
+
+from sqlrewrite.model import Span
+from sqlrewrite.source import Lines
+
+SIGN = "dpp-rewrite:"
+KINDS = ("ignore", "ignore-file", "off", "on")
+
+REWRITING = frozenset({"DPP001", "DPP002", "DPP003"})
+"""The findings that a rewrite answers: who ignores one of them wants the scan left as it is."""
+
+_COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_DIRECTIVE = re.compile(
+    r"--[ \t]*dpp-rewrite:[ \t]*(?P<kind>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]]*)\])?[ \t]*(?P<why>.*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One such comment: ``codes`` are empty where it means all of them; ``kind`` as written, which
+    need not be one of ``KINDS``."""
+
+    kind: str
+    codes: tuple[str, ...]
+    reason: str
+    span: Span
+    line: int
+
+    def speaks_of(self, code: str) -> bool:
+        """Whether it names the code, or none in particular."""
+        return not self.codes or code in self.codes
+
+    def __str__(self) -> str:
+        codes = f"[{', '.join(self.codes)}]" if self.codes else ""
+        return f"-- {SIGN} {self.kind}{codes}"
+
+
+class Directives:
+    """All directives of a text, in order, and by what they cover."""
+
+    def __init__(self, found: Sequence[Directive], lines: Lines) -> None:
+        self.found = tuple(found)
+        self.lines = lines
+        self._of_file = [it for it in self.found if it.kind == "ignore-file"]
+        self._of_line: dict[int, list[Directive]] = {}
+        for it in self.found:
+            if it.kind == "ignore":
+                self._of_line.setdefault(it.line, []).append(it)
+        self._switches = [it for it in self.found if it.kind in ("off", "on")]
+        self._starts = [it.span.start for it in self._switches]
+
+    def covering(self, offset: int, codes: frozenset[str]) -> Directive | None:
+        """The directive under which a place is left alone, for one of the codes at least."""
+        line = self.lines.place(offset)[0]
+        covers = (it for it in self._of_line.get(line, ()) if any(map(it.speaks_of, codes)))
+        return next(covers, None) or self.region(offset, codes)
+
+    def region(self, offset: int, codes: frozenset[str]) -> Directive | None:
+        """The same of a stretch of text or of the whole: what stands there is not to change."""
+        last = bisect_right(self._starts, offset) - 1
+        switch = self._switches[last : last + 1] if last >= 0 else []
+        covers = (*self._of_file, *(it for it in switch if it.kind == "off"))
+        return next((it for it in covers if any(map(it.speaks_of, codes))), None)
+
+    @property
+    def whole_file(self) -> Directive | None:
+        """The directive by which the whole file is left alone."""
+        return next((it for it in self.found if it.kind == "ignore-file" and not it.codes), None)
+
+
+def directives(text: str, tokens: Sequence[Token]) -> Directives:
+    """The directives of a text; ``tokens`` are its own."""
+    lines = Lines(text)
+    if SIGN not in text:
+        return Directives((), lines)
+    return Directives(tuple(_found(text, tokens, lines)), lines)
+
+
+def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directive]:
+    """Comments stand between tokens: each gap is looked through, and nothing else."""
+    starts = [token.start for token in tokens] + [len(text)]
+    ends = [0] + [token.end + 1 for token in tokens]
+    for end, start in zip(ends, starts, strict=True):
+        at = text.find(SIGN, end, start)
+        if at < 0:
+            continue
+        for comment in _COMMENT.finditer(text, end, start):
+            match = None
+            if comment.group().startswith("--"):
+                match = _DIRECTIVE.search(text, comment.start(), comment.end())
+            if match is None:
+                continue
+            codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))
+            yield Directive(
+                match["kind"],
+                tuple(filter(None, codes)),
+                match["why"].strip(),
+                Span(match.start(), comment.end()),
+                lines.place(match.start())[0],
+            )

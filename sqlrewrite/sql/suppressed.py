@@ -1,0 +1,103 @@
+"""What a text's directives leave as it is: scans, and the managed predicates that belong to them.
+
+In: the directives, the catalog. Out: for a place in the text the reason why nothing is written
+there, and for a managed predicate whether it stays. A predicate stands in the block of the scan
+that it is for, and names it, or a column that the scan's table is partitioned by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import TokenType
+
+from sqlrewrite.schema import Catalog, Table
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.directives import REWRITING, Directive, Directives
+from sqlrewrite.sql.managed import Managed, predicates
+from sqlrewrite.sql.parse import lex
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """The directives of a text as they bear on rewriting it."""
+
+    directives: Directives
+    catalog: Catalog
+
+    def reason(self, offset: int) -> str | None:
+        """Why the scan at an offset of the original text is left as it is; None where it is not."""
+        return _said(self.directives.covering(offset, REWRITING))
+
+    def frozen(self, offset: int) -> str | None:
+        """Why nothing is inserted at an offset of the original text; None where something may be.
+        A predicate written into a region would be kept there, and written again on the next run."""
+        return _said(self.directives.region(offset, REWRITING))
+
+    def keeps(self, anchors: Anchors, managed: Managed) -> bool:
+        """Whether a managed predicate stays: it is in a region, or for a scan that is covered."""
+        return self._covering(anchors, managed) is not None
+
+    def owners(self, text: str) -> dict[int, Directive]:
+        """The directive that covers each managed predicate of a text, by where that begins."""
+        anchors = Anchors(text, lex(text).tokens)
+        return {
+            anchors.tokens[found.tokens.start].start: directive
+            for found in predicates(anchors)
+            if (directive := self._covering(anchors, found)) is not None
+        }
+
+    def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
+        first = managed.tokens.start
+        start = anchors.tokens[first].start
+        found = self.directives.region(start, REWRITING)
+        wanted, block = self._names(anchors, managed), _block(anchors, start)
+        if found is not None or block is None:
+            return found
+        for token in anchors.tokens[:first]:
+            if token.text.lower() in wanted:
+                found = self.directives.covering(token.start, REWRITING)
+                if found is not None and _block(anchors, token.start) == block:
+                    return found
+        return None
+
+    def _names(self, anchors: Anchors, managed: Managed) -> frozenset[str]:
+        """What a FROM would call the scan of a predicate: the qualifiers of what it bounds, or else
+        the tables that have such a partition column."""
+        found: set[str] = set()
+        for index in _value(anchors, managed):
+            name = anchors.tokens[index].text.lower()
+            if anchors.kind(index + 1) is TokenType.DOT:
+                found.add(name)
+            elif anchors.kind(index - 1) is not TokenType.DOT:
+                found |= self._partitioned_by(name)
+        return frozenset(found)
+
+    def _partitioned_by(self, column: str) -> set[str]:
+        return {
+            table.name[-1].lower()
+            for table in self.catalog.relations.values()
+            if isinstance(table, Table)
+            and any(field.column.lower() == column for field in table.partitioned_by)
+        }
+
+
+def _value(anchors: Anchors, managed: Managed) -> range:
+    """The tokens of what a predicate bounds: before its IN or comparison, or behind the query in
+    array_contains."""
+    start, word = managed.tokens.start, managed.word
+    if word > start:
+        return range(start, word)
+    return range(anchors.opening(word + 2) + 1, managed.tokens.end - 1)
+
+
+def _said(directive: Directive | None) -> str | None:
+    return f"kept as it is: line {directive.line} says `{directive}`" if directive else None
+
+
+def _block(anchors: Anchors, offset: int) -> int | None:
+    """The SELECT to whose FROM or later clauses the token at an offset belongs."""
+    try:
+        return anchors.where(offset).lead
+    except AnchorError:
+        return None

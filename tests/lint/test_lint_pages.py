@@ -1,0 +1,58 @@
+"""Each code of lint has a page, and the page's examples are found, or not, as it says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from sqlrewrite.lint.findings import CODES
+from sqlrewrite.lint.linter import lint
+from sqlrewrite.rulebook import Page, pages
+from tests.rule_cases import catalog_of
+from tests.test_rule_pages import CATALOG
+
+_BLOCK = re.compile(r"^```sql (catalog|found|fine)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^```(.*)$", re.MULTILINE)
+
+PAGES = [page for page in pages() if page.kind == "lint"]
+
+
+def test_each_code_has_a_page() -> None:
+    assert [(page.code, page.name) for page in PAGES] == [(it.code, it.name) for it in CODES]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
+def test_a_page_has_its_parts(page: Page) -> None:
+    for heading in ("What it checks", "Why", "Examples", "What to do", "References"):
+        assert f"\n## {heading}\n" in page.text
+    severity = next(it.severity for it in CODES if it.code == page.code).value
+    assert f"Severity: {severity}" in page.text.replace("\n", " ")
+    kinds = [kind for kind, _ in _BLOCK.findall(page.text)]
+    assert "found" in kinds
+    assert "fine" in kinds
+    assert len(_FENCE.findall(page.text)) == 2 * len(kinds)
+    assert not [line for line in _BLOCK.sub("", page.text).splitlines() if len(line) > 100]
+
+
+def _examples() -> list[object]:
+    found: list[object] = []
+    for page in PAGES:
+        blocks = _BLOCK.findall(page.text)
+        ddl = "".join(text for kind, text in blocks if kind == "catalog") or CATALOG
+        for number, (kind, text) in enumerate(it for it in blocks if it[0] != "catalog"):
+            found.append(pytest.param(page.code, ddl, kind, text, id=f"{page.code} {number}"))
+    return found
+
+
+@pytest.mark.parametrize(("code", "ddl", "kind", "text"), _examples())
+def test_an_example_is_as_the_page_says(code: str, ddl: str, kind: str, text: str) -> None:
+    findings, failures = lint(text, catalog_of(ddl))
+    assert failures == ()
+    codes = [it.code for it in findings if it.suppression is None]
+    if kind == "found":
+        assert code in codes
+    else:
+        assert code not in codes
+    if kind == "fine" and code != "DPP001":
+        assert not {"DPP000", "DPP008", "DPP009"} & set(codes)

@@ -1,0 +1,155 @@
+"""The cache: quick, never wrong, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite import Catalog
+from sqlrewrite.cache import Cache, fingerprint
+from sqlrewrite.cli import program
+from sqlrewrite.pool import WORTH
+from sqlrewrite.work import digest, each
+from tests.lint.conftest import DDL
+from tests.rule_cases import catalog_of
+
+
+@dataclass
+class Upper:
+    """A job that tells how often it was done."""
+
+    done: list[str] = field(default_factory=list)
+
+    def __call__(self, path: str) -> tuple[bytes | None, str]:
+        self.done.append(path)
+        return digest(path), Path(path).read_text().upper()
+
+    def keep(self, result: str) -> str | None:
+        return None if result == "NEVER" else result
+
+    def recall(self, path: str, data: bytes, kept: str) -> str:
+        return kept
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        Path(name).write_text(f"text {name}")
+    return list("abc")
+
+
+def _run(files: list[str], print_of: bytes = b"one") -> tuple[str, list[str]]:
+    job = Upper()
+    results = list(each(job, files, 1, Cache(print_of, "cache")))
+    return ", ".join(results), job.done
+
+
+def test_what_was_done_is_recalled(files: list[str]) -> None:
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", ["a", "b", "c"])
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", [])
+    Path("b").write_text("other")
+    assert _run(files) == ("TEXT A, OTHER, TEXT C", ["b"])
+
+
+def test_another_fingerprint_knows_nothing(files: list[str]) -> None:
+    _run(files)
+    assert _run(files, b"two")[1] == files
+
+
+def test_what_is_not_to_be_kept_is_done_again(files: list[str]) -> None:
+    Path("b").write_text("never")
+    _run(files)
+    assert _run(files)[1] == ["b"]
+
+
+def test_a_file_that_changes_meanwhile(files: list[str]) -> None:
+    _run(files)
+    job = Upper()
+    results = each(job, files, 1, Cache(b"one", "cache"))
+    assert next(results) == "TEXT A"
+    Path("b").write_text("other")
+    assert list(results) == ["OTHER", "TEXT C"]
+    assert _run(files)[0] == "TEXT A, OTHER, TEXT C"
+
+
+def _broken_file() -> None:
+    Path("cache").mkdir(mode=0o700)
+    Path("cache/results-1.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
+
+
+def _broken_pickle() -> None:
+    _run(list("abc"))
+    with sqlite3.connect("cache/results-1.sqlite") as database:
+        database.execute("UPDATE results SET value = x'80'")
+
+
+def _others_can_write() -> None:
+    Path("cache").mkdir()
+    os.chmod("cache", 0o777)
+
+
+def _a_file() -> None:
+    Path("cache").write_text("")
+
+
+def _read_only() -> None:
+    _run(list("abc"), b"another")
+    os.chmod("cache/results-1.sqlite", 0o400)
+
+
+@pytest.mark.parametrize(
+    "spoil", [_broken_file, _broken_pickle, _others_can_write, _a_file, _read_only]
+)
+def test_a_cache_that_cannot_be_used_is_not(files: list[str], spoil: Callable[[], None]) -> None:
+    spoil()
+    for _ in range(3):
+        assert _run(files)[0] == "TEXT A, TEXT B, TEXT C"
+    if spoil is _others_can_write:
+        assert not list(Path("cache").iterdir())
+
+
+def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
+    one, other = catalog_of(DDL), catalog_of(DDL.replace("PARTITIONED BY (day)", ""))
+    same = catalog_of("CREATE TABLE t (a INT) USING parquet")
+    found = [
+        fingerprint(one, "lint", "spark"),
+        fingerprint(one, "lint", "trino"),
+        fingerprint(one, "rewrite", "spark"),
+        fingerprint(other, "lint", "spark"),
+        fingerprint(same, "lint", "spark"),
+        fingerprint(Catalog(), "lint", "spark"),
+    ]
+    assert len(set(found)) == len(found)
+    assert fingerprint(one, "lint", "spark") == found[0]
+
+
+@pytest.mark.parametrize("command", [("lint", "--format", "json"), ("--check", "-v"), ("-q",)])
+def test_the_commands_say_the_same_from_the_cache(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("ddl.sql").write_text(DDL)
+    Path("q").mkdir()
+    join = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = "
+    for number in range(WORTH):
+        texts = (f"{join}{number}", f"SELECT {number} FROM sales", "SELECT FROM WHERE")
+        Path(f"q/{number}.sql").write_text(texts[number % 3])
+
+    def run(*more: str) -> tuple[int, str, str]:
+        words = [*command, "-c", "ddl.sql", "-j", "1", *more, "q"]
+        done = CliRunner().invoke(program, words, prog_name="dpp-rewrite")
+        return done.exit_code, done.stdout, done.stderr
+
+    without = run("--no-cache")
+    assert not Path("cache").exists()
+    assert run() == without
+    assert Path("cache").exists()
+    assert run() == without

@@ -1,0 +1,219 @@
+"""``-- dpp-rewrite: …`` comments: what they cover, and that what they cover stays as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.model import MARKER, Verdict
+from sqlrewrite.rewriter import stripped
+from sqlrewrite.sql.directives import directives
+from sqlrewrite.sql.parse import tokenize
+from tests.rule_cases import catalog_of
+
+DDL = """
+CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE g (b INT, q INT) USING parquet PARTITIONED BY (q);
+CREATE TABLE d (k INT, x INT) USING parquet;
+"""
+IN_F = f"f.p IN (SELECT /*+ BROADCAST(d2) */ d2.k FROM d AS d2 WHERE d2.x = 1) {MARKER}"
+STALE_F = IN_F.replace("= 1)", "= 7)")
+IN_G = f"g.q IN (SELECT /*+ BROADCAST(d2) */ d2.k FROM d AS d2 WHERE d2.x = 1) {MARKER}"
+WHERE = "WHERE d.x = 1"
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return catalog_of(DDL)
+
+
+def _kinds(text: str) -> list[tuple[str, tuple[str, ...], str]]:
+    found = directives(text, tokenize(text)).found
+    return [(it.kind, it.codes, it.reason) for it in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT 1 -- dpp-rewrite: ignore", [("ignore", (), "")]),
+        ("SELECT 1 --dpp-rewrite:ignore[dpp001] why", [("ignore", ("DPP001",), "why")]),
+        (
+            "-- dpp-rewrite: ignore[DPP001, DPP004] both\nSELECT 1",
+            [("ignore", ("DPP001", "DPP004"), "both")],
+        ),
+        ("SELECT 1 -- noqa: L001 -- dpp-rewrite: ignore", [("ignore", (), "")]),
+        ("-- dpp-rewrite: off\nSELECT 1\n-- dpp-rewrite: on", [("off", (), ""), ("on", (), "")]),
+        ("-- dpp-rewrite: ignored\nSELECT 1", [("ignored", (), "")]),
+        ("SELECT 1\n-- dpp-rewrite: ignore-file", [("ignore-file", (), "")]),
+        ("SELECT '-- dpp-rewrite: ignore'", []),
+        ("SELECT 1 /* -- dpp-rewrite: ignore */", []),
+        ("SELECT 1 -- see dpp-rewrite: ignore", []),
+        (f"SELECT 1 {MARKER}", []),
+    ],
+)
+def test_what_is_a_directive(text: str, found: list[tuple[str, tuple[str, ...], str]]) -> None:
+    assert _kinds(text) == found
+
+
+FROM = "SELECT f.a FROM f JOIN d ON f.p = d.k"
+OTHER_LINE = "SELECT e.a FROM f\nAS e -- dpp-rewrite: ignore\nJOIN d ON e.p = d.k"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FROM} -- dpp-rewrite: ignore\n{WHERE}",
+        f"{FROM} -- dpp-rewrite: ignore[DPP001] small\n{WHERE}",
+        f"-- dpp-rewrite: off\n{FROM} {WHERE}",
+        f"-- dpp-rewrite: ignore-file\n{FROM} {WHERE}",
+        # What an earlier run wrote stays, up to date or not.
+        f"{FROM} -- dpp-rewrite: ignore\n{WHERE} AND {IN_F}",
+        f"{FROM} -- dpp-rewrite: ignore\n{WHERE} AND {STALE_F}",
+        f"{FROM} -- dpp-rewrite: ignore[DPP002]\n{WHERE} AND {STALE_F}",
+        f"-- dpp-rewrite: off\n{FROM} {WHERE} AND {STALE_F}\n-- dpp-rewrite: on",
+        f"-- dpp-rewrite: ignore-file\n{FROM} {WHERE} AND {STALE_F}",
+        f"SELECT a FROM f JOIN d ON p = k -- dpp-rewrite: ignore\nWHERE x = 1 AND {STALE_F[2:]}",
+    ],
+)
+def test_what_is_covered_stays_as_it_is(catalog: Catalog, text: str) -> None:
+    result = rewrite(text, catalog)
+    assert (result.sql, result.errors) == (text, ())
+    assert all(found.verdict is not Verdict.REWRITTEN for found in result.candidates)
+    without = text.replace("dpp-rewrite:", "another:")
+    if IN_F not in text:
+        assert rewrite(without, catalog).changed  # so the comment is what kept it
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FROM} -- dpp-rewrite: ignore[DPP007]\n{WHERE}",
+        f"{FROM}\n{WHERE} -- dpp-rewrite: ignore",
+        f"-- dpp-rewrite: off\nSELECT 1;\n-- dpp-rewrite: on\n{FROM} {WHERE}",
+        f"{FROM} /* dpp-rewrite: ignore */\n{WHERE}",
+        f"{FROM} -- dpp-rewrite: ignored\n{WHERE}",
+    ],
+)
+def test_what_is_not_covered_is_rewritten(catalog: Catalog, text: str) -> None:
+    assert IN_F in rewrite(text, catalog).sql
+
+
+def test_only_the_scan_on_the_line_is_covered(catalog: Catalog) -> None:
+    text = (
+        "SELECT f.a FROM d\nJOIN f ON f.p = d.k -- dpp-rewrite: ignore\n"
+        f"JOIN g ON g.b = f.a\nJOIN d e ON g.q = e.k\n{WHERE} AND e.x = 1 AND {STALE_F}"
+    )
+    result = rewrite(text, catalog)
+    assert result.sql == f"{text}\n  AND {IN_G.replace('d2', 'd3')}"
+    assert result.errors == ()
+    assert rewrite(result.sql, catalog).sql == result.sql
+    said = [(rule.code, rule.message) for found in result.candidates for rule in found.rules]
+    assert said.count(("DPP198", "kept as it is: line 2 says `-- dpp-rewrite: ignore`")) == 1
+
+
+def test_a_scan_of_the_same_name_in_another_block_is_not_covered(catalog: Catalog) -> None:
+    covered = f"{FROM} -- dpp-rewrite: ignore\n{WHERE} AND {STALE_F}"
+    other = f"{FROM} {WHERE} AND "
+    for text, name in ((f"{covered}\nUNION ALL {other}", "d3"), (f"{covered};\n{other}", "d2")):
+        assert rewrite(text + STALE_F, catalog).sql == text + IN_F.replace("d2", name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # The place of the predicate is in a region, the scan is not: nothing is inserted there.
+        f"{FROM} -- dpp-rewrite: off\n{WHERE}",
+        f"{FROM} -- dpp-rewrite: off\n{WHERE} AND {IN_F}",
+        f"{FROM} -- dpp-rewrite: off\n{WHERE} AND {STALE_F}",
+        f"SELECT f.a FROM f JOIN d -- dpp-rewrite: off\n ON f.p = d.k WHERE d.x = 1 AND {IN_F}",
+        # Something of the scan is on the line of the ignore, but not its table.
+        f"SELECT f.a FROM f JOIN d ON f.p -- dpp-rewrite: ignore\n = d.k {WHERE} AND {IN_F}",
+        f"{OTHER_LINE} {WHERE} AND e{IN_F[1:]}",
+        f"{OTHER_LINE} {WHERE}",
+        # An ignore on another line than the scan's keeps nothing.
+        f"{FROM}\n{WHERE} AND {IN_F} -- dpp-rewrite: ignore",
+    ],
+)
+def test_nothing_grows_from_run_to_run(catalog: Catalog, text: str) -> None:
+    once = rewrite(text, catalog).sql
+    assert rewrite(once, catalog).sql == once
+    assert once.count(MARKER) <= max(1, text.count(MARKER))
+
+
+def test_a_comment_inside_a_predicate_is_not_taken_out(catalog: Catalog) -> None:
+    edited = IN_F.replace("= 1)", "= -- dpp-rewrite: off\n 1)")
+    for comment in (edited, edited.replace("dpp-rewrite: off", "why?")):
+        result = rewrite(f"{FROM} WHERE d.x = 2 AND {comment}", catalog)
+        assert comment.removesuffix(MARKER) in result.sql
+        assert [it.code for it in result.notes] == ["DPP009"]
+
+
+# --- strip, and what is said of predicates that go ------------------------------------------------
+
+
+def test_strip_takes_out_all_of_ours(catalog: Catalog) -> None:
+    text = f"-- dpp-rewrite: off\n{FROM} {WHERE};\nSELECT 1; {FROM} WHERE d.x = 2"
+    bare = text.replace("-- dpp-rewrite: off\n", "")
+    written = rewrite(bare, catalog).sql
+    assert written.count(MARKER) == 2
+    result = stripped(f"-- dpp-rewrite: off\n{written}")
+    assert result.sql == text
+    assert [(it.statement, it.line, it.refreshed) for it in result.removed] == [
+        (0, 2, False),
+        (2, 3, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sql", "refreshed"),
+    [
+        pytest.param(
+            f"{FROM} {WHERE} AND {STALE_F}", f"{FROM} {WHERE} AND {IN_F}", True, id="the filter"
+        ),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.a = 1 AND {IN_F}",
+            "SELECT f.a FROM f WHERE f.a = 1",
+            False,
+            id="the join is gone",
+        ),
+        pytest.param(
+            f"SELECT e.a FROM f e JOIN d ON e.p = d.k {WHERE} AND {IN_F}",
+            f"SELECT e.a FROM f e JOIN d ON e.p = d.k {WHERE} AND e{IN_F[1:]}",
+            False,
+            id="another alias",
+        ),
+        pytest.param(
+            f"SELECT f.a FROM f LEFT JOIN d ON f.p = d.k AND d.x = 1 WHERE f.a = 1 AND {IN_F}",
+            "SELECT f.a FROM f LEFT JOIN d ON f.p = d.k AND d.x = 1 WHERE f.a = 1",
+            False,
+            id="no longer sound",
+        ),
+    ],
+)
+def test_what_no_longer_follows_is_said(
+    catalog: Catalog, text: str, sql: str, refreshed: bool
+) -> None:
+    result = rewrite(text, catalog)
+    assert result.sql == sql
+    assert [it.refreshed for it in result.removed] == [refreshed]
+    assert rewrite(sql, catalog).removed == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT f.a FROM f WHERE NOT ({IN_F})",
+        f"SELECT f.a FROM f WHERE f.a = 1 OR {IN_F}",
+        f"SELECT f.a FROM f WHERE f.p = 1 {MARKER}",
+    ],
+)
+def test_a_marker_on_what_is_the_author_s_is_said(catalog: Catalog, text: str) -> None:
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert [(it.code, it.line, it.column) for it in result.notes] == [
+        ("DPP009", 1, text.index(MARKER) + 1)
+    ]
+
+
+def test_a_marker_in_a_string_is_no_marker(catalog: Catalog) -> None:
+    assert rewrite(f"SELECT '{MARKER}' FROM f", catalog).notes == ()

@@ -1,0 +1,111 @@
+"""Many files over several processes: the same results, in the same order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite.pool import WORTH, PoolError, each
+
+ROOT = Path(__file__).resolve().parents[1]
+DDL = ROOT / "fixtures" / "queries" / "ddl.sql"
+
+
+def _double(number: int) -> int:
+    return 2 * number
+
+
+def _process(_: int) -> int:
+    return os.getpid()
+
+
+def _die(number: int) -> int:
+    if number == WORTH // 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def _fail(number: int) -> int:
+    if number == WORTH // 2:
+        raise ValueError("half")
+    return number
+
+
+def test_results_come_in_order() -> None:
+    items = range(10 * WORTH)
+    assert list(each(_double, items, 3)) == [_double(item) for item in items]
+
+
+def test_processes_are_started_where_they_are_worth_it() -> None:
+    assert set(each(_process, range(WORTH - 1), 2)) == {os.getpid()}
+    assert set(each(_process, range(WORTH), 1)) == {os.getpid()}
+    assert os.getpid() not in set(each(_process, range(WORTH), 2))
+
+
+def test_what_work_raises_is_raised() -> None:
+    with pytest.raises(ValueError, match="half"):
+        list(each(_fail, range(WORTH), 2))
+
+
+def test_a_worker_that_dies() -> None:
+    with pytest.raises(PoolError, match="try -j 1"):
+        list(each(_die, range(WORTH), 2))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("rewrite",),
+        ("rewrite", "--check", "-v"),
+        ("rewrite", "--diff"),
+        ("rewrite", "--format", "json"),
+        ("lint",),
+        ("lint", "--format", "sarif"),
+    ],
+)
+def test_the_output_is_the_same(options: tuple[str, ...]) -> None:
+    folders = [str(ROOT / "fixtures" / "queries" / name) for name in ("joins", "text", "safety")]
+
+    def run(jobs: str) -> tuple[bytes, bytes, int]:
+        command = [
+            sys.executable,
+            "-m",
+            "sqlrewrite",
+            *options,
+            "-c",
+            str(DDL),
+            "-j",
+            jobs,
+            "--no-cache",
+        ]
+        done = subprocess.run([*command, *folders], capture_output=True, check=False, cwd=ROOT)
+        return done.stdout, done.stderr, done.returncode
+
+    assert run("1") == run("3")
+
+
+def test_files_are_written_by_several_processes(tmp_path: Path) -> None:
+    query = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2024\n"
+    for number in range(WORTH):
+        (tmp_path / f"{number}.sql").write_text(query)
+    command = [
+        sys.executable,
+        "-m",
+        "sqlrewrite",
+        "-c",
+        str(DDL),
+        "-j",
+        "2",
+        "-w",
+        "-q",
+        "--no-cache",
+    ]
+    subprocess.run([*command, str(tmp_path)], check=True, cwd=ROOT)
+    texts = {path.read_text() for path in tmp_path.iterdir()}
+    assert len(texts) == 1
+    assert "/* dpp-rewrite */" in texts.pop()
