@@ -29,8 +29,8 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…', with
-    its ``type``)."""
+    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
+    with its ``type``)."""
 
     kind: str
     text: str = ""
