@@ -7,28 +7,42 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .facts import fact, fact_select
-from .joins import Block, columns_of, join_tree
+from .joins import Block, columns_of
 from .relations import DEFAULT, JOINABLE, Options, Select, Source, Writer
 from .schema import DIMENSIONS, FACTS, Column
+from .shapes import join_tree
+from .shared import shared_cte
 from .sqltext import styled
 
 
-def random_query(rng: random.Random, options: Options = DEFAULT) -> str:
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text of a query, and the shapes it has."""
+
+    text: str
+    shapes: frozenset[str]
+
+
+def random_query(rng: random.Random, options: Options = DEFAULT) -> Query:
     """One query in a random format."""
-    return styled(rng, plain_query(rng, options))
+    query = plain_query(rng, options)
+    return Query(styled(rng, query.text), query.shapes)
 
 
-def plain_query(rng: random.Random, options: Options = DEFAULT) -> str:
+def plain_query(rng: random.Random, options: Options = DEFAULT) -> Query:
     """One query in canonical text: keywords upper case, names lower, single blanks."""
     w = Writer(rng, options, tame=rng.random() < 0.65)
-    kind = w.pick(block=76, outer=10, union=9, once=1.5, root=3)
+    kind = w.pick(block=73, outer=10, union=9, shared=10, once=1.5, root=3)
     match kind:
         case "outer":
             select = _outer(w)
         case "union":
             select = _union(w)
+        case "shared":
+            select = shared_cte(w)
         case "once":
             select = _once(w)
         case "root":
@@ -36,9 +50,9 @@ def plain_query(rng: random.Random, options: Options = DEFAULT) -> str:
         case _:
             select = _block(w)
     text = _finish(w, select)
-    if not w.ctes:
-        return text
-    return "WITH " + ", ".join(f"{name} AS ({body})" for name, body in w.ctes) + f" {text}"
+    if w.ctes:
+        text = "WITH " + ", ".join(f"{name} AS ({body})" for name, body in w.ctes) + f" {text}"
+    return Query(text, frozenset(w.shapes))
 
 
 def _finish(w: Writer, select: Select) -> str:
