@@ -16,13 +16,14 @@ _OF: dict[str, dict[str, tuple[str, ...]]] = {
     "int": {
         "int": (
             "{0} + 1",
-            "{0} - 1",
-            "{0} * 2",
-            "COALESCE({0}, {1})",
-            "CAST({0} AS BIGINT)",
-            "ABS({0})",
             "- {0}",
-            "{0} % 2",
+            "CAST({0} + 1 AS INT)",
+            "CAST({0} * 2 AS INT)",
+            "CAST({0} % 2 AS INT)",
+            "CAST({0} AS BIGINT)",
+            "COALESCE({0}, {1})",
+            "COALESCE({0}, {1})",
+            "ABS({0})",
             "NULLIF({0}, {1})",
             "CASE WHEN {0} > 2 THEN {0} ELSE 1 END",
             "CASE WHEN {0} IS NULL THEN 1 ELSE {0} END",
@@ -58,7 +59,7 @@ def computed(w: Writer) -> Block:
     keys = [k for k in first.keys if k.family in _OF] or list(first.keys)
     key = w.rng.choice(keys)
     second = w.dimension(key.family if key.family in _OF else "int")
-    inside = w.pick(at=60, fact=25, dimension=15)
+    inside = w.pick(at=46, fact=32, dimension=12, over=10)
     if inside == "fact" and key.family in _OF:
         first, key = _below(w, first, key)
     columns = [c for c in second.columns if c.family == key.family] or list(second.columns)
@@ -68,6 +69,8 @@ def computed(w: Writer) -> Block:
     left, right = first.ref(key), second.ref(other)
     if inside == "at":
         left, right = _tied(w, first, key, second, other)
+    if inside == "over" and (block := _over(w, first, key, second, other)):
+        return block
     tie = w.equal(left, right)
     block = Block(first.text, [first])
     if w.chance(0.5):
@@ -77,6 +80,22 @@ def computed(w: Writer) -> Block:
     for source in block.visible:
         if w.chance(0.08 if source.fact else 0.85):
             block.where.append(w.condition(source))
+    return block
+
+
+def _over(w: Writer, one: Source, key: Column, two: Source, other: Column) -> Block | None:
+    """A key that is made of two relations, none of which has it."""
+    three = w.dimension(w.join_family(two.columns))
+    fitting = [c for c in three.columns if c.family == key.family]
+    if not fitting or other.family != key.family:
+        return None
+    block = Block(two.text, [two])
+    attach(w, block, three, beside=two)
+    if {two.alias, three.alias} - {s.alias for s in block.visible}:
+        return None
+    made = f"COALESCE({two.ref(other)}, {three.ref(w.rng.choice(fitting))})"
+    attach(w, block, one, w.equal(one.ref(key), made))
+    block.where.append(w.condition(two))
     return block
 
 

@@ -103,7 +103,7 @@ class Writer:
         """An equality, either side first, at times null-safe."""
         if self.chance(0.5):
             left, right = right, left
-        sign = "<=>" if self.chance(0.01 if self.tame else 0.06) else "="
+        sign = "<=>" if self.chance(0.03 if self.tame else 0.1) else "="
         return self.parens(f"{left} {sign} {right}")
 
     # --- conditions -------------------------------------------------------------------------
