@@ -35,8 +35,8 @@ BEYOND_DUCKDB = (duckdb.NotImplementedException, duckdb.InternalException)
 ATTEMPTS = 20
 
 BENEFIT = frozenset({"DPP120", "DPP121", "DPP123", "DPP124"})
-"""The rules that are about speed alone. Not DPP122: it refuses every author's own IN, also that of a
-UNION, whose branches do not bound the fact each by itself."""
+"""The rules that are about speed alone. Not DPP122: it refuses every author's own IN, also that of
+a UNION, whose branches do not bound the fact each by itself."""
 
 
 class Rewritten(Protocol):
