@@ -39,11 +39,14 @@ READINGS = 3
 
 SEED, BATCHES = 11, 12
 FROM = {
-    "DPP101": 100,
-    "DPP102": 1650,
-    "DPP105": 0,
-    "DPP113": 0,
-    "DPP114": 50,
+    "DPP101": 0,
+    "DPP102": 5150,
+    "DPP103": 850,
+    "DPP104": 150,
+    "DPP105": 200,
+    "DPP106": 500,
+    "DPP113": 50,
+    "DPP114": 350,
 }
 """The rules whose absence the random queries show, and the index to begin at, to be quick."""
 
