@@ -86,7 +86,7 @@ def _conjunct(lexemes: list[str], first: int) -> bool:
     index, ands = _before(lexemes, first), 0
     while index >= 0:
         word = _word(lexemes, index)
-        if word in (")", "end"):
+        if word == ")" or (word == "end" and _match(lexemes, index, -1) >= 0):
             index = _match(lexemes, index, -1)
         elif word in ("where", "on"):
             return True
