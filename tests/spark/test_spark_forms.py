@@ -108,7 +108,7 @@ CASES = {
         (3, 3, ALL),
     ),
     "constants-below-anti-join": Case(
-        "SELECT s.day FROM spans s LEFT ANTI JOIN visits v ON v.day = s.day AND v.amount > 190 "
+        "SELECT s.day FROM spans s LEFT ANTI JOIN visits v ON v.day = s.day AND v.amount = 181 "
         "WHERE s.day IN (1, 2)",
         "in",
         "v.day IN (1, 2)",
