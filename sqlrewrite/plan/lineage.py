@@ -22,6 +22,7 @@ from sqlrewrite.plan.nodes import (
     Project,
     Query,
     Relation,
+    Scan,
     SetOperation,
     Window,
 )
@@ -91,8 +92,10 @@ def same(one: Expression, other: Expression) -> bool:
 
 def _from(plan: Plan, path: Path) -> Iterator[Path]:
     yield path
-    for step in steps(plan, path.end, path.column):
-        yield from _from(plan, _further(path, step))
+    end = path.relations[-1]
+    if not isinstance(end, Scan):
+        for step in steps(plan, end, path.column):
+            yield from _from(plan, _further(path, step))
 
 
 def _further(path: Path, step: Step) -> Path:

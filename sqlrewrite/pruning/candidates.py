@@ -217,7 +217,7 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             continue
         outside = plan.owner[ref.relation] == tie.block.number
         if tie.query is None or outside:
-            ways = list(islice(trace(plan, ref), _MOST_WAYS))
+            ways = _ways(plan, ref)
         else:
             # The value of an IN's subquery has that query's own operators above it.
             ways = [
@@ -244,6 +244,16 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
                 key=keys[0],
                 key_side=key,
             )
+
+
+def _ways(plan: Plan, ref: ColumnRef) -> list[Path]:
+    """The ways down from a column; none where none of them ends at a partition column."""
+    key = ("ways", ref.relation, ref.name)
+    found: list[Path] | None = plan.memo.get(key)
+    if found is None:
+        found = list(islice(trace(plan, ref), _MOST_WAYS))
+        found = plan.memo[key] = found if any(map(_prunable, found)) else []
+    return found
 
 
 def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
