@@ -22,7 +22,7 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import FORMS, Options, Reach
+from sqlrewrite.options import FORMS, WHENS, Options, Reach
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
@@ -82,6 +82,7 @@ def rewrite(
     *,
     engine: str = "spark",
     predicate: str = "in",
+    when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
     through_facts: bool = False,
@@ -92,19 +93,22 @@ def rewrite(
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
     followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``
-    or ``auto``; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
-    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
-    more than ``key_limit`` bytes (default: the engine's) are not collected. ``disabled`` rules are
-    taken as passed, which makes the result unsound: it is for tests.
+    or ``auto``; ``when`` is ``eligible``, or ``missed`` for only those predicates that the engine
+    would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A dimension's
+    neighbours are followed ``depth`` joins outward, and through partitioned tables if
+    ``through_facts``. Keys of more than ``key_limit`` bytes (default: the engine's) are not
+    collected. ``disabled`` rules are taken as passed, which makes the result unsound: it is for
+    tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
-    for bad SQL; raises ConfigError for an engine or a form that is not there.
+    for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
     """
     return examine(
         sql,
         catalog,
         engine=engine,
         predicate=predicate,
+        when=when,
         hint=hint,
         depth=depth,
         through_facts=through_facts,
@@ -119,6 +123,7 @@ def examine(
     *,
     engine: str = "spark",
     predicate: str = "in",
+    when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
     through_facts: bool = False,
@@ -133,8 +138,10 @@ def examine(
     if predicate not in FORMS:
         known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
+    if when not in WHENS:
+        raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
     reach = Reach(depth, through_facts)
-    options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
+    options = Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens)
     if heed and asked.whole_file:
