@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 BUG = "DPP999"
 FOREIGN = "DPP009"
+LEFT_TO_ENGINE = "DPP125"
 _TOO_DEEP = "nested too deeply to be rewritten"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
@@ -241,8 +242,25 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
         part = parts[max(0, bisect_right(starts, span.start) - 1)]
         written = "\n".join(edit.text for edit in part.edits)
         if text not in written:
-            again = part.pruned is not None and bounded(text) in part.pruned.bounded
-            yield Removed(part.statement.index, text, *lines.place(span.start), again)
+            about = bounded(text)
+            again = part.pruned is not None and about in part.pruned.bounded
+            gone = Removed(part.statement.index, text, *lines.place(span.start), again)
+            why = left_to_engine(part.candidates, about)
+            yield replace(gone, reason=why) if why and not again else gone
+
+
+def left_to_engine(candidates: Sequence[Candidate], about: str) -> str | None:
+    """Why no predicate is written for what an earlier one bounded (``s.day``), where that is
+    because the engine prunes by itself; None where it is not."""
+    named = {value.strip().replace("`", "") for value in about.strip("()").split(",")}
+    for found in candidates:
+        fact, reason = found.fact, found.reason
+        if reason is None or reason.code != LEFT_TO_ENGINE:
+            continue
+        names = (fact.alias.lower(), fact.table.lower())
+        if named & {fact.column, *(f"{name}.{fact.column}" for name in names)}:
+            return reason.message
+    return None
 
 
 def _left_alone(sql: str, asked: Directives) -> Examined:
