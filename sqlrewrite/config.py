@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS
+from sqlrewrite.options import FORMS, WHENS
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -279,7 +279,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "schema": _string,
     "engine": _string,
     "predicate": _one_of(*FORMS),
-    "when": _one_of("eligible"),
+    "when": _one_of(*WHENS),
     "hint": _boolean,
     "depth": _count,
     "through-facts": _boolean,

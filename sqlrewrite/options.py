@@ -13,6 +13,11 @@ prunes without the engine's dynamic pruning; ``range`` is their smallest and lar
 ``in``, and ``set`` where the engine would not prune by an IN."""
 
 
+WHENS = ("eligible", "missed")
+"""Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
+that the engine would not derive by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How far a dimension's neighbours are followed: joins outward, and whether through facts."""
@@ -31,6 +36,7 @@ class Options:
 
     engine: Engine
     form: str = "in"
+    when: str = "eligible"
     hint: bool = True
     reach: Reach = field(default_factory=Reach)
     key_limit: int | None = None

@@ -22,7 +22,7 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import FORMS, Options, Reach
+from sqlrewrite.options import FORMS, WHENS, Options, Reach
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 BUG = "DPP999"
 FOREIGN = "DPP009"
+LEFT_TO_ENGINE = "DPP125"
 _TOO_DEEP = "nested too deeply to be rewritten"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
@@ -82,6 +83,7 @@ def rewrite(
     *,
     engine: str = "spark",
     predicate: str = "in",
+    when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
     through_facts: bool = False,
@@ -92,19 +94,22 @@ def rewrite(
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
     followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``
-    or ``auto``; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
-    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
-    more than ``key_limit`` bytes (default: the engine's) are not collected. ``disabled`` rules are
-    taken as passed, which makes the result unsound: it is for tests.
+    or ``auto``; ``when`` is ``eligible``, or ``missed`` for only those predicates that the engine
+    would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A dimension's
+    neighbours are followed ``depth`` joins outward, and through partitioned tables if
+    ``through_facts``. Keys of more than ``key_limit`` bytes (default: the engine's) are not
+    collected. ``disabled`` rules are taken as passed, which makes the result unsound: it is for
+    tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
-    for bad SQL; raises ConfigError for an engine or a form that is not there.
+    for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
     """
     return examine(
         sql,
         catalog,
         engine=engine,
         predicate=predicate,
+        when=when,
         hint=hint,
         depth=depth,
         through_facts=through_facts,
@@ -119,6 +124,7 @@ def examine(
     *,
     engine: str = "spark",
     predicate: str = "in",
+    when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
     through_facts: bool = False,
@@ -133,8 +139,10 @@ def examine(
     if predicate not in FORMS:
         known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
+    if when not in WHENS:
+        raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
     reach = Reach(depth, through_facts)
-    options = Options(engine_named(engine), predicate, hint, reach, key_limit, disabled)
+    options = Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens)
     if heed and asked.whole_file:
@@ -234,8 +242,25 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
         part = parts[max(0, bisect_right(starts, span.start) - 1)]
         written = "\n".join(edit.text for edit in part.edits)
         if text not in written:
-            again = part.pruned is not None and bounded(text) in part.pruned.bounded
-            yield Removed(part.statement.index, text, *lines.place(span.start), again)
+            about = bounded(text)
+            again = part.pruned is not None and about in part.pruned.bounded
+            gone = Removed(part.statement.index, text, *lines.place(span.start), again)
+            why = left_to_engine(part.candidates, about)
+            yield replace(gone, reason=why) if why and not again else gone
+
+
+def left_to_engine(candidates: Sequence[Candidate], about: str) -> str | None:
+    """Why no predicate is written for what an earlier one bounded (``s.day``), where that is
+    because the engine prunes by itself; None where it is not."""
+    named = {value.strip().replace("`", "") for value in about.strip("()").split(",")}
+    for found in candidates:
+        fact, reason = found.fact, found.reason
+        if reason is None or reason.code != LEFT_TO_ENGINE:
+            continue
+        names = (fact.alias.lower(), fact.table.lower())
+        if named & {fact.column, *(f"{name}.{fact.column}" for name in names)}:
+            return reason.message
+    return None
 
 
 def _left_alone(sql: str, asked: Directives) -> Examined:

@@ -32,6 +32,7 @@ class Engine:
     key_limit: int
     set_limit: int
     transforms: frozenset[str]
+    native_joins: frozenset[str]
     predicates: frozenset[str]
     deterministic: frozenset[str]
     order_dependent: frozenset[str]

@@ -25,6 +25,7 @@ class Request:
     catalog: Catalog
     engine: str = "spark"
     predicate: str = "in"
+    when: str = "eligible"
     hint: bool = True
     strip: bool = False
     depth: int = 3
@@ -201,6 +202,7 @@ def _rewrite(text: str, request: Request) -> Rewrite:
         request.catalog,
         engine=request.engine,
         predicate=request.predicate,
+        when=request.when,
         hint=request.hint,
         depth=request.depth,
         through_facts=request.through_facts,

@@ -12,6 +12,7 @@ import click
 
 from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
+from sqlrewrite.options import WHENS
 from sqlrewrite.pool import WORTH, PoolError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
@@ -98,6 +99,16 @@ def catalog_options(function: _Function) -> _Function:
     return function
 
 
+def when_option(function: _Function) -> _Function:
+    """``--when``, wherever it is decided which predicates are wanted."""
+    return click.option(
+        "--when",
+        type=click.Choice(WHENS),
+        help="Which predicates: eligible, every sound and worthwhile one; missed, only those that "
+        "the engine would not derive by itself.  [default: eligible]",
+    )(function)
+
+
 def exclude_option(function: _Function) -> _Function:
     """``--force-exclude``, wherever files are looked for."""
     return click.option(
@@ -132,7 +143,7 @@ def open_cache(files: Sequence[str], wanted: bool, command: str, request: Reques
     engine = request.engine
     if engine.endswith(".toml"):
         engine = str(digest(engine))
-    form = (request.predicate, request.hint, request.strip)
+    form = (request.predicate, request.when, request.hint, request.strip)
     reach = (request.depth, request.through_facts, request.key_limit)
     return Cache(fingerprint(request.catalog, command, engine, form, reach))
 

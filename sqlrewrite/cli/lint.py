@@ -24,6 +24,7 @@ from sqlrewrite.cli.common import (
     open_cache,
     printer,
     progress,
+    when_option,
     why_missing,
     write_stdout,
 )
@@ -44,6 +45,7 @@ class LintCommand(Command):
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
         "What counts": (
+            "when",
             "select",
             "ignore",
             "extend_select",
@@ -69,6 +71,7 @@ class Asked:
     engine: str | None
     config: str | None
     stdin_filename: str | None
+    when: str | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
@@ -137,6 +140,7 @@ Exit status:
 @catalog_options
 @click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
+@when_option
 @click.option(
     "--select",
     metavar="CODES",
@@ -218,6 +222,7 @@ def _request(asked: Asked, settings: Settings) -> Request:
         catalog=load_catalog(settings, asked.catalog, asked.schema),
         engine=asked.engine or settings.engine,
         predicate=settings.predicate,
+        when=asked.when or settings.when,
         hint=settings.hint,
         depth=settings.depth,
         through_facts=settings.through_facts,

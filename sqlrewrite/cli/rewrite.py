@@ -22,6 +22,7 @@ from sqlrewrite.cli.common import (
     open_cache,
     printer,
     progress,
+    when_option,
     why_missing,
     write_stdout,
 )
@@ -41,7 +42,15 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": ("predicate", "hint", "depth", "through_facts", "key_limit", "strip"),
+        "What is inserted": (
+            "predicate",
+            "when",
+            "hint",
+            "depth",
+            "through_facts",
+            "key_limit",
+            "strip",
+        ),
         "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
@@ -61,6 +70,7 @@ class Asked:
     config: str | None
     stdin_filename: str | None
     predicate: str | None
+    when: str | None
     hint: bool | None
     depth: int | None
     through_facts: bool | None
@@ -119,6 +129,7 @@ Settings from the nearest pyproject.toml; options win over them:
     "range, from the smallest to the largest key; auto: in, or set where an IN would not prune.  "
     "[default: in]",
 )
+@when_option
 @click.option(
     "--hint/--no-hint",
     default=None,
@@ -184,6 +195,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         catalog=load_catalog(settings, asked.catalog, asked.schema),
         engine=asked.engine or settings.engine,
         predicate=asked.predicate or settings.predicate,
+        when=asked.when or settings.when,
         hint=settings.hint if asked.hint is None else asked.hint,
         strip=asked.strip,
         depth=settings.depth if asked.depth is None else asked.depth,

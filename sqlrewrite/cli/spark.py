@@ -114,6 +114,7 @@ def task(
         catalog=load_catalog(settings, catalog, schema),
         engine=engine or settings.engine,
         predicate=predicate or settings.predicate,
+        when=settings.when,
         hint=settings.hint if hint is None else hint,
         depth=settings.depth,
         through_facts=settings.through_facts,

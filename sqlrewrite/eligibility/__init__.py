@@ -21,6 +21,7 @@ from sqlrewrite.eligibility import (
     join_type,
     key_types,
     names,
+    native,
     partition_column,
     row_limit,
     selective_predicate,
@@ -47,6 +48,7 @@ class Rule:
 UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
 CLAUSE = Rule("DPP116", "clause", clause.judge)
 SHARED = Rule("DPP106", "shared-cte", barriers.judge_shared)
+MISSED = Rule("DPP125", "missed-by-engine", native.judge)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
 
 RULES: tuple[Rule, ...] = (
@@ -71,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP120", "selective-predicate", selective_predicate.judge),
     Rule("DPP123", "benefit", benefit.judge),
     Rule("DPP124", "key-size", form.judge),
+    MISSED,
 )
 
 OF_THE_DIMENSION = frozenset(
@@ -123,6 +126,7 @@ def _result(rule: Rule, case: Case) -> RuleResult:
 __all__ = [
     "CLAUSE",
     "DECIDED",
+    "MISSED",
     "NOT_SUPPRESSED",
     "OF_THE_DIMENSION",
     "RULES",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
+from functools import partial
 
 from sqlrewrite.lint import joins, managed, scans
 from sqlrewrite.lint.findings import BY_CODE, Finding
@@ -36,6 +37,7 @@ def lint(
     *,
     engine: str = "spark",
     predicate: str = "in",
+    when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
     through_facts: bool = False,
@@ -46,7 +48,8 @@ def lint(
     The arguments are those of ``rewrite``. Raises ConfigError as it does, and nothing for bad SQL.
     """
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    examined = examine(
+    look = partial(
+        examine,
         sql,
         catalog,
         engine=engine,
@@ -57,8 +60,11 @@ def lint(
         key_limit=key_limit,
         heed=False,
     )
+    examined = full = look(when=when)
+    if when != "eligible" and examined.stripped.predicates:
+        full = look(when="eligible")  # tells what is not needed from what no longer follows
     found: list[Finding] = []
-    for subject in subjects(examined, engine_named(engine)):
+    for subject in subjects(examined, full, engine_named(engine)):
         found += _statement(subject)
     found += _foreign(examined)
     found.sort(key=lambda it: (it.place.span.start, it.code))

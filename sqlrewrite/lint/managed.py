@@ -1,30 +1,45 @@
 """DPP002 and DPP003: predicates of an earlier run that are not what one would be written now.
 
 A managed predicate filters rows. While it follows from the query none of them matter; once the
-query has changed it may take away rows that do, so that both are errors.
+query has changed it may take away rows that do, so that both are errors. One that follows, and that
+is not wanted because the engine finds it by itself (``when = missed``), is a warning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.findings import Finding, Severity
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
+from sqlrewrite.rewriter import Part, left_to_engine
 from sqlrewrite.sql.managed import bounded
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
-    written = "\n".join(edit.text for edit in subject.part.edits)
-    pruned = subject.part.pruned
+    written, follows = _text(subject.part), _text(subject.full)
+    pruned = subject.full.pruned
     again = pruned.bounded if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
         if text in written:
             continue
         about = bounded(text)
-        if about in again:
+        if text in follows:
+            why = left_to_engine(subject.part.candidates, about) or "the engine prunes by itself"
+            redundant = subject.finding(
+                "DPP003",
+                span,
+                about,
+                f"the predicate on {about} is not needed: {why}",
+                "`dpp-rewrite --when missed --write` takes it out",
+                subject.mended,
+            )
+            # It is slower to read and no more: it takes no row away.
+            yield replace(redundant, severity=Severity.WARNING)
+        elif about in again:
             yield subject.finding(
                 "DPP002",
                 span,
@@ -44,6 +59,11 @@ def check(subject: Subject) -> Iterator[Finding]:
                 f"{MARKER} off, and it is yours",
                 subject.mended,
             )
+
+
+def _text(part: Part) -> str:
+    """All that a rewrite inserts into a statement."""
+    return "\n".join(edit.text for edit in part.edits)
 
 
 def _why(subject: Subject, about: str) -> str:

@@ -89,6 +89,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
             request.catalog,
             engine=request.engine,
             predicate=request.predicate,
+            when=request.when,
             hint=request.hint,
             depth=request.depth,
             through_facts=request.through_facts,

@@ -21,10 +21,12 @@ from sqlrewrite.sql.managed import Stripped
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """One statement of a text; ``extent`` is where it stands in the original text, and ``managed``
-    are the predicates in it that an earlier run wrote."""
+    """One statement of a text; ``extent`` is where it stands in the original text, ``managed`` are
+    the predicates in it that an earlier run wrote, and ``full`` is ``part`` with those predicates,
+    too, that are not wanted because the engine finds them by itself."""
 
     part: Part
+    full: Part
     stripped: Stripped
     lines: Lines
     engine: Engine
@@ -75,15 +77,15 @@ class Subject:
             yield Replacement(place_of(self.lines, Span(at, at)), edit.text)
 
 
-def subjects(examined: Examined, engine: Engine) -> Iterator[Subject]:
-    """Each statement of a text."""
+def subjects(examined: Examined, full: Examined, engine: Engine) -> Iterator[Subject]:
+    """Each statement of a text; ``full`` is the same text, examined for all predicates."""
     stripped, lines = examined.stripped, examined.directives.lines
     starts = [stripped.original_offset(part.statement.start) for part in examined.parts]
     ends = [*starts, len(stripped.original) + 1][1:]
-    for part, start, end in zip(examined.parts, starts, ends, strict=True):
+    for part, all_of_it, start, end in zip(examined.parts, full.parts, starts, ends, strict=True):
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
         extent, hash = Span(start, end), _hash(part, stripped.text)
-        yield Subject(part, stripped, lines, engine, extent, managed, hash)
+        yield Subject(part, all_of_it, stripped, lines, engine, extent, managed, hash)
 
 
 def place_of(lines: Lines, span: Span) -> Place:

@@ -139,7 +139,8 @@ Relation = Scan | Derived | CteReference | Opaque
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
-    """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in."""
+    """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in;
+    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join."""
 
     type: JoinType
     left: Node
@@ -148,6 +149,7 @@ class Join:
     declared: JoinType
     using: tuple[str, ...] = ()
     natural: bool = False
+    comma: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,7 +251,7 @@ class Block:
     the WHERE of ``parent``, and ``negated`` that it stands under NOT. ``aggregate`` is the kind of
     its aggregation with its ``keys``, ``limit`` one of its own or of a set operation above it;
     ``functions`` are the names called in it, ``unknowns`` what was not understood, ``ctes`` the
-    names visible in it.
+    names visible in it; ``hinted`` says that a hint of its SELECT tells the engine how to join.
     """
 
     number: int
@@ -270,6 +272,7 @@ class Block:
     unknowns: tuple[str, ...]
     ctes: Mapping[str, int]
     in_view: bool
+    hinted: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

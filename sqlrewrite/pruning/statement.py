@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlrewrite.eligibility import CLAUSE, NOT_SUPPRESSED, OF_THE_DIMENSION, SHARED, Case, examine
+from sqlrewrite.eligibility import (
+    CLAUSE,
+    MISSED,
+    NOT_SUPPRESSED,
+    OF_THE_DIMENSION,
+    SHARED,
+    Case,
+    examine,
+)
 from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.options import Options
@@ -36,6 +44,11 @@ class Judged:
     verdict: Verdict
     predicates: tuple[Predicate, ...] = ()
     slot: placement.Slot | None = None
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The codes of the rules that did not pass."""
+        return frozenset(r.code for r in self.rules if r.outcome is not Outcome.PASS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,11 +93,14 @@ def _by_others(
 ) -> Iterator[Judged]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
     that does."""
-    bounded = {_column(item.case.pair) for item in judged if item.verdict is not Verdict.REJECTED}
+    bounded = {
+        _column(item.case.pair)
+        for item in judged
+        if item.verdict is not Verdict.REJECTED or item.failing == {MISSED.code}
+    }
     known = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
     for item in judged:
-        failing = {rule.code for rule in item.rules if rule.outcome is not Outcome.PASS}
-        if _column(item.case.pair) in bounded or not failing <= OF_THE_DIMENSION:
+        if _column(item.case.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
             continue
         for pair in alternatives(plan, item.case.pair):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
@@ -128,14 +144,15 @@ def _shared(case: Case) -> object:
 
 def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
     """The pairs that fail only because their fact is in a CTE with several references, where there
-    is one for each of these."""
+    is one for each of these, and one at least that the engine misses."""
     numbers = {
         item.case.pair: number
         for number, item in enumerate(judged)
-        if {r.code for r in item.rules if r.outcome is not Outcome.PASS} == {SHARED.code}
+        if SHARED.code in item.failing <= {SHARED.code, MISSED.code}
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
-    return [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
+    groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
+    return [it for it in groups if any(judged[n].failing == {SHARED.code} for n in it.numbers)]
 
 
 def _written(
@@ -190,7 +207,9 @@ def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) 
     """A pair whose predicates are to be written."""
     why = "each reference bounds it: what any of them allows is let through"
     rules = tuple(
-        replace(rule, outcome=Outcome.PASS, message=why) if rule.code == SHARED.code else rule
+        replace(rule, outcome=Outcome.PASS, message=why)
+        if rule.code in (SHARED.code, MISSED.code)
+        else rule
         for rule in item.rules
     )
     rules = rules if item.verdict is Verdict.REJECTED else item.rules

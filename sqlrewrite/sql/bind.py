@@ -114,6 +114,11 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
+def _hints_at_joins(node: exp.Select) -> bool:
+    hint = node.args.get("hint")
+    return hint is not None and any(isinstance(it, exp.JoinHint) for it in hint.expressions)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Role:
     """How a block stands in the one around it; see ``Block``."""
@@ -276,6 +281,7 @@ class Binder(RelationBinder):
                 unknowns=tuple(facts.unknowns),
                 ctes=outer.ctes,
                 in_view=self.in_view,
+                hinted=_hints_at_joins(node),
             )
         )
         outer.outer.extend(scope.outer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from dataclasses import replace
 from functools import lru_cache
@@ -38,6 +39,11 @@ _PLAIN_TABLE = frozenset(
     {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
 )
 _MAX_VIEW_DEPTH = 20
+
+# How far before a relation's first name its comma is looked for, and what in between speaks against
+# one: a join's word, or a comment, which may hold anything.
+_NEAR = 200
+_NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 
 class RelationBinder:
@@ -119,7 +125,8 @@ class RelationBinder:
         conditions = self.conditions(join.args.get("on"), "on", translator)
         if len(conditions) == 1 and _is_true(conditions[0].expression):
             conditions = ()
-        return Join(declared, left, right, conditions, declared)
+        comma = kind == "CROSS" and _behind_comma(join.this, self.text)
+        return Join(declared, left, right, conditions, declared, comma=comma)
 
     def _using(self, left: Node, right: Node, join: exp.Expr) -> tuple[str, ...] | None:
         written = join.args.get("using")
@@ -368,6 +375,14 @@ def _equality(left: Node, right: Node, name: str) -> Condition:
 
 def _condition(expression: Expression) -> Condition:
     return Condition(expression, relations(expression))
+
+
+def _behind_comma(node: exp.Expr, text: str) -> bool:
+    """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
+    start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
+    return bool(comma) and _NOT_A_COMMA.search(between) is None
 
 
 def _is_true(expression: Expression) -> bool:

@@ -332,7 +332,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    reach = {"depth": 3, "through_facts": False, "key_limit": None}
+    reach = {"when": "eligible", "depth": 3, "through_facts": False, "key_limit": None}
     assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
     assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 

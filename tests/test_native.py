@@ -1,0 +1,232 @@
+"""``when = missed``: what the engine is taken to prune by itself, and what it is taken to miss.
+
+The 99 TPC-DS queries, on which Spark was measured, are in ``tpcds/test_tpcds_native``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
+from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.schema import Table
+from tests.rule_cases import catalog_of
+
+DDL = """
+CREATE TABLE sales (id INT, store INT, amount INT, day DATE) USING parquet PARTITIONED BY (day);
+CREATE TABLE returns (id INT, store INT, day DATE) USING parquet PARTITIONED BY (day);
+CREATE TABLE old (id INT, store INT, day TIMESTAMP) USING parquet PARTITIONED BY (day);
+CREATE TABLE hours (day TIMESTAMP, year INT) USING parquet;
+CREATE TABLE calendar (day DATE, year INT, week INT, holiday BOOLEAN, label STRING) USING parquet;
+CREATE TABLE stores (store INT, city STRING, opened DATE) USING parquet;
+"""
+
+PRUNED = {
+    "join": "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024",
+    "dimension first": "SELECT s.id FROM calendar c JOIN sales s ON s.day = c.day "
+    "WHERE c.year = 2024",
+    "comma": "SELECT s.id FROM sales s, calendar c WHERE s.day = c.day AND c.year = 2024",
+    "comma before a derived table": "SELECT s.id FROM calendar c, (SELECT id, day FROM sales) s "
+    "WHERE s.day = c.day AND c.year = 2024",
+    "the planner joins the dimension last": "SELECT s.id FROM calendar c, stores t, sales s "
+    "WHERE s.day = c.day AND s.store = t.store AND c.year = 2024",
+    "using": "SELECT s.id FROM sales s JOIN calendar c USING (day) WHERE c.year = 2024",
+    "semi": "SELECT s.id FROM sales s LEFT SEMI JOIN calendar c ON s.day = c.day AND c.year = 2024",
+    "exists": "SELECT s.id FROM sales s "
+    "WHERE EXISTS (SELECT 1 FROM calendar c WHERE c.day = s.day AND c.year = 2024)",
+    "an outer join that is none": "SELECT s.id FROM sales s LEFT JOIN calendar c "
+    "ON s.day = c.day WHERE c.year = 2024",
+    "inferred over an equality": "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
+    "JOIN calendar w ON c.week = w.week WHERE w.week = 5",
+    "a subquery as the filter": "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
+    "WHERE c.week IN (SELECT w.week FROM calendar w WHERE w.year = 2024)",
+    "filtered inside": "SELECT s.id FROM sales s "
+    "JOIN (SELECT day FROM calendar WHERE year = 2024) c ON s.day = c.day",
+    "union of the same types": "SELECT u.id FROM (SELECT id, day FROM sales UNION ALL "
+    "SELECT id, day FROM returns) u JOIN calendar c ON u.day = c.day WHERE c.year = 2024",
+    "another type": "SELECT o.id FROM old o JOIN calendar c ON o.day = c.day WHERE c.year = 2024",
+}
+
+MISSED = {
+    "the filter is one relation further": (
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
+        "JOIN calendar w ON c.week = w.week WHERE w.year = 2024",
+        "no filter stands on calendar",
+    ),
+    "the dimension is joined to its neighbour first": (
+        "SELECT s.id FROM calendar w, calendar c, sales s "
+        "WHERE s.day = c.day AND c.week = w.week AND w.year = 2024",
+        "too large there to be broadcast",
+    ),
+    "a neighbour knows more": (
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
+        "JOIN calendar w ON c.week = w.week WHERE w.year = 2024 AND c.label > 'a'",
+        "a neighbour of the dimension restricts the keys further",
+    ),
+    "the dimension is preserved": (
+        "SELECT c.day FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024",
+        "a join of this kind",
+    ),
+    "anti-join": (
+        "SELECT c.day FROM calendar c LEFT ANTI JOIN sales s ON s.day = c.day WHERE c.year = 2024",
+        "a join of this kind",
+    ),
+    "inside of an EXISTS": (
+        "SELECT c.day FROM calendar c WHERE c.year = 2024 "
+        "AND EXISTS (SELECT 1 FROM sales s WHERE s.day = c.day)",
+        "a join of this kind",
+    ),
+    "cross join": (
+        "SELECT s.id FROM sales s CROSS JOIN calendar c WHERE s.day = c.day AND c.year = 2024",
+        "no equality joins the fact",
+    ),
+    "cross join with a derived table": (
+        "SELECT s.id FROM calendar c CROSS JOIN (SELECT id, day FROM sales) s "
+        "WHERE s.day = c.day AND c.year = 2024",
+        "no equality joins the fact",
+    ),
+    "a range": (
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day >= c.day WHERE c.year = 2024",
+        "no equality joins the fact",
+    ),
+    "a cast over a union": (
+        "SELECT u.id FROM (SELECT id, day FROM sales UNION ALL SELECT id, day FROM returns) u "
+        "JOIN hours h ON u.day = h.day WHERE h.year = 2024",
+        "a cast hides the column",
+    ),
+    "intersect": (
+        "SELECT u.id FROM (SELECT id, day FROM sales INTERSECT SELECT id, day FROM returns) u "
+        "JOIN calendar c ON u.day = c.day WHERE c.year = 2024",
+        "does not come up to the join as itself",
+    ),
+    "a truth compared": (
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.holiday = true",
+        "no filter stands on calendar",
+    ),
+    "a subquery that filters nothing": (
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
+        "WHERE c.week IN (SELECT w.week FROM calendar w)",
+        "no filter stands on calendar",
+    ),
+    "a dimension that is a join": (
+        "SELECT s.id FROM sales s JOIN (SELECT a.day FROM calendar a JOIN calendar b "
+        "ON a.week = b.week WHERE b.year = 2024) c ON s.day = c.day",
+        "too large there to be broadcast",
+    ),
+    "a hint": (
+        "SELECT /*+ MERGE(c) */ s.id FROM sales s JOIN calendar c ON s.day = c.day "
+        "WHERE c.year = 2024",
+        "a hint tells it how to join",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return catalog_of(DDL)
+
+
+def _only(sql: str, catalog: Catalog) -> Candidate:
+    """The candidate of ``sales`` or ``old`` whose column is bounded, or would be."""
+    found = rewrite(sql, catalog, when="missed").candidates
+    shown = [it for it in found if it.verdict.value == "rewritten" or _code(it) == "DPP125"]
+    assert shown, [(it.verdict, it.reason) for it in found]
+    return shown[0]
+
+
+def _code(candidate: Candidate) -> str | None:
+    return candidate.reason.code if candidate.reason is not None else None
+
+
+def _said(candidate: Candidate) -> str:
+    return next(rule.message for rule in candidate.rules if rule.code == "DPP125")
+
+
+@pytest.mark.parametrize("case", PRUNED)
+def test_what_the_engine_prunes_is_left_to_it(case: str, catalog: Catalog) -> None:
+    sql = PRUNED[case]
+    assert rewrite(sql, catalog).changed, "the case shows nothing: no predicate in any case"
+    left = rewrite(sql, catalog, when="missed")
+    assert left.sql == sql
+    assert {_code(it) for it in left.candidates} == {"DPP125"}
+
+
+@pytest.mark.parametrize("case", MISSED)
+def test_what_the_engine_misses_is_written(case: str, catalog: Catalog) -> None:
+    sql, why = MISSED[case]
+    done = rewrite(sql, catalog, when="missed")
+    assert done.sql == rewrite(sql, catalog).sql != sql
+    assert why in _said(_only(sql, catalog))
+    assert rewrite(done.sql, catalog, when="missed").sql == done.sql
+
+
+@pytest.mark.parametrize("case", PRUNED)
+def test_a_predicate_of_an_earlier_run_goes_and_comes_again(case: str, catalog: Catalog) -> None:
+    eligible = rewrite(PRUNED[case], catalog).sql
+    missed = rewrite(eligible, catalog, when="missed")
+    assert missed.sql == PRUNED[case]
+    assert rewrite(missed.sql, catalog).sql == eligible
+
+
+def test_a_limit_in_between_stops_the_engine_too(catalog: Catalog) -> None:
+    sql = (
+        "SELECT s.id FROM (SELECT id, day FROM sales ORDER BY id LIMIT 9) s "
+        "JOIN calendar c ON s.day = c.day WHERE c.year = 2024"
+    )
+    (candidate,) = rewrite(sql, catalog, when="missed").candidates
+    assert _code(candidate) == "DPP105"
+    assert "does not come up to the join as itself" in _said(candidate)
+
+
+def test_eligible_is_what_it_was(catalog: Catalog) -> None:
+    for sql in PRUNED.values():
+        for candidate in rewrite(sql, catalog).candidates:
+            assert all(it.outcome.value == "pass" for it in candidate.rules if it.code == "DPP125")
+
+
+def test_a_cte_with_a_reader_that_the_engine_misses(catalog: Catalog) -> None:
+    """The predicate lies in the CTE, so it allows what each reader asks for, or there is none."""
+    cte = (
+        "WITH f AS (SELECT id, day FROM sales) SELECT f.id FROM f JOIN calendar c ON f.day = c.day "
+    )
+    left, missed = "WHERE c.year = 2024", "JOIN calendar w ON c.week = w.week WHERE w.year = 2025"
+    reader = " UNION ALL SELECT f.id FROM f JOIN calendar c ON f.day = c.day "
+    both = f"{cte}{left}{reader}{missed}"
+    assert rewrite(both, catalog, when="missed").sql == rewrite(both, catalog).sql != both
+    none = f"{cte}{left}{reader}{left.replace('2024', '2025')}"
+    assert rewrite(none, catalog).changed
+    assert not rewrite(none, catalog, when="missed").changed
+
+
+def test_sizes_decide_whether_the_dimension_is_broadcast(catalog: Catalog) -> None:
+    sql = PRUNED["join"]
+    for size, changed in ((10 * 2**20, False), (10 * 2**20 + 1, True)):
+        known = catalog
+        for name, bytes_ in (("calendar", size), ("sales", 10**12)):
+            table = catalog.resolve((name,))
+            assert isinstance(table, Table)
+            known = known.with_relation(replace(table, size_in_bytes=bytes_))
+        assert rewrite(sql, known, when="missed").changed is changed
+
+
+def test_an_engine_without_broadcasts_misses_all(tmp_path: Path, catalog: Catalog) -> None:
+    text = (rules_folder() / "engines" / "spark.toml").read_text("utf-8")
+    path = tmp_path / "spark.toml"
+    path.write_text(text.replace("broadcast_threshold = 10485760", "broadcast_threshold = -1"))
+    for sql in PRUNED.values():
+        assert rewrite(sql, catalog, engine=str(path), when="missed").changed
+
+
+@pytest.mark.parametrize("engine", ["flink", "trino"])
+def test_nothing_is_left_to_an_engine_that_was_not_measured(engine: str, catalog: Catalog) -> None:
+    for sql in PRUNED.values():
+        eligible = rewrite(sql, catalog, engine=engine).sql
+        assert rewrite(sql, catalog, engine=engine, when="missed").sql == eligible
+
+
+def test_another_word_is_refused(catalog: Catalog) -> None:
+    with pytest.raises(ConfigError, match=r"when='mised' is not one of eligible, missed"):
+        rewrite("SELECT 1", catalog, when="mised")
