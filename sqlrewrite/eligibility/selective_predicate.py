@@ -96,9 +96,15 @@ def selective(engine: Engine, expression: Expression) -> bool:
             return all(selective(engine, arg) for arg in args)
         case Call(name="not", args=(inner,)):
             return selective(engine, inner)
+        case Call(name="=" | "<=>" | "<>", args=args) if _against_boolean(args):
+            return False  # Spark makes it the bare column (BooleanSimplification)
         case Call(name=name):
             return name in engine.predicates
         case Subquery(kind="in"):
             return True
         case _:
             return False
+
+
+def _against_boolean(args: tuple[Expression, ...]) -> bool:
+    return any(isinstance(arg, Literal) and arg.kind == "boolean" for arg in args)
