@@ -84,7 +84,7 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
         pytest.param(
             "SELECT s.id FROM sales s JOIN calendar c ON s.day BETWEEN c.day AND c.day + 1 "
             "WHERE c.year = 2024",
-            [],
+            [("DPP001", "sales")],
             id="tied by a range",
         ),
         pytest.param(
@@ -95,8 +95,8 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
         pytest.param(
             "SELECT a.id FROM sales a JOIN sales b ON a.day = b.day JOIN calendar c "
             "ON b.day = c.day WHERE c.year = 2024",
-            [("DPP001", "sales")],
-            id="what the engine may carry over from another fact",
+            [("DPP001", "sales"), ("DPP001", "sales")],
+            id="two facts of one equality class",
         ),
         pytest.param(
             "SELECT s.id FROM sales s WHERE EXISTS (SELECT 1 FROM calendar c WHERE c.day = s.day "
@@ -134,7 +134,12 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             [("DPP000", "SELEC"), ("DPP000", "WHERE")],
             id="not parsed",
         ),
-        pytest.param("SELECT {{ x }} FROM sales", [("DPP000", "{")], id="template"),
+        pytest.param(
+            "SELECT id FROM sales {% if x %} WHERE id = 1 {% endif %}",
+            [("DPP000", "{")],
+            id="template block",
+        ),
+        pytest.param("SELECT {{ x }} FROM sales", [("DPP007", "sales")], id="template value"),
         pytest.param(
             f"SELECT id FROM stock WHERE d = 1 {MARKER}", [("DPP009", MARKER)], id="marker"
         ),
