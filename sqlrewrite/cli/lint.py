@@ -15,15 +15,17 @@ import click
 
 from sqlrewrite import config as settings_of
 from sqlrewrite.cli.common import (
+    INSERTED,
     Command,
+    Rewriting,
     catalog_options,
     colour_option,
     exclude_option,
     jobs_option,
-    load_catalog,
     open_cache,
     printer,
     progress,
+    rewriting_options,
     why_missing,
     write_stdout,
 )
@@ -43,6 +45,7 @@ class LintCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
+        "What a rewrite would insert": INSERTED,
         "What counts": (
             "select",
             "ignore",
@@ -60,14 +63,10 @@ class LintCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Rewriting):
     """The options as given; None, or nothing, where the settings decide."""
 
     paths: tuple[str, ...]
-    catalog: tuple[str, ...]
-    schema: str | None
-    engine: str | None
-    config: str | None
     stdin_filename: str | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
@@ -135,7 +134,7 @@ Exit status:
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @catalog_options
-@click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
+@rewriting_options
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
 @click.option(
     "--select",
@@ -212,19 +211,6 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
 
-def _request(asked: Asked, settings: Settings) -> Request:
-    """How findings are looked for, from the options and what is settled under them."""
-    return Request(
-        catalog=load_catalog(settings, asked.catalog, asked.schema),
-        engine=asked.engine or settings.engine,
-        predicate=settings.predicate,
-        hint=settings.hint,
-        depth=settings.depth,
-        through_facts=settings.through_facts,
-        key_limit=settings.key_limit,
-    )
-
-
 def _rules(asked: Asked, settings: Settings) -> Rules:
     """Which of them count."""
     selection = Selection(
@@ -243,7 +229,7 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
 
 
 def _run(asked: Asked, settings: Settings) -> Sum:
-    request, rules = _request(asked, settings), _rules(asked, settings)
+    request, rules = asked.request(settings), _rules(asked, settings)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude

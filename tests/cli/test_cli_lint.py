@@ -166,6 +166,18 @@ def test_settings(run: Callable[..., Ran]) -> None:
     assert found == [("new/q.sql", "DPP007", "note")]
 
 
+@pytest.mark.parametrize(
+    "options", [("--predicate", "set"), ("--predicate", "range"), ("--no-hint",)]
+)
+def test_what_was_written_with_an_option_is_fine_with_it(
+    run: Callable[..., Ran], options: tuple[str, ...]
+) -> None:
+    Path("q.sql").write_text(JOIN)
+    run("rewrite", *options, "-w", "q.sql")
+    assert run("lint", "q.sql").status == 1
+    assert run("lint", *options, "q.sql").status == 0
+
+
 def test_force_exclude(run: Callable[..., Ran]) -> None:
     Path("out").mkdir()
     Path("out/q.sql").write_text(JOIN)
