@@ -97,7 +97,7 @@ def test_a_tree_that_is_another(name: str, old: str, new: str) -> None:
     [
         ("joins/left_fact_preserved", "DPP101"),
         ("joins/null_safe", "DPP102"),
-        ("operators/computed_in_join", "DPP103"),
+        ("operators/project_computed", "DPP103"),
         ("operators/window_one_without", "DPP105"),
         ("operators/cte_twice_one_unbound", "DPP106"),
     ],

@@ -101,6 +101,8 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
             return kind
         case Call(name=name) if name in _RETURNS:
             return _RETURNS[name]
+        case Literal(kind="typed", type=kind):
+            return kind or None
         case Literal(kind="string" | "boolean" as kind):
             return kind
         case Literal(kind="number", text=text) if text.isdigit() and len(text) < 10:

@@ -29,10 +29,12 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…')."""
+    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
+    with its ``type``)."""
 
     kind: str
     text: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

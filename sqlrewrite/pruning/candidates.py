@@ -164,7 +164,10 @@ def _tie(
                 tie = Tie(block, condition, operator, shape.value, join, implied)
                 yield tie, Side(one, 0), Side(other, number)
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:
-            shape_in = "not in" if negated else "in" if implied else "in (not required)"
+            # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
+            inside = join is not None and join.type in (JoinType.SEMI, JoinType.ANTI)
+            required_in = implied and not inside
+            shape_in = "not in" if negated else "in" if required_in else "in (not required)"
             for output in first_outputs(plan, query):
                 tie = Tie(block, condition, "=", shape_in, join, implied, query)
                 yield tie, Side(operand, 0), Side(output, None)

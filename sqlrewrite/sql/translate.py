@@ -240,7 +240,7 @@ class Translator:
     def _cast(self, node: exp.Expr) -> Expression:
         operand = self.translate(node.this)
         if isinstance(operand, Literal) and operand.kind in ("string", "number"):
-            return Literal("typed", operand.text)
+            return Literal("typed", operand.text, type_name(node.args["to"]))
         return Cast(operand, type_name(node.args["to"]))
 
     def _negative(self, node: exp.Expr) -> Expression:

@@ -22,8 +22,10 @@ from .check import (
     Wrong,
     case_of,
     data_of,
+    eager,
     identity,
     library,
+    manner_of,
     parts,
     verdict,
 )
@@ -38,7 +40,7 @@ SHOWN = 10
 def main(arguments: list[str] | None = None) -> int:
     """Runs what the arguments ask for and returns the exit status."""
     args = _parser().parse_args(arguments)
-    rewrite: Rewriter = identity if args.identity else library
+    rewrite = identity if args.identity else eager if args.eager else library
     options = Options(ties=args.ties)
     print(f"seed {args.seed}", flush=True)
     if args.index is not None:
@@ -60,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--index", type=int, help="run this one case again and show it")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--ties", action="store_true", help="LIMITs below whose order has ties")
+    parser.add_argument("--eager", action="store_true", help="write what is not worth it, too")
     parser.add_argument("--identity", action="store_true", help="rewrite nothing: test the test")
     return parser
 
@@ -96,6 +99,12 @@ def summary(report: Report, seconds: float) -> str:
             f"non-empty  {report.non_empty} ({report.non_empty / n:.1%}),"
             f" {report.non_empty_rewritten} of them rewritten",
             f"wrong      {len(report.wrong)}",
+            "rewritten, of those with",
+            *(
+                f"  {name:<20} {done:>6} of {count:>6} ({done / count:.1%})"
+                for name, count in sorted(report.tried.items())
+                for done in (report.done[name],)
+            ),
         )
     )
 
@@ -103,21 +112,21 @@ def summary(report: Report, seconds: float) -> str:
 def explained(seed: int, wrong: Wrong, rewrite: Rewriter) -> str:
     """A wrong case in full: as it was found, and as small as it gets."""
     database = Database()
-    data = data_of(seed, wrong.index)
+    data, manner = data_of(seed, wrong.index), manner_of(seed, wrong.index)
 
     def still_wrong(sql: str, rows: Data) -> bool:
         if "rand" in sql.lower() and sql != wrong.original:
             return False  # shrunk, it need not have one answer any more
-        return verdict(database, sql, rows, rewrite) is not None
+        return verdict(database, sql, rows, rewrite, manner) is not None
 
     small, rows = wrong.original, data
     if still_wrong(small, rows):
         small, rows = shrink(small, data, still_wrong)
-    found = verdict(database, small, rows, rewrite)
+    found = verdict(database, small, rows, rewrite, manner)
     rewritten, problem = found or (wrong.rewritten, wrong.problem)
     return "\n".join(
         (
-            f"\n{'=' * 30} --seed {seed} --index {wrong.index}",
+            f"\n{'=' * 30} --seed {seed} --index {wrong.index}\n-- {manner}",
             f"-- original, as generated\n{wrong.original}",
             f"-- rewritten\n{wrong.rewritten}",
             f"-- difference\n{wrong.problem}",
@@ -133,12 +142,13 @@ def _one(seed: int, index: int, rewrite: Rewriter, options: Options) -> int:
     database, data = Database(), data_of(seed, index)
     database.fill(data)
     case = case_of(seed, index, database, options)
-    found = verdict(database, case.sql, data, rewrite)
+    found = verdict(database, case.sql, data, rewrite, case.manner)
     if found:
         print(explained(seed, Wrong(index, case.sql, *found), rewrite))
         return 1
     print(f"{ddl()}\n{inserts(data)}\n")
-    print(f"-- original\n{case.sql}\n-- rewritten\n{rewrite(case.sql).sql}")
+    print(f"-- original\n{case.sql}\n-- {case.manner}")
+    print(f"-- rewritten\n{rewrite(case.sql, case.manner).sql}")
     print(f"-- the same {case.rows.total()} rows (batch of {BATCH}: {index // BATCH})")
     return 0
 

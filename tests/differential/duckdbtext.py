@@ -8,12 +8,13 @@ turns ``a, b RIGHT JOIN c`` into ``a CROSS JOIN b RIGHT JOIN c``, which means so
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 _STRING = r"'[^']*'"
 _COMMENT = re.compile(rf"{_STRING} | --[^\n]* | /\*.*?\*/", re.S | re.X)
 _TOKEN = re.compile(
     rf"""{_STRING} | `[^`]*` | <=> | \bLEFT\s+(?=SEMI\b|ANTI\b)
-    | \bMINUS\b | \bRAND\b | \bdefault(?=\.) | \bcollect_set\b""",
+    | \bMINUS\b | \bRAND\b | \bdefault(?=\.)""",
     re.X | re.I,
 )
 _SPELLING = {
@@ -21,15 +22,63 @@ _SPELLING = {
     "minus": "EXCEPT",
     "rand": "RANDOM",
     "default": '"default"',
-    "collect_set": "LIST",
 }
 _TRAILING = re.compile(r"\bGROUP\s+BY\s+([\w.,\s\"]+?)\s+WITH\s+(ROLLUP|CUBE)\b", re.I)
+
+_CALLS: dict[str, Callable[..., str]] = {
+    # Of nothing an empty array and not NULL, without NULLs; sorted, so that two runs compare equal.
+    "collect_set": lambda x: (
+        f"COALESCE(LIST_SORT(LIST(DISTINCT {x}) FILTER (WHERE {x} IS NOT NULL)), [])"
+    ),
+    "date_add": lambda day, n: f"(({day}) + CAST({n} AS INT))",
+    "date_sub": lambda day, n: f"(({day}) - CAST({n} AS INT))",
+    "date_format": lambda day, pattern: f"STRFTIME({day}, {_pattern(pattern)})",
+    # DuckDB's CONCAT leaves NULLs out, its || gives NULL, as Spark's CONCAT does.
+    "concat": lambda *parts: f"({' || '.join(parts)})",
+}
+_CALL = re.compile(rf"{_STRING} | `[^`]*` | (?<![\w.])({'|'.join(_CALLS)})\s*\(", re.X | re.I)
+_PARTS = re.compile(rf"{_STRING} | `[^`]*` | [(),]", re.X)
+_PATTERN = {"yyyy": "%Y", "MM": "%m", "dd": "%d"}
 
 
 def respelled(spark_sql: str) -> str:
     """Token by token; hints go with the comments, and ``WITH ROLLUP`` takes its standard form."""
     bare = _COMMENT.sub(lambda m: m.group() if m.group()[0] == "'" else " ", spark_sql)
-    return _TRAILING.sub(r"GROUP BY \2(\1)", _TOKEN.sub(_respell, bare))
+    return _TRAILING.sub(r"GROUP BY \2(\1)", _TOKEN.sub(_respell, _called(bare)))
+
+
+def _called(text: str) -> str:
+    """The calls of ``_CALLS`` as DuckDB has them, those inside their arguments too."""
+    made, at = "", 0
+    while found := _CALL.search(text, at):
+        made += text[at : found.start()]
+        at = found.end()
+        if found.group(1) is None:
+            made += found.group()
+            continue
+        arguments, at = _arguments(text, at)
+        made += _CALLS[found.group(1).lower()](*map(_called, arguments))
+    return made + text[at:]
+
+
+def _arguments(text: str, at: int) -> tuple[list[str], int]:
+    """The arguments of a call whose parenthesis opens right before, and where it ends."""
+    found, depth, start = list[str](), 1, at
+    for part in _PARTS.finditer(text, at):
+        token = part.group()
+        depth += (token == "(") - (token == ")")
+        if depth == 0 or (depth == 1 and token == ","):
+            found.append(text[start : part.start()].strip())
+            start = part.end()
+        if depth == 0:
+            return found, start
+    raise ValueError(f"a call that does not end: {text[at:]}")
+
+
+def _pattern(literal: str) -> str:
+    for spark, duckdb in _PATTERN.items():
+        literal = literal.replace(spark, duckdb)
+    return literal
 
 
 def _respell(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ In: a ``Writer``. Out: a ``Source`` whose key is, or only looks like, the partit
 from __future__ import annotations
 
 from .relations import Select, Source, Writer
-from .schema import FACTS, Column
+from .schema import FACT_VIEWS, FACTS, Column
 
 
 def fact(w: Writer, depth: int = 3) -> Source:
@@ -22,7 +22,7 @@ def fact(w: Writer, depth: int = 3) -> Source:
         name, select, _ = w.rng.choice(known)
         return w.reference(name, select, True)
     if kind == "base":
-        return w.base(w.rng.choice(FACTS))
+        return w.base(w.rng.choice((*FACTS, *FACTS, *FACT_VIEWS)))
     return w.named(fact_select(w, depth), kind, True)
 
 

@@ -1,4 +1,4 @@
-"""The join tree of one block: every join type, either side, conditions in ON or in WHERE.
+"""Joins: every type, either side, conditions in ON or in WHERE; and the plain star made of them.
 
 In: a ``Writer``. Out: a ``Block``: the text of FROM, the relations that can still be named above,
 and what is left for WHERE.
@@ -6,6 +6,7 @@ and what is left for WHERE.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,19 +44,19 @@ class Block:
     comma: int = 0
 
 
-def join_tree(w: Writer) -> Block:
+def star(w: Writer) -> Block:
     """A fact, a dimension, and at times more of both."""
     first = fact(w)
     family = w.join_family(first.keys)
     second = w.dimension(family)
     if w.chance(0.5):
         block = Block(first.text, [first])
-        _attach(w, block, second)
+        attach(w, block, second)
     else:
         block = Block(second.text, [second])
-        _attach(w, block, first)
+        attach(w, block, first)
     for _ in range(w.rng.choices((0, 1, 2), (66, 27, 7))[0]):
-        _attach(w, block, _another(w, block))
+        attach(w, block, another(w, block))
     if w.chance(0.15):
         block.visible = [_unqualified(s, block.visible) for s in block.visible]
     for source in block.visible:
@@ -74,7 +75,7 @@ def _unqualified(source: Source, visible: Sequence[Source]) -> Source:
     return Source(source.text, "", alone, keys, source.fact) if alone else source
 
 
-def _another(w: Writer, block: Block) -> Source:
+def another(w: Writer, block: Block) -> Source:
     """A second role of a dimension, the next in a chain, or (once) a second fact."""
     if w.chance(0.25) and sum(s.fact for s in block.visible) < 2:
         return fact(w, 1)
@@ -92,13 +93,29 @@ def _across(w: Writer, visible: Sequence[Source]) -> str:
 # --- one more relation --------------------------------------------------------------------------
 
 
-def _attach(w: Writer, block: Block, new: Source) -> None:
+def attach(
+    w: Writer,
+    block: Block,
+    new: Source,
+    tie: str | None = None,
+    beside: Source | None = None,
+) -> None:
+    """Joins one more relation, by the condition given, or by an equality with any relation of the
+    block, or with the one ``beside`` it. The condition names relations that the block shows."""
     kind = w.pick(on=70, cross=8, comma=8, using=7, natural=3, lateral=5)
-    equal = _equality(w, block.visible[block.comma if kind not in ("cross", "comma") else 0 :], new)
-    if kind in ("using", "natural") and _merge(w, block, new, kind):
+    there = block.visible if beside is None else [s for s in block.visible if s is beside]
+    if kind not in ("cross", "comma"):
+        # After a comma, ON does not see what stands before it.
+        seen = [s for s in there if s in block.visible[block.comma :]]
+        kind = kind if seen or not there else "cross"
+        there = seen if seen or not there else there
+        if tie is not None and block.comma:
+            kind = "cross"
+    equal = tie or equality(w, there, new)
+    if kind in ("using", "natural") and not tie and _merge(w, block, new, kind):
         return
     if kind == "lateral" and equal and not new.fact:
-        _lateral(w, block, new)
+        _lateral(w, block, new, equal)
     elif kind in ("cross", "comma") and equal:
         _product(w, block, new, kind)
         block.where.append(equal)
@@ -148,13 +165,13 @@ def _join_on(w: Writer, block: Block, new: Source, equal: str | None) -> None:
 def _nested(w: Writer, new: Source) -> str:
     """``a JOIN (b JOIN c ON …) ON …``: the inner join comes first, whatever the outer one is."""
     other = w.dimension(w.join_family(new.columns))
-    equal = _equality(w, [new], other) or "1 = 1"
+    equal = equality(w, [new], other) or "1 = 1"
     on = f"{equal} AND {w.condition(other)}" if w.chance(0.6) else equal
     word = w.rng.choice(("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN"))
     return f"({new.text} {word} {other.text} ON {on})"
 
 
-def _equality(w: Writer, visible: Sequence[Source], new: Source) -> str | None:
+def equality(w: Writer, visible: Sequence[Source], new: Source) -> str | None:
     """The join condition, preferably on a partition column; at times not a plain equality."""
     pairs = [
         (s, a, b)
@@ -192,13 +209,18 @@ def _comparison(w: Writer, left: str, right: str, family: str) -> str:
 
 
 def _merge(w: Writer, block: Block, new: Source, kind: str) -> bool:
-    """USING and NATURAL, where the left side is one relation; their column has no qualifier."""
-    if len(block.visible) != 1 or " JOIN " in block.text:
+    """USING and NATURAL; their column has no qualifier, and one relation on the left has it."""
+    if block.comma or any(not s.alias for s in block.visible):
         return False
-    left = block.visible[0]
-    shared = [c for c in left.columns if c.name in {d.name for d in new.columns}]
-    if not shared:
+    if kind == "natural" and len(block.visible) > 1:
         return False
+    names = Counter(c.name for s in block.visible for c in s.columns)
+    both = {c.name for c in new.columns if names[c.name] == 1}
+    having = [s for s in block.visible if both & {c.name for c in s.columns}]
+    if not having:
+        return False
+    left = w.rng.choice(having)
+    shared = [c for c in left.columns if c.name in both]
     word = w.rng.choices(_USING_JOINS, (60, 14, 14, 6, 6))[0]
     if kind == "natural":
         word = "JOIN" if word == "LEFT SEMI JOIN" else word
@@ -211,7 +233,8 @@ def _merge(w: Writer, block: Block, new: Source, kind: str) -> bool:
     if word == "LEFT SEMI JOIN":
         return True
     gone = {c.name for c in shared} if w.chance(0.7) else set[str]()
-    block.visible = [_without(left, gone), _without(new, gone), merged]
+    others = [s for s in block.visible if s is not left]
+    block.visible = [*others, _without(left, gone), _without(new, gone), merged]
     return True
 
 
@@ -221,10 +244,9 @@ def _without(source: Source, names: set[str]) -> Source:
     return Source(source.text, source.alias, columns, keys, source.fact)
 
 
-def _lateral(w: Writer, block: Block, new: Source) -> None:
+def _lateral(w: Writer, block: Block, new: Source, equal: str) -> None:
     """``JOIN LATERAL (SELECT … WHERE inner = outer)``: a correlated derived table."""
-    equal = _equality(w, block.visible[block.comma :], new)
-    where = " AND ".join([equal or "1 = 1", *([w.condition(new)] if w.chance(0.7) else [])])
+    where = " AND ".join([equal, *([w.condition(new)] if w.chance(0.7) else [])])
     columns = tuple(w.rng.sample(new.columns, 2))
     alias = w.fresh("l")
     listed = ", ".join(map(new.ref, columns))

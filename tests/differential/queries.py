@@ -7,28 +7,42 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .facts import fact, fact_select
-from .joins import Block, columns_of, join_tree
+from .joins import Block, columns_of
 from .relations import DEFAULT, JOINABLE, Options, Select, Source, Writer
 from .schema import DIMENSIONS, FACTS, Column
+from .shapes import join_tree
+from .shared import shared_cte
 from .sqltext import styled
 
 
-def random_query(rng: random.Random, options: Options = DEFAULT) -> str:
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The text of a query, and the shapes it has."""
+
+    text: str
+    shapes: frozenset[str]
+
+
+def random_query(rng: random.Random, options: Options = DEFAULT) -> Query:
     """One query in a random format."""
-    return styled(rng, plain_query(rng, options))
+    query = plain_query(rng, options)
+    return Query(styled(rng, query.text), query.shapes)
 
 
-def plain_query(rng: random.Random, options: Options = DEFAULT) -> str:
+def plain_query(rng: random.Random, options: Options = DEFAULT) -> Query:
     """One query in canonical text: keywords upper case, names lower, single blanks."""
     w = Writer(rng, options, tame=rng.random() < 0.65)
-    kind = w.pick(block=76, outer=10, union=9, once=1.5, root=3)
+    kind = w.pick(block=73, outer=10, union=9, shared=10, once=1.5, root=3)
     match kind:
         case "outer":
             select = _outer(w)
         case "union":
             select = _union(w)
+        case "shared":
+            select = shared_cte(w)
         case "once":
             select = _once(w)
         case "root":
@@ -36,9 +50,9 @@ def plain_query(rng: random.Random, options: Options = DEFAULT) -> str:
         case _:
             select = _block(w)
     text = _finish(w, select)
-    if not w.ctes:
-        return text
-    return "WITH " + ", ".join(f"{name} AS ({body})" for name, body in w.ctes) + f" {text}"
+    if w.ctes:
+        text = "WITH " + ", ".join(f"{name} AS ({body})" for name, body in w.ctes) + f" {text}"
+    return Query(text, frozenset(w.shapes))
 
 
 def _finish(w: Writer, select: Select) -> str:
@@ -242,7 +256,7 @@ def _member(w: Writer, outer: Source, over_fact: bool) -> str:
     found = _inner(w, outer, over_fact)
     if found is None:
         return w.condition(outer)
-    inner, left, right = found
+    inner, left, right, family = found
     rest = [w.condition(inner)] if w.chance(0.35 if over_fact else 0.8) else []
     if w.chance(0.2):
         pairs = [(a, b) for a in outer.columns for b in inner.columns if a.family == b.family]
@@ -252,7 +266,8 @@ def _member(w: Writer, outer: Source, over_fact: bool) -> str:
     match w.pick(member=45, exists=30, pair=6, scalar=15):
         case "member":
             word = "NOT IN" if w.chance(0.2) else "IN"
-            return f"{left} {word} (SELECT {right} FROM {inner.text}{where})"
+            below = f"SELECT {right} FROM {inner.text}{where}"
+            return f"{left} {word} ({_combined(w, below, family)})"
         case "exists":
             word = "NOT EXISTS" if w.chance(0.3) else "EXISTS"
             given = " AND ".join([f"{right} = {left}", *rest])
@@ -267,7 +282,21 @@ def _member(w: Writer, outer: Source, over_fact: bool) -> str:
             return f"{_scalar(w, outer, over_fact)} {sign} {w.rng.randint(0, 3)}"
 
 
-def _inner(w: Writer, outer: Source, over_fact: bool) -> tuple[Source, str, str] | None:
+def _combined(w: Writer, query: str, family: str) -> str:
+    """A query of one column, at times with another one under a set operation: then neither decides
+    alone which values there are."""
+    if w.chance(0.85):
+        return query
+    other = w.dimension(family, 0)
+    fitting = [c for c in other.columns if c.family == family]
+    where = f" WHERE {w.condition(other)}" if w.chance(0.6) else ""
+    arms = [query, f"SELECT {other.ref(w.rng.choice(fitting))} FROM {other.text}{where}"]
+    w.rng.shuffle(arms)
+    return f" {w.rng.choice(('UNION ALL', 'UNION', 'INTERSECT', 'EXCEPT'))} ".join(arms)
+
+
+def _inner(w: Writer, outer: Source, over_fact: bool) -> tuple[Source, str, str, str] | None:
+    """The relation of a subquery, both sides of what ties it to the outer one, their family."""
     choices = outer.keys if outer.fact else outer.columns
     choices = tuple(c for c in choices if c.family in JOINABLE)
     if not choices:
@@ -276,7 +305,9 @@ def _inner(w: Writer, outer: Source, over_fact: bool) -> tuple[Source, str, str]
     if not over_fact:
         inner = w.dimension(column.family, 1)
         fitting = [c for c in inner.columns if c.family == column.family]
-        return (inner, outer.ref(column), inner.ref(w.rng.choice(fitting))) if fitting else None
+        if not fitting:
+            return None
+        return inner, outer.ref(column), inner.ref(w.rng.choice(fitting)), column.family
     pairs = [
         (t, k) for t in FACTS for k in t.columns if k.name in t.keys and k.family == column.family
     ]
@@ -284,7 +315,7 @@ def _inner(w: Writer, outer: Source, over_fact: bool) -> tuple[Source, str, str]
         return None
     table, key = w.rng.choice(pairs)
     inner = w.base(table)
-    return inner, outer.ref(column), inner.ref(key)
+    return inner, outer.ref(column), inner.ref(key), column.family
 
 
 def _scalar(w: Writer, outer: Source, counted: bool) -> str:

@@ -10,7 +10,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .schema import DIMENSIONS, FACTS, Column, Table, random_literal
+from .schema import (
+    DIMENSION_VIEWS,
+    DIMENSIONS,
+    FACTS,
+    STARS,
+    Column,
+    Table,
+    random_literal,
+)
 
 JOINABLE = ("int", "date", "str")
 """The families that facts and dimensions have keys of."""
@@ -55,7 +63,8 @@ class Select:
 
 @dataclass(slots=True)
 class Writer:
-    """The state while one query is written: its dice, the names taken, the CTEs so far.
+    """The state while one query is written: its dice, the names taken, the CTEs so far, and the
+    shapes it has, for the statistics.
 
     A ``tame`` query leans to plain filters and inner joins, so that enough of all are rewritten.
     """
@@ -66,6 +75,7 @@ class Writer:
     ctes: list[tuple[str, str]] = field(default_factory=list)
     shared: list[tuple[str, Select, bool]] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)
     serial: int = 0
 
     def chance(self, share: float) -> bool:
@@ -88,6 +98,13 @@ class Writer:
     def parens(self, text: str) -> str:
         """The condition, at times in parentheses that it does not need."""
         return f"({text})" if self.chance(0.12) else text
+
+    def equal(self, left: str, right: str) -> str:
+        """An equality, either side first, at times null-safe."""
+        if self.chance(0.5):
+            left, right = right, left
+        sign = "<=>" if self.chance(0.03 if self.tame else 0.1) else "="
+        return self.parens(f"{left} {sign} {right}")
 
     # --- conditions -------------------------------------------------------------------------
 
@@ -169,7 +186,7 @@ class Writer:
     def base(self, table: Table, local: bool = False) -> Source:
         """A table under an alias, under its own name, or qualified with its namespace."""
         keys = tuple(c for c in table.columns if c.name in table.keys) or table.columns
-        name, fact = table.name, table in FACTS
+        name, fact = table.name, table in STARS
         if table.name not in self.used and self.chance(0.2):
             self.used.add(name)
             return Source(name, name, table.columns, keys, fact)
@@ -189,7 +206,8 @@ class Writer:
 
     def dimension(self, family: str, depth: int = 2) -> Source:
         """A dimension with a key of that family, bare or derived."""
-        fitting = [t for t in DIMENSIONS if any(c.family == family for c in t.columns)]
+        pool = (*DIMENSIONS, *DIMENSIONS, *DIMENSION_VIEWS)
+        fitting = [t for t in pool if _family(t.columns, family)]
         known = [s for s in self.shared if not s[2] and _family(s[1].columns, family)]
         kind = self.pick(base=68, derived=18 if depth else 0, cte=8, known=6 if known else 0)
         if kind == "known":
@@ -252,6 +270,20 @@ class Writer:
             names = f"({', '.join(c.name for c in columns)})"
         source = Source(f"({text}) AS {alias}{names}", alias, columns, keys or columns, fact)
         return _keyed(source, family) if family else source
+
+    def exactly(self, select: Select, kind: str, fact: bool) -> Source:
+        """A query expression in FROM whose columns keep their names."""
+        if kind == "cte":
+            return self.reference(self.cte(select, fact), select, fact)
+        alias = self.fresh("q")
+        keys = select.keys or select.columns
+        return Source(f"({select.text}) AS {alias}", alias, select.columns, keys, fact)
+
+    def wrapped(self, source: Source) -> Source:
+        """The relation in a derived table or a CTE, all its columns under their names."""
+        where = f" WHERE {self.condition(source)}" if self.chance(0.2) else ""
+        select = Select(f"SELECT * FROM {source.text}{where}", source.columns, source.keys)
+        return self.exactly(select, self.pick(derived=60, cte=40), source.fact)
 
     def cte(self, select: Select, fact: bool) -> str:
         """Puts a query into WITH; at times under the name of a table, which it then shadows."""

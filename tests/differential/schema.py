@@ -46,15 +46,19 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A base table; ``keys`` are its partition columns, ``primary`` its declared primary key."""
+    """A base table; ``keys`` are its partition columns, ``primary`` its declared primary key. Or a
+    view, with its ``query``; its keys are the partition columns that come through."""
 
     name: str
     columns: tuple[Column, ...]
     keys: tuple[str, ...] = ()
     primary: str | None = None
+    query: str | None = None
 
     def ddl(self) -> str:
         """The table in Spark's DDL, as a warehouse's repository would have it."""
+        if self.query is not None:
+            return f"CREATE VIEW {self.name} AS {self.query}"
         lines = [
             f"{c.name} {SQL_TYPES[c.type]}{' NOT NULL' if c.required else ''}" for c in self.columns
         ]
@@ -66,12 +70,14 @@ class Table:
         )
 
 
-def _table(name: str, columns: str, keys: str = "", primary: str | None = None) -> Table:
+def _table(
+    name: str, columns: str, keys: str = "", primary: str | None = None, query: str | None = None
+) -> Table:
     parsed = []
     for item in columns.split():
         column, kind = item.split(":")
         parsed.append(Column(column, kind.rstrip("!"), kind.endswith("!")))
-    return Table(name, tuple(parsed), tuple(keys.split()), primary)
+    return Table(name, tuple(parsed), tuple(keys.split()), primary, query)
 
 
 # Names overlap on purpose: a rewriter that matches by name alone, or forgets to qualify, is caught.
@@ -81,6 +87,7 @@ FACTS = (
     _table("clicks", "id:int hits:int grp:int city:str", "city"),
     _table("stock", "id:int qty:int tag:str day:date dk:int", "day dk"),
     _table("orders", "id:int amt:dec tag:str lk:long", "lk"),
+    _table("visits", "id:int grp:int city:str sk:int", "city sk"),
 )
 DIMENSIONS = (
     _table("dates", "day:date dk:int yr:int moy:int name:str holiday:bool"),
@@ -88,13 +95,43 @@ DIMENSIONS = (
     _table("items", "ik:int! name:str! cls:int brand:str", primary="ik"),
     _table("promos", "dk:int rate:int day:date kind:str", "kind"),
     _table("regions", "rk:int city:str zone:int label:str"),
+    _table("spans", "grp:int lo:int hi:int since:date until:date live:bool"),
 )
 TABLES = (*FACTS, *DIMENSIONS)
+
+FACT_VIEWS = (
+    _table("sold", "id:int n:int day:date", "day", query="SELECT id, qty AS n, day FROM sales"),
+    _table(
+        "moves",
+        "id:int k:int qty:int",
+        "k",
+        query="SELECT id, dk AS k, qty FROM returns UNION ALL SELECT id, dk, qty FROM stock",
+    ),
+)
+DIMENSION_VIEWS = (
+    _table(
+        "weeks",
+        "day:date dk:int wk:int holiday:bool",
+        query="SELECT day, dk, yr AS wk, holiday FROM dates WHERE moy IS NOT NULL",
+    ),
+    _table(
+        "places",
+        "sk:int city:str zone:int",
+        query="SELECT s.sk, s.city, r.zone FROM stores AS s JOIN regions AS r ON r.city = s.city",
+    ),
+)
+STARS = (*FACTS, *FACT_VIEWS)
+"""What a query may use as a fact."""
+VIEWS = (*FACT_VIEWS, *DIMENSION_VIEWS)
 
 
 def ddl() -> str:
     """The whole warehouse, for ``Catalog.load``."""
-    return ";\n\n".join(table.ddl() for table in TABLES) + ";\n"
+    return ";\n\n".join(table.ddl() for table in (*TABLES, *VIEWS)) + ";\n"
+
+
+_EMPTY = {"regions": 0.25, "spans": 0.15}
+"""How often a table has no rows."""
 
 
 def random_data(rng: random.Random) -> Data:
@@ -102,7 +139,7 @@ def random_data(rng: random.Random) -> Data:
     data: dict[str, list[Row]] = {}
     for table in TABLES:
         count = rng.randint(30, 60) if table in FACTS else rng.randint(5, 12)
-        if (table.name == "regions" and rng.random() < 0.25) or rng.random() < 0.02:
+        if rng.random() < _EMPTY.get(table.name, 0.02):
             count = 0
         data[table.name] = _rows(rng, table, count)
     return data

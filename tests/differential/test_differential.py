@@ -9,7 +9,7 @@ import time
 import pytest
 
 from .__main__ import explained, summary
-from .check import Rewritten, Unchanged, library, run
+from .check import Manner, Rewritten, Unchanged, library, run
 
 N = 2000
 
@@ -34,10 +34,10 @@ def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_case_depends_on_seed_and_index_alone() -> None:
-    seen: list[str] = []
+    seen: list[tuple[str, Manner]] = []
 
-    def remember(sql: str) -> Rewritten:
-        seen.append(sql)
+    def remember(sql: str, manner: Manner) -> Rewritten:
+        seen.append((sql, manner))
         return Unchanged(sql)
 
     run(7, 60, remember)
@@ -46,7 +46,7 @@ def test_a_case_depends_on_seed_and_index_alone() -> None:
 
 
 def test_an_unsound_rewriter_is_caught() -> None:
-    def lose_a_row(sql: str) -> Rewritten:
+    def lose_a_row(sql: str, manner: Manner) -> Rewritten:
         return Unchanged(f"{sql.rstrip().rstrip(';')}\nEXCEPT SELECT 1 WHERE 1 = 0")
 
     report = run(7, 100, lose_a_row)
