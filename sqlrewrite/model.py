@@ -120,7 +120,7 @@ class Removed:
     line: int
     column: int
     refreshed: bool = False
-    reason: str = "it no longer follows from the query"
+    reason: str = "the query or the options have changed, it no longer follows"
 
 
 @dataclass(frozen=True, slots=True)

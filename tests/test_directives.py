@@ -140,6 +140,31 @@ def test_nothing_grows_from_run_to_run(catalog: Catalog, text: str) -> None:
     assert once.count(MARKER) <= max(1, text.count(MARKER))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        # A column of the scan stands on the line of the ignore, not the table: it covers nothing.
+        f"SELECT f.a FROM f\nJOIN d ON f.p -- dpp-rewrite: ignore\n = d.k {WHERE} AND {STALE_F}",
+        f"{FROM}\nWHERE f.a = 2 -- dpp-rewrite: ignore\n AND d.x = 1 AND {STALE_F}",
+        f"{OTHER_LINE} {WHERE} AND e{STALE_F[1:]}",
+    ],
+)
+def test_a_predicate_of_a_scan_that_is_not_covered_is_refreshed(
+    catalog: Catalog, text: str
+) -> None:
+    written = rewrite(text, catalog).sql
+    assert "d2.x = 1" in written
+    assert "d2.x = 7" not in written
+
+
+def test_two_predicates_of_a_scan_that_is_not_covered_stay_two(catalog: Catalog) -> None:
+    text = f"{FROM}\n{WHERE}"
+    written = rewrite(text, catalog, predicate="range").sql + " -- dpp-rewrite: ignore"
+    once = rewrite(written, catalog, predicate="range").sql
+    assert once.count(MARKER) == 2
+    assert rewrite(once, catalog, predicate="range").sql == once
+
+
 def test_a_comment_inside_a_predicate_is_not_taken_out(catalog: Catalog) -> None:
     edited = IN_F.replace("= 1)", "= -- dpp-rewrite: off\n 1)")
     for comment in (edited, edited.replace("dpp-rewrite: off", "why?")):

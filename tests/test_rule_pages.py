@@ -175,3 +175,12 @@ def test_an_engine_changes_no_soundness(name: str) -> None:
     assert loaded.order_dependent >= spark.order_dependent
     assert loaded.nondeterministic >= spark.nondeterministic
     assert loaded.total <= spark.total
+
+
+def test_a_filter_that_is_not_selective_is_not_said_to_be_none() -> None:
+    catalog = _catalog(next(page for page in RULE_PAGES if page.code == "DPP120"))
+    sql = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.holiday"
+    (candidate,) = rewrite(sql, catalog).candidates
+    assert candidate.reason is not None
+    assert "--predicate auto" in candidate.reason.message
+    assert rewrite(sql, catalog, predicate="auto").changed

@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import WHENS
+from sqlrewrite.options import FORMS, WHENS
 from sqlrewrite.pool import WORTH, PoolError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
@@ -28,6 +29,7 @@ MANY = 50
 """From so many files on there is a progress bar."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 
 class Failure(click.ClickException):
@@ -99,14 +101,90 @@ def catalog_options(function: _Function) -> _Function:
     return function
 
 
-def when_option(function: _Function) -> _Function:
-    """``--when``, wherever it is decided which predicates are wanted."""
-    return click.option(
-        "--when",
-        type=click.Choice(WHENS),
-        help="Which predicates: eligible, every sound and worthwhile one; missed, only those that "
-        "the engine would not derive by itself.  [default: eligible]",
-    )(function)
+INSERTED = ("predicate", "when", "hint", "depth", "through_facts", "key_limit")
+"""The options' names that say what is inserted, for the sections of a command's help."""
+
+
+def rewriting_options(function: _Function) -> _Function:
+    """``--engine`` and those of ``INSERTED``, wherever a query is rewritten or judged by what a
+    rewrite would make of it."""
+    options: list[Callable[[_Function], _Function]] = [
+        click.option(
+            "--key-limit",
+            type=Size(),
+            help="No predicate that collects more keys than this, by the statistics.  "
+            "[default: 32MB]",
+        ),
+        click.option(
+            "--through-facts/--not-through-facts",
+            default=None,
+            help="Follow them through partitioned tables too.  [default: not]",
+        ),
+        click.option(
+            "--depth",
+            type=click.IntRange(0),
+            help="How many joins outward a dimension's neighbours are followed.  [default: 3]",
+        ),
+        click.option(
+            "--hint/--no-hint",
+            default=None,
+            help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
+        ),
+        click.option(
+            "--when",
+            type=click.Choice(WHENS),
+            help="Which predicates: eligible, every sound and worthwhile one; missed, only those "
+            "that the engine would not derive by itself.  [default: eligible]",
+        ),
+        click.option(
+            "--predicate",
+            type=click.Choice(FORMS),
+            help="Form of the predicate: in, a semi-join; set, which prunes without dynamic "
+            "pruning too; range, from the smallest to the largest key; auto: in, or set where an "
+            "IN would not prune.  [default: in]",
+        ),
+        click.option(
+            "--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]"
+        ),
+    ]
+    for option in options:
+        function = option(function)
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """What ``catalog_options`` and ``rewriting_options`` were given; None where the settings
+    decide."""
+
+    catalog: tuple[str, ...]
+    schema: str | None
+    config: str | None
+    engine: str | None
+    predicate: str | None
+    when: str | None
+    hint: bool | None
+    depth: int | None
+    through_facts: bool | None
+    key_limit: int | None
+
+    def request(self, settings: Settings, *, strip: bool = False) -> Request:
+        """How each file is to be rewritten: as asked, and else as settled."""
+
+        def settled(given: _Value | None, else_: _Value) -> _Value:
+            return else_ if given is None else given
+
+        return Request(
+            catalog=load_catalog(settings, self.catalog, self.schema),
+            engine=settled(self.engine, settings.engine),
+            predicate=settled(self.predicate, settings.predicate),
+            when=settled(self.when, settings.when),
+            hint=settled(self.hint, settings.hint),
+            strip=strip,
+            depth=settled(self.depth, settings.depth),
+            through_facts=settled(self.through_facts, settings.through_facts),
+            key_limit=settings.key_limit if self.key_limit is None else self.key_limit,
+        )
 
 
 def exclude_option(function: _Function) -> _Function:

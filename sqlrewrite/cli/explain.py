@@ -7,12 +7,18 @@ from typing import Any
 
 import click
 
-from sqlrewrite.cli.common import catalog_options, colour_option, printer, write_stdout
+from sqlrewrite.cli.common import (
+    INSERTED,
+    catalog_options,
+    colour_option,
+    printer,
+    rewriting_options,
+    write_stdout,
+)
 from sqlrewrite.cli.spark import (
     SPARK,
     SparkCommand,
     html_option,
-    rewriting_options,
     spark_options,
     task,
     write_page,
@@ -25,7 +31,7 @@ class ExplainCommand(SparkCommand):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": ("predicate", "hint"),
+        "What is inserted": INSERTED,
         "Which Spark": SPARK,
         "What is reported": ("format", "html", "color"),
     }

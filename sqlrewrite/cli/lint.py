@@ -15,16 +15,17 @@ import click
 
 from sqlrewrite import config as settings_of
 from sqlrewrite.cli.common import (
+    INSERTED,
     Command,
+    Rewriting,
     catalog_options,
     colour_option,
     exclude_option,
     jobs_option,
-    load_catalog,
     open_cache,
     printer,
     progress,
-    when_option,
+    rewriting_options,
     why_missing,
     write_stdout,
 )
@@ -44,8 +45,8 @@ class LintCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
+        "What a rewrite would insert": INSERTED,
         "What counts": (
-            "when",
             "select",
             "ignore",
             "extend_select",
@@ -62,16 +63,11 @@ class LintCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Rewriting):
     """The options as given; None, or nothing, where the settings decide."""
 
     paths: tuple[str, ...]
-    catalog: tuple[str, ...]
-    schema: str | None
-    engine: str | None
-    config: str | None
     stdin_filename: str | None
-    when: str | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
@@ -138,9 +134,8 @@ Exit status:
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @catalog_options
-@click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
+@rewriting_options
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
-@when_option
 @click.option(
     "--select",
     metavar="CODES",
@@ -216,20 +211,6 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
 
-def _request(asked: Asked, settings: Settings) -> Request:
-    """How findings are looked for, from the options and what is settled under them."""
-    return Request(
-        catalog=load_catalog(settings, asked.catalog, asked.schema),
-        engine=asked.engine or settings.engine,
-        predicate=settings.predicate,
-        when=asked.when or settings.when,
-        hint=settings.hint,
-        depth=settings.depth,
-        through_facts=settings.through_facts,
-        key_limit=settings.key_limit,
-    )
-
-
 def _rules(asked: Asked, settings: Settings) -> Rules:
     """Which of them count."""
     selection = Selection(
@@ -248,7 +229,7 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
 
 
 def _run(asked: Asked, settings: Settings) -> Sum:
-    request, rules = _request(asked, settings), _rules(asked, settings)
+    request, rules = asked.request(settings), _rules(asked, settings)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude

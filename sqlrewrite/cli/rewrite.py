@@ -12,17 +12,17 @@ from typing import Any
 import click
 
 from sqlrewrite.cli.common import (
+    INSERTED,
     Command,
-    Size,
+    Rewriting,
     catalog_options,
     colour_option,
     exclude_option,
     jobs_option,
-    load_catalog,
     open_cache,
     printer,
     progress,
-    when_option,
+    rewriting_options,
     why_missing,
     write_stdout,
 )
@@ -30,7 +30,6 @@ from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.model import Verdict
-from sqlrewrite.options import FORMS
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
@@ -42,15 +41,7 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": (
-            "predicate",
-            "when",
-            "hint",
-            "depth",
-            "through_facts",
-            "key_limit",
-            "strip",
-        ),
+        "What is inserted": (*INSERTED, "strip"),
         "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
@@ -60,21 +51,11 @@ class RewriteCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Rewriting):
     """The options as given; None where the settings decide."""
 
     paths: tuple[str, ...]
-    catalog: tuple[str, ...]
-    schema: str | None
-    engine: str | None
-    config: str | None
     stdin_filename: str | None
-    predicate: str | None
-    when: str | None
-    hint: bool | None
-    depth: int | None
-    through_facts: bool | None
-    key_limit: int | None
     strip: bool
     write: bool
     check: bool
@@ -120,36 +101,8 @@ Settings from the nearest pyproject.toml; options win over them:
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @catalog_options
-@click.option("--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]")
+@rewriting_options
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
-@click.option(
-    "--predicate",
-    type=click.Choice(FORMS),
-    help="Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
-    "range, from the smallest to the largest key; auto: in, or set where an IN would not prune.  "
-    "[default: in]",
-)
-@when_option
-@click.option(
-    "--hint/--no-hint",
-    default=None,
-    help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(0),
-    help="How many joins outward a dimension's neighbours are followed.  [default: 3]",
-)
-@click.option(
-    "--through-facts/--not-through-facts",
-    default=None,
-    help="Follow them through partitioned tables too.  [default: not]",
-)
-@click.option(
-    "--key-limit",
-    type=Size(),
-    help="No predicate that collects more keys than this, by the statistics.  [default: 32MB]",
-)
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
 )
@@ -191,19 +144,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     settings = load(_start(asked), asked.config)
-    request = Request(
-        catalog=load_catalog(settings, asked.catalog, asked.schema),
-        engine=asked.engine or settings.engine,
-        predicate=asked.predicate or settings.predicate,
-        when=asked.when or settings.when,
-        hint=settings.hint if asked.hint is None else asked.hint,
-        strip=asked.strip,
-        depth=settings.depth if asked.depth is None else asked.depth,
-        through_facts=(
-            settings.through_facts if asked.through_facts is None else asked.through_facts
-        ),
-        key_limit=settings.key_limit if asked.key_limit is None else asked.key_limit,
-    )
+    request = asked.request(settings, strip=asked.strip)
     with spark_failures():
         summary = _run(asked, settings, request)
     strict = asked.strict or settings.strict

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Command, Failure, load_catalog
+from sqlrewrite.cli.common import Command, Failure, Rewriting
 from sqlrewrite.config import load
 from sqlrewrite.files import STDIN
 from sqlrewrite.model import Rewrite
-from sqlrewrite.options import FORMS
-from sqlrewrite.runner import FileResult, Request, read_file, run
+from sqlrewrite.runner import FileResult, read_file, run
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import write_file
 from sqlrewrite.spark.target import SparkError, Target
@@ -57,28 +56,6 @@ def spark_options(function: _Function) -> _Function:
     return function
 
 
-def rewriting_options(function: _Function) -> _Function:
-    """``--engine``, ``--predicate`` and ``--hint``, as ``rewrite`` has them."""
-    options: list[Callable[[_Function], _Function]] = [
-        click.option(
-            "--hint/--no-hint",
-            default=None,
-            help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
-        ),
-        click.option(
-            "--predicate",
-            type=click.Choice(FORMS),
-            help="Form of the predicate.  [default: in]",
-        ),
-        click.option(
-            "--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]"
-        ),
-    ]
-    for option in options:
-        function = option(function)
-    return function
-
-
 def html_option(function: _Function) -> _Function:
     """``--html``."""
     return click.option("--html", metavar="FILE", help="Write the report as a page, too.")(function)
@@ -95,31 +72,12 @@ class Task:
 
 
 def task(
-    *,
-    path: str,
-    catalog: tuple[str, ...],
-    schema: str | None,
-    config: str | None,
-    engine: str | None,
-    predicate: str | None,
-    hint: bool | None,
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
+    *, path: str, master: str | None, remote: str | None, conf: tuple[str, ...], **given: Any
 ) -> Task:
     """Reads and rewrites the file. Raises Failure for one that cannot be read or parsed."""
-    where = target(master, remote, conf)
-    settings = load("." if path == STDIN else path, config)
-    request = Request(
-        catalog=load_catalog(settings, catalog, schema),
-        engine=engine or settings.engine,
-        predicate=predicate or settings.predicate,
-        when=settings.when,
-        hint=settings.hint if hint is None else hint,
-        depth=settings.depth,
-        through_facts=settings.through_facts,
-        key_limit=settings.key_limit,
-    )
+    where, asked = target(master, remote, conf), Rewriting(**given)
+    settings = load("." if path == STDIN else path, asked.config)
+    request = asked.request(settings)
     data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
     result = data if isinstance(data, FileResult) else run(name, data, request)

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.common import Failure, catalog_options, colour_option, printer, write_stdout
+from sqlrewrite.cli.common import (
+    INSERTED,
+    Failure,
+    catalog_options,
+    colour_option,
+    printer,
+    rewriting_options,
+    write_stdout,
+)
 from sqlrewrite.cli.spark import (
     SPARK,
     SparkCommand,
     html_option,
-    rewriting_options,
     spark_options,
     task,
     write_page,
@@ -27,7 +34,7 @@ class VerifyCommand(SparkCommand):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": ("predicate", "hint"),
+        "What is inserted": INSERTED,
         "Which Spark": SPARK,
         "How it is run": ("runs", "timeout"),
         "What is reported": ("format", "html", "color"),

@@ -19,7 +19,8 @@ def judge(case: Case) -> Judgement:
 
 
 def judge_shared(case: Case) -> Judgement:
-    """Whether no CTE on the way serves other references, which the predicate would bound too."""
+    """Whether no CTE on the way serves other references, which the predicate would bound too; where
+    each of them has a bound, ``pruning.shared`` finds so, and this verdict is overruled."""
     for relation in case.pair.path.relations:
         if not isinstance(relation, CteReference):
             continue

@@ -24,6 +24,11 @@ def judge(case: Case) -> Judgement:
         return failed(
             f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"
         )
+    if any(_holds(case, item, _narrows) for item in case.kept):
+        return failed(
+            f"the engine does not take what filters {case.dimension_name} for selective, and would "
+            "not prune by an IN: --predicate auto writes a set there"
+        )
     return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
 
 

@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "DPP002",
                 span,
                 about,
-                f"the predicate on {about} no longer follows from the query: it can take rows away",
+                f"the predicate on {about} is not the one that follows now: it may take rows away",
                 "`dpp-rewrite --write` derives it anew; if you changed it on purpose, take the "
                 f"marker {MARKER} off, and it is yours",
                 subject.mended,

@@ -54,9 +54,10 @@ class Suppressed:
         wanted, block = self._names(anchors, managed), _block(anchors, start)
         if found is not None or block is None:
             return found
-        for token in anchors.tokens[:first]:
-            if token.text.lower() in wanted:
-                found = self.directives.covering(token.start, REWRITING)
+        for index, token in enumerate(anchors.tokens[:first]):
+            # What a dot follows is a qualifier: `f` of `f.p` stands where a column is named.
+            if token.text.lower() in wanted and anchors.kind(index + 1) is not TokenType.DOT:
+                found = self.directives.covering(_named(anchors, index), REWRITING)
                 if found is not None and _block(anchors, token.start) == block:
                     return found
         return None
@@ -89,6 +90,13 @@ def _value(anchors: Anchors, managed: Managed) -> range:
     if word > start:
         return range(start, word)
     return range(anchors.opening(word + 2) + 1, managed.tokens.end - 1)
+
+
+def _named(anchors: Anchors, index: int) -> int:
+    """The offset of a table's name, for the token of its alias or of the name itself."""
+    before = index - 1 - (anchors.kind(index - 1) is TokenType.ALIAS)
+    named = anchors.kind(before) in (TokenType.VAR, TokenType.IDENTIFIER)
+    return anchors.tokens[before if named else index].start
 
 
 def _said(directive: Directive | None) -> str | None:

@@ -96,7 +96,7 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             "SELECT a.id FROM sales a JOIN sales b ON a.day = b.day JOIN calendar c "
             "ON b.day = c.day WHERE c.year = 2024",
             [("DPP001", "sales"), ("DPP001", "sales")],
-            id="by another fact's column",
+            id="two facts of one equality class",
         ),
         pytest.param(
             "SELECT s.id FROM sales s WHERE EXISTS (SELECT 1 FROM calendar c WHERE c.day = s.day "
@@ -135,10 +135,11 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             id="not parsed",
         ),
         pytest.param(
-            "SELECT id FROM sales {% if x %}WHERE id = 1{% endif %}",
+            "SELECT id FROM sales {% if x %} WHERE id = 1 {% endif %}",
             [("DPP000", "{")],
-            id="template",
+            id="template block",
         ),
+        pytest.param("SELECT {{ x }} FROM sales", [("DPP007", "sales")], id="template value"),
         pytest.param(
             f"SELECT id FROM stock WHERE d = 1 {MARKER}", [("DPP009", MARKER)], id="marker"
         ),
