@@ -58,13 +58,15 @@ def lint(
         depth=depth,
         through_facts=through_facts,
         key_limit=key_limit,
-        heed=False,
     )
-    examined = full = look(when=when)
+    examined = full = heeding = look(when=when, heed=False)
     if when != "eligible" and examined.stripped.predicates:
-        full = look(when="eligible")  # tells what is not needed from what no longer follows
+        # Tells what is not needed from what no longer follows.
+        full = look(when="eligible", heed=False)
+    if examined.directives.found:
+        heeding = look(when=when)
     found: list[Finding] = []
-    for subject in subjects(examined, full, engine_named(engine)):
+    for subject in subjects(examined, full, heeding, engine_named(engine)):
         found += _statement(subject)
     found += _foreign(examined)
     found.sort(key=lambda it: (it.place.span.start, it.code))

@@ -23,10 +23,13 @@ from sqlrewrite.sql.managed import Stripped
 class Subject:
     """One statement of a text; ``extent`` is where it stands in the original text, ``managed`` are
     the predicates in it that an earlier run wrote, and ``full`` is ``part`` with those predicates,
-    too, that are not wanted because the engine finds them by itself."""
+    too, that are not wanted because the engine finds them by itself. ``heeding`` is what a rewrite
+    would do, which leaves alone what the author's comments ask to leave alone, with the text that
+    it starts from."""
 
     part: Part
     full: Part
+    heeding: tuple[Part, Stripped]
     stripped: Stripped
     lines: Lines
     engine: Engine
@@ -61,31 +64,39 @@ class Subject:
     def _replacements(self) -> Iterator[Replacement]:
         """The insertions, and what is taken out, without what goes only to come back."""
         inserted: dict[int, str] = {}
-        for edit in self.part.edits:
+        part, stripped = self.heeding
+        for edit in part.edits:
             inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
         shift = 0
-        for span in self.stripped.removed:
+        for span in stripped.removed:
             at = span.start - shift
             shift += span.end - span.start
             if not self.extent.start <= span.start < self.extent.end:
                 continue
             new = inserted.pop(at, "")
-            if new != self.stripped.original[span.start : span.end]:
+            if new != stripped.original[span.start : span.end]:
                 yield Replacement(place_of(self.lines, span), new)
         for edit in (Edit(*item) for item in sorted(inserted.items())):
-            at = self.stripped.original_offset(edit.offset)
+            at = stripped.original_offset(edit.offset)
             yield Replacement(place_of(self.lines, Span(at, at)), edit.text)
 
 
-def subjects(examined: Examined, full: Examined, engine: Engine) -> Iterator[Subject]:
-    """Each statement of a text; ``full`` is the same text, examined for all predicates."""
+def subjects(
+    examined: Examined, full: Examined, heeding: Examined, engine: Engine
+) -> Iterator[Subject]:
+    """Each statement of a text; ``full`` is the same text, examined for all predicates, ``heeding``
+    as its comments ask."""
     stripped, lines = examined.stripped, examined.directives.lines
     starts = [stripped.original_offset(part.statement.start) for part in examined.parts]
     ends = [*starts, len(stripped.original) + 1][1:]
-    for part, all_of_it, start, end in zip(examined.parts, full.parts, starts, ends, strict=True):
+    # A text that is to be left alone as a whole is not taken apart, and nothing is done to it.
+    heeded = heeding.parts or tuple(Part(part.statement) for part in examined.parts)
+    parts = zip(examined.parts, full.parts, heeded, starts, ends, strict=True)
+    for part, all_of_it, done, start, end in parts:
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
         extent, hash = Span(start, end), _hash(part, stripped.text)
-        yield Subject(part, all_of_it, stripped, lines, engine, extent, managed, hash)
+        acts = (done, heeding.stripped)
+        yield Subject(part, all_of_it, acts, stripped, lines, engine, extent, managed, hash)
 
 
 def place_of(lines: Lines, span: Span) -> Place:

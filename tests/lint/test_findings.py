@@ -251,3 +251,15 @@ def test_a_statement_s_hash_outlives_moves(catalog: Catalog) -> None:
     moved = f"-- a comment\n\n{JOIN.replace(' WHERE', chr(10) + 'where')} ; SELECT 1"
     assert key(JOIN) == key(moved)
     assert key(JOIN) != key(JOIN.replace("2024", "2025"))
+
+
+def test_a_fix_leaves_alone_what_a_comment_asks_to_leave_alone(catalog: Catalog) -> None:
+    text = (
+        "SELECT 1 FROM sales a -- dpp-rewrite: ignore\n"
+        "JOIN calendar c ON a.day = c.day JOIN sales b\n"
+        "ON b.day = c.day WHERE c.year = 2024\n"
+    )
+    suppressed, open_ = lint(text, catalog)[0]
+    assert (suppressed.counts, open_.counts) == (False, True)
+    assert _mended(text, open_) == rewrite(text, catalog).sql
+    assert "a.day IN" not in _mended(text, open_)
