@@ -72,8 +72,9 @@ def test_keys_that_repeat_are_selected_distinct(catalog: Catalog) -> None:
     assert distinct not in rewrite(QUERY, catalog).sql
 
 
-def test_a_boolean_alone(catalog: Catalog) -> None:
-    sql = QUERY.replace("c.country = 'NL'", "c.vip")
+@pytest.mark.parametrize("condition", ["c.vip", "c.vip = true", "NOT c.vip <> true"])
+def test_a_boolean_alone(catalog: Catalog, condition: str) -> None:
+    sql = QUERY.replace("c.country = 'NL'", condition)
     assert failing(rewrite(sql, catalog)) == ["DPP120"]
     assert "array_contains((SELECT collect_set(" in rewrite(sql, catalog, predicate="auto").sql
     nothing = QUERY.replace("c.country = 'NL'", "c.country IS NOT NULL")
