@@ -24,6 +24,7 @@ from rich.table import Table
 from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries
 from sqlrewrite import Catalog, Outcome
 from sqlrewrite.eligibility import MISSED
+from sqlrewrite.options import options
 from sqlrewrite.plan.nodes import Scan
 from sqlrewrite.rewriter import examine
 
@@ -80,7 +81,7 @@ def score(
 def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str, bool, str]]:
     """Each fact scan of a query with whether the engine is taken to prune it, and if not, why; the
     scans that nothing is joined to on their partition column first, with no reason."""
-    for part in examine(sql, catalog, engine=engine, when="missed").parts:
+    for part in examine(sql, catalog, options(engine=engine, when="missed")).parts:
         if part.pruned is None:
             continue
         for relation in part.pruned.plan.relations.values():

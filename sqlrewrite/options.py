@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sqlrewrite.model import ConfigError
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.rulebook import engine as engine_named
 
 FORMS = ("in", "set", "range", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
@@ -43,3 +45,27 @@ class Options:
     disabled: frozenset[str] = frozenset()
     suppressed: Callable[[int], str | None] | None = None
     frozen: Callable[[int], str | None] | None = None
+
+
+def options(
+    *,
+    engine: str = "spark",
+    predicate: str = "in",
+    when: str = "eligible",
+    hint: bool = True,
+    depth: int = 3,
+    through_facts: bool = False,
+    key_limit: int | None = None,
+    disabled: frozenset[str] = frozenset(),
+) -> Options:
+    """The options of those names and numbers, which ``rewriter.rewrite`` explains.
+
+    Raises ConfigError for an engine, a form or a ``when`` that is not there.
+    """
+    if predicate not in FORMS:
+        known = ", ".join(FORMS)
+        raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
+    if when not in WHENS:
+        raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
+    reach = Reach(depth, through_facts)
+    return Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.model import (
     Candidate,
-    ConfigError,
     Edit,
     PlanDiff,
     Problem,
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import FORMS, WHENS, Options, Reach
-from sqlrewrite.rulebook import engine as engine_named
+from sqlrewrite.options import Options, options
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
@@ -104,9 +102,7 @@ def rewrite(
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
     """
-    return examine(
-        sql,
-        catalog,
+    wanted = options(
         engine=engine,
         predicate=predicate,
         when=when,
@@ -115,34 +111,15 @@ def rewrite(
         through_facts=through_facts,
         key_limit=key_limit,
         disabled=disabled,
-    ).result
+    )
+    return examine(sql, catalog, wanted).result
 
 
-def examine(
-    sql: str,
-    catalog: Catalog,
-    *,
-    engine: str = "spark",
-    predicate: str = "in",
-    when: str = "eligible",
-    hint: bool = True,
-    depth: int = 3,
-    through_facts: bool = False,
-    key_limit: int | None = None,
-    disabled: frozenset[str] = frozenset(),
-    heed: bool = True,
-) -> Examined:
+def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -> Examined:
     """What ``rewrite`` does, with all that it found on the way.
 
     ``heed`` says whether scans that a comment asks to leave alone are left alone.
     """
-    if predicate not in FORMS:
-        known = ", ".join(FORMS)
-        raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
-    if when not in WHENS:
-        raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
-    reach = Reach(depth, through_facts)
-    options = Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens)
     if heed and asked.whole_file:
@@ -153,8 +130,8 @@ def examine(
         lexed = lex(text.text, catalog.refer)
     lines = Lines(sql)
     if suppressed is not None:
-        options = _heeding(options, suppressed, text)
-    line = _Line(text, options, lambda offset: lines.place(text.original_offset(offset)))
+        wanted = _heeding(wanted, suppressed, text)
+    line = _Line(text, wanted, lambda offset: lines.place(text.original_offset(offset)))
     earlier = text.insertions()
     parts: list[Part] = []
     for statement in statements(text.text, lexed):
@@ -171,10 +148,10 @@ def examine(
     return Examined(_result(sql, line, parts, lines), text, tuple(parts), asked)
 
 
-def _heeding(options: Options, suppressed: Suppressed, text: Stripped) -> Options:
+def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options:
     """Options that leave alone what the author's comments ask to leave alone."""
     return replace(
-        options,
+        wanted,
         suppressed=lambda offset: suppressed.reason(text.original_offset(offset)),
         frozen=lambda offset: suppressed.frozen(text.original_offset(offset)),
     )

@@ -11,6 +11,7 @@ import traceback
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriter import BUG, rewrite, stripped
@@ -31,6 +32,19 @@ class Request:
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What ``rewrite`` and ``options`` take by name."""
+        return {
+            "engine": self.engine,
+            "predicate": self.predicate,
+            "when": self.when,
+            "hint": self.hint,
+            "depth": self.depth,
+            "through_facts": self.through_facts,
+            "key_limit": self.key_limit,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +159,10 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
     except SourceError as error:
         return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
     try:
-        done = stripped(source.text) if request.strip else _rewrite(source.text, request)
+        if request.strip:
+            done = stripped(source.text)
+        else:
+            done = rewrite(source.text, request.catalog, **request.choices)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
@@ -194,20 +211,6 @@ def _ours(error: Problem) -> bool:
 def _drawn(plan: PlanDiff) -> PlanDiff:
     """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
     return replace(plan, draw=partial(tuple, plan.lines))
-
-
-def _rewrite(text: str, request: Request) -> Rewrite:
-    return rewrite(
-        text,
-        request.catalog,
-        engine=request.engine,
-        predicate=request.predicate,
-        when=request.when,
-        hint=request.hint,
-        depth=request.depth,
-        through_facts=request.through_facts,
-        key_limit=request.key_limit,
-    )
 
 
 def write(result: FileResult) -> FileResult:

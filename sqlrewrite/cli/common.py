@@ -221,9 +221,8 @@ def open_cache(files: Sequence[str], wanted: bool, command: str, request: Reques
     engine = request.engine
     if engine.endswith(".toml"):
         engine = str(digest(engine))
-    form = (request.predicate, request.when, request.hint, request.strip)
-    reach = (request.depth, request.through_facts, request.key_limit)
-    return Cache(fingerprint(request.catalog, command, engine, form, reach))
+    choices = {**request.choices, "engine": engine}
+    return Cache(fingerprint(request.catalog, command, request.strip, choices))
 
 
 def colour_option(function: _Function) -> _Function:

@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
-from functools import partial
 
 from sqlrewrite.lint import joins, managed, scans
 from sqlrewrite.lint.findings import BY_CODE, Finding
 from sqlrewrite.lint.subject import Subject, place_of, subjects
 from sqlrewrite.lint.suppression import suppress
 from sqlrewrite.model import MARKER, Problem, Span
+from sqlrewrite.options import Options, options
 from sqlrewrite.pruning.statement import Pruned
 from sqlrewrite.rewriter import FOREIGN, Examined, examine
-from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.parse import NOT_PARSED
 
@@ -32,41 +31,23 @@ CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
 
 
 def lint(
-    sql: str,
-    catalog: Catalog,
-    *,
-    engine: str = "spark",
-    predicate: str = "in",
-    when: str = "eligible",
-    hint: bool = True,
-    depth: int = 3,
-    through_facts: bool = False,
-    key_limit: int | None = None,
+    sql: str, catalog: Catalog, wanted: Options | None = None
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The findings of a text, and what went wrong while looking for them.
 
-    The arguments are those of ``rewrite``. Raises ConfigError as it does, and nothing for bad SQL.
+    ``wanted`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
+    for bad SQL.
     """
+    wanted = wanted or options()
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    look = partial(
-        examine,
-        sql,
-        catalog,
-        engine=engine,
-        predicate=predicate,
-        hint=hint,
-        depth=depth,
-        through_facts=through_facts,
-        key_limit=key_limit,
-    )
-    examined = full = heeding = look(when=when, heed=False)
-    if when != "eligible" and examined.stripped.predicates:
+    examined = full = heeding = examine(sql, catalog, wanted, heed=False)
+    if wanted.when != "eligible" and examined.stripped.predicates:
         # Tells what is not needed from what no longer follows.
-        full = look(when="eligible", heed=False)
+        full = examine(sql, catalog, replace(wanted, when="eligible"), heed=False)
     if examined.directives.found:
-        heeding = look(when=when)
+        heeding = examine(sql, catalog, wanted)
     found: list[Finding] = []
-    for subject in subjects(examined, full, heeding, engine_named(engine)):
+    for subject in subjects(examined, full, heeding, wanted.engine):
         found += _statement(subject)
     found += _foreign(examined)
     found.sort(key=lambda it: (it.place.span.start, it.code))

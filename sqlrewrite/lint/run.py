@@ -17,6 +17,7 @@ from sqlrewrite.lint.findings import Finding, Fix
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem
+from sqlrewrite.options import options
 from sqlrewrite.runner import FileResult, Request, internal_error, read_file
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
@@ -84,17 +85,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        found, bugs = lint(
-            text,
-            request.catalog,
-            engine=request.engine,
-            predicate=request.predicate,
-            when=request.when,
-            hint=request.hint,
-            depth=request.depth,
-            through_facts=request.through_facts,
-            key_limit=request.key_limit,
-        )
+        found, bugs = lint(text, request.catalog, options(**request.choices))
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.linter import lint
+from sqlrewrite.options import options
 from tests.lint.test_findings import IN, JOIN, _mended
 
 OUTER = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024"
 
 
 def _found(text: str, catalog: Catalog, when: str = "missed") -> list[Finding]:
-    found, failures = lint(text, catalog, when=when)
+    found, failures = lint(text, catalog, options(when=when))
     assert failures == ()
     return [it for it in found if it.suppression is None]
 
