@@ -7,26 +7,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
 from sqlrewrite.options import FORMS, WHENS
-from sqlrewrite.pool import WORTH, PoolError
+from sqlrewrite.pool import PoolError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
 from sqlrewrite.schema import Catalog, CatalogError
-from sqlrewrite.work import digest
-
-if TYPE_CHECKING:
-    from sqlrewrite.cache import Cache
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-MANY = 50
-"""From so many files on there is a progress bar."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
@@ -187,44 +180,6 @@ class Rewriting:
         )
 
 
-def exclude_option(function: _Function) -> _Function:
-    """``--force-exclude``, wherever files are looked for."""
-    return click.option(
-        "--force-exclude/--no-force-exclude",
-        default=None,
-        help="Leave out what `exclude` names even where it is given by name, as a hook does.",
-    )(function)
-
-
-def jobs_option(function: _Function) -> _Function:
-    """``-j`` and ``--cache``, wherever there may be many files."""
-    function = click.option(
-        "--cache/--no-cache",
-        default=True,
-        help="Where there are many files, remember what was found in them.  [default: cache]",
-    )(function)
-    return click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many files at once.  [default: as many as there are cores]",
-    )(function)
-
-
-def open_cache(files: Sequence[str], wanted: bool, command: str, request: Request) -> Cache | None:
-    """The cache for a command's results, where it is wanted and there are files enough."""
-    if not wanted or len(files) < WORTH:
-        return None
-    from sqlrewrite.cache import Cache, fingerprint
-
-    engine = request.engine
-    if engine.endswith(".toml"):
-        engine = str(digest(engine))
-    choices = {**request.choices, "engine": engine}
-    return Cache(fingerprint(request.catalog, command, request.strip, choices))
-
-
 def colour_option(function: _Function) -> _Function:
     """``--color/--no-color``."""
     return click.option(
@@ -299,34 +254,3 @@ def _clean_ends() -> Iterator[None]:
     except OutputError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2)
-
-
-def why_missing(path: str) -> str:
-    """What to say of a path that leads nowhere; it may be a command, misspelt."""
-    from difflib import get_close_matches
-
-    from sqlrewrite.cli import COMMANDS
-
-    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
-    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
-    return f"no such file or directory{hint}"
-
-
-@contextmanager
-def progress(doing: str, count: int, err: Printer, *, hidden: bool) -> Iterator[Callable[[], None]]:
-    """A bar on stderr where someone sits and waits; nothing at all where ``hidden``."""
-    if count < MANY or hidden or not err.stream.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(
-        *columns,
-        console=err.console,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,27 +16,21 @@ from sqlrewrite import config as settings_of
 from sqlrewrite.cli.common import (
     INSERTED,
     Command,
-    Rewriting,
     catalog_options,
     colour_option,
-    exclude_option,
-    jobs_option,
-    open_cache,
     printer,
-    progress,
     rewriting_options,
-    why_missing,
     write_stdout,
 )
-from sqlrewrite.config import Settings, load
-from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
+from sqlrewrite.config import Settings
+from sqlrewrite.files import Found
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request, missing
-from sqlrewrite.work import each
 
 
 class LintCommand(Command):
@@ -63,11 +56,9 @@ class LintCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Rewriting):
+class Asked(Files):
     """The options as given; None, or nothing, where the settings decide."""
 
-    paths: tuple[str, ...]
-    stdin_filename: str | None
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
@@ -75,13 +66,8 @@ class Asked(Rewriting):
     severity: settings_of.Pairs
     baseline: str | None
     write_baseline: bool
-    force_exclude: bool | None
-    jobs: int | None
-    cache: bool
     format: str
     statistics: bool
-    quiet: bool
-    verbose: bool
     color: bool | None
     strict: bool
     exit_zero: bool
@@ -196,8 +182,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = Asked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    first = asked.paths[0]
-    settings = load((asked.stdin_filename or ".") if first == STDIN else first, asked.config)
+    settings = asked.settings()
     total = _run(asked, settings)
     ctx.exit(
         0 if asked.exit_zero or (asked.write_baseline and not total.failures) else total.status
@@ -205,8 +190,6 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
 
 def _refuse_contradictions(asked: Asked) -> None:
-    if asked.quiet and asked.verbose:
-        raise click.UsageError("--quiet cannot go with --verbose")
     if asked.statistics and asked.format not in PEOPLE:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
@@ -232,8 +215,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     request, rules = asked.request(settings), _rules(asked, settings)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
-    found = find(asked.paths, settings.exclude, settings.root, force=force)
+    found = asked.find(settings)
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
@@ -269,20 +251,19 @@ def _results(
     for path in found.missing:
         yield unread(missing(path, why_missing(path)))
     task = Task(request)
-    with progress("linting", len(found.files), err, hidden=asked.quiet) as advance:
-        results: Iterator[Linted]
-        if STDIN in found.files:  # can be read here only
-            name = asked.stdin_filename or "<stdin>"
-            results = (
-                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
-                for path in found.files
-            )
-        else:
-            cache = open_cache(found.files, asked.cache, "lint", request)
-            results = each(task, found.files, asked.jobs or settings.jobs, cache)
-        for result in results:
-            yield result
-            advance()
+    hidden = asked.quiet
+    yield from results(
+        asked,
+        found,
+        settings,
+        request,
+        task,
+        run,
+        err,
+        command="lint",
+        doing="linting",
+        hidden=hidden,
+    )
 
 
 def _unsuppressed(result: Linted) -> Linted:

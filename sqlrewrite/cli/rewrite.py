@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,26 +13,20 @@ import click
 from sqlrewrite.cli.common import (
     INSERTED,
     Command,
-    Rewriting,
     catalog_options,
     colour_option,
-    exclude_option,
-    jobs_option,
-    open_cache,
     printer,
-    progress,
     rewriting_options,
-    why_missing,
     write_stdout,
 )
+from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
 from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
-from sqlrewrite.config import Settings, load
-from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.config import Settings
+from sqlrewrite.files import STDIN, Found
 from sqlrewrite.model import Verdict
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
-from sqlrewrite.work import each
 
 
 class RewriteCommand(Command):
@@ -51,28 +44,21 @@ class RewriteCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Rewriting):
+class Asked(Files):
     """The options as given; None where the settings decide."""
 
-    paths: tuple[str, ...]
-    stdin_filename: str | None
     strip: bool
     write: bool
     check: bool
     diff: bool
     explain: str | None
     format: str
-    quiet: bool
-    verbose: bool
     color: bool | None
     strict: bool
     exit_zero: bool
     master: str | None
     remote: str | None
     conf: tuple[str, ...]
-    force_exclude: bool | None
-    jobs: int | None
-    cache: bool
 
 
 @click.command(
@@ -143,7 +129,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = Asked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    settings = load(_start(asked), asked.config)
+    settings = asked.settings()
     request = asked.request(settings, strip=asked.strip)
     with spark_failures():
         summary = _run(asked, settings, request)
@@ -157,21 +143,12 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError(f"--write cannot go with {other}, which writes nothing")
     if asked.diff and asked.format == "json":
         raise click.UsageError("--diff cannot go with --format json: both go to stdout")
-    if asked.quiet and asked.verbose:
-        raise click.UsageError("--quiet cannot go with --verbose")
-
-
-def _start(asked: Asked) -> str:
-    """Where the search for settings begins: the first path, or the name given to stdin."""
-    first = asked.paths[0]
-    return (asked.stdin_filename or ".") if first == STDIN else first
 
 
 def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    force = settings.force_exclude if asked.force_exclude is None else asked.force_exclude
-    found = find(asked.paths, settings.exclude, settings.root, force=force)
+    found = asked.find(settings)
     kept: list[FileResult] = []
     summary = Summary()
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
@@ -204,20 +181,19 @@ def _results(
         yield path, missing(path, why_missing(path))
     plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
     task = Task(request, plans=plans, write=asked.write)
-    with progress("rewriting", len(found.files), err, hidden=hidden) as advance:
-        results: Iterator[FileResult]
-        if STDIN in found.files:  # can be read here only
-            name = asked.stdin_filename or "<stdin>"
-            results = (
-                run(name, sys.stdin.buffer.read(), request) if path == STDIN else task(path)[1]
-                for path in found.files
-            )
-        else:
-            cache = open_cache(found.files, asked.cache, "rewrite", request)
-            results = each(task, found.files, asked.jobs or settings.jobs, cache)
-        for path, result in zip(found.files, results, strict=True):
-            yield path, result
-            advance()
+    done = results(
+        asked,
+        found,
+        settings,
+        request,
+        task,
+        run,
+        err,
+        command="rewrite",
+        doing="rewriting",
+        hidden=hidden,
+    )
+    yield from zip(found.files, done, strict=True)
 
 
 def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> None:
