@@ -162,11 +162,13 @@ class _Writer:
     def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool) -> str:
         """One key query over those of several cases."""
         word = self.style.word
-        keys = [
-            self.query(case.pair.dimension, [self.value(case.pair.key_side, case)], case.kept)
-            for case in cases
-        ]
-        column = keys[0].split(f" {word('FROM')} ", 1)[0].rsplit(".", 1)[-1]
+        first = cases[0].pair  # whose columns name those of the union
+        column = _spelled(first.key, self.anchors) if first.key_plain else self.unused("k", set())
+        named = "{}" if first.key_plain else f"{{}} {word('AS')} {column}"
+        keys: list[str] = []
+        for case in cases:
+            value = self.value(case.pair.key_side, case, "{}" if keys else named)
+            keys.append(self.query(case.pair.dimension, [value], case.kept))
         alias = self.unused("q", set())
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         all_of_them = f" {word('UNION ALL')} ".join(keys)
