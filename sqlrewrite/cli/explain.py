@@ -10,7 +10,6 @@ import click
 from sqlrewrite.cli.common import (
     INSERTED,
     catalog_options,
-    colour_option,
     printer,
     rewriting_options,
     write_stdout,
@@ -18,7 +17,7 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.cli.spark import (
     SPARK,
     SparkCommand,
-    html_option,
+    report_options,
     spark_options,
     task,
     write_page,
@@ -58,15 +57,7 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 @catalog_options
 @rewriting_options
 @spark_options
-@click.option(
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
-@html_option
-@colour_option
+@report_options
 def command(html: str | None, format: str, color: bool | None, **given: Any) -> None:
     """Shows by what Spark prunes each fact scan, before and after, and how its plan changes.
 

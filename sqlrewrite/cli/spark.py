@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Command, Failure, Rewriting
+from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option
 from sqlrewrite.config import load
 from sqlrewrite.files import STDIN
 from sqlrewrite.model import Rewrite
@@ -56,9 +56,13 @@ def spark_options(function: _Function) -> _Function:
     return function
 
 
-def html_option(function: _Function) -> _Function:
-    """``--html``."""
-    return click.option("--html", metavar="FILE", help="Write the report as a page, too.")(function)
+def report_options(function: _Function) -> _Function:
+    """``--format``, ``--html`` and ``--color``."""
+    formats = click.Choice(["text", "json"])
+    text = "text for people, json for programs."
+    page = click.option("--html", metavar="FILE", help="Write the report as a page, too.")
+    form = click.option("--format", type=formats, default="text", show_default=True, help=text)
+    return form(page(colour_option(function)))
 
 
 @dataclass(frozen=True, slots=True)

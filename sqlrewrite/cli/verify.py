@@ -11,7 +11,6 @@ from sqlrewrite.cli.common import (
     INSERTED,
     Failure,
     catalog_options,
-    colour_option,
     printer,
     rewriting_options,
     write_stdout,
@@ -19,7 +18,7 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.cli.spark import (
     SPARK,
     SparkCommand,
-    html_option,
+    report_options,
     spark_options,
     task,
     write_page,
@@ -76,15 +75,7 @@ Over Connect the executed plan is out of reach: rows and seconds are reported, n
     type=click.FloatRange(min=0, min_open=True),
     help="Stop a statement that takes longer.",
 )
-@click.option(
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
-@html_option
-@colour_option
+@report_options
 @click.pass_context
 def command(
     ctx: click.Context,

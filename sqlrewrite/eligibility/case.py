@@ -42,14 +42,6 @@ class Case:
         """The block in whose text the predicate would be written."""
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
 
-    @property
-    def dimension_blocks(self) -> tuple[int, ...]:
-        """The blocks inside the dimension, none for a base table."""
-        dimension = self.pair.dimension
-        if isinstance(dimension, Derived | CteReference):
-            return dimension.query.blocks
-        return ()
-
     def reason(self, code: str) -> str | None:
         """The first thing that speaks against reading the dimension again under a rule's code."""
         return next((reason for found, reason in self.against if found == code), None)

@@ -29,9 +29,10 @@ from math import inf, prod
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.join_order import filtering_side
+from sqlrewrite.eligibility.selective_predicate import selective
 from sqlrewrite.options import Reach
 from sqlrewrite.plan.columns import column_type
-from sqlrewrite.plan.expressions import Call, Expression, Literal, Subquery
+from sqlrewrite.plan.expressions import Call, Expression, Subquery
 from sqlrewrite.plan.nodes import (
     Aggregate,
     CteReference,
@@ -50,7 +51,6 @@ from sqlrewrite.pruning.reducers import restricting
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
 
 _ALONE = Reach(depth=0)
-_EQUALITIES = ("=", "<=>", "<>")
 
 
 def judge(case: Case) -> Judgement:
@@ -178,13 +178,8 @@ def _selective(case: Case, expression: Expression) -> bool:
             )
         case Call(name="not", args=(inner,)):
             return _selective(case, inner)
-        case Call(name=name, args=args) if name in _EQUALITIES:
-            truths = any(isinstance(arg, Literal) and arg.kind == "boolean" for arg in args)
-            return name in case.engine.predicates and not truths
-        case Call(name=name):
-            return name in case.engine.predicates
         case _:
-            return False
+            return selective(case.engine, expression)
 
 
 def _bytes(case: Case, node: Node) -> float:

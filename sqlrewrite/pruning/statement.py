@@ -34,6 +34,9 @@ from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.managed import bounded, has_managed
 from sqlrewrite.sql.parse import Statement
 
+_OF_ONE = frozenset((SHARED.code, MISSED.code))
+"""What may speak against one of several references to a CTE, and not against them all together."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
@@ -84,7 +87,7 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
     judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
     judged += _by_others(plan, judged, pairs, options)
     groups = _groups(judged) + _unions(plan, judged)
-    done = _written(judged, groups, anchors, written, options)
+    done = _written(judged, groups, anchors, written)
     return _edit(statement, bound, done, anchors)
 
 
@@ -148,7 +151,7 @@ def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
     numbers = {
         item.case.pair: number
         for number, item in enumerate(judged)
-        if SHARED.code in item.failing <= {SHARED.code, MISSED.code}
+        if SHARED.code in item.failing <= _OF_ONE
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
@@ -160,7 +163,6 @@ def _written(
     groups: Sequence[_Group],
     anchors: Anchors,
     text: str,
-    options: Options,
 ) -> tuple[Judged, ...]:
     """The pairs with the predicates of those in ``groups``; ``text`` is the statement's, in lower
     case."""
@@ -180,7 +182,7 @@ def _written(
         except AnchorError as error:
             written = [_refused(item, f"no place in the text: {error}") for item in items]
         else:
-            why = _comment(cases, found, slot, anchors, options)
+            why = _comment(cases, found, slot, anchors)
             written = [
                 _accepted(item, found, slot) if why is None else _suppressed(item, why)
                 for item in items
@@ -205,14 +207,13 @@ def _merged(cases: list[Case], group: _Group) -> list[Case]:
 
 def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) -> Judged:
     """A pair whose predicates are to be written."""
-    why = "each reference bounds it: what any of them allows is let through"
-    rules = tuple(
-        replace(rule, outcome=Outcome.PASS, message=why)
-        if rule.code in (SHARED.code, MISSED.code)
-        else rule
-        for rule in item.rules
-    )
-    rules = rules if item.verdict is Verdict.REJECTED else item.rules
+    rules = item.rules
+    if item.verdict is Verdict.REJECTED:  # as one of several references
+        why = "each reference bounds it: what any of them allows is let through"
+        rules = tuple(
+            replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
+            for rule in rules
+        )
     return Judged(item.case, rules, Verdict.REWRITTEN, found, slot)
 
 
@@ -221,9 +222,9 @@ def _comment(
     found: tuple[Predicate, ...],
     slot: placement.Slot,
     anchors: Anchors,
-    options: Options,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
+    options = cases[0].options
     if options.suppressed is None or options.frozen is None:
         return None
     for case in cases:
