@@ -59,7 +59,7 @@ def tpcds_queries() -> list[str]:
     try:
         import duckdb
 
-        from benchmarks.tpcds import load_tpcds, spark_queries
+        from benchmarks.tpcds_data import load_tpcds, spark_queries
     except ImportError as error:
         sys.exit(
             f"The texts of the TPC-DS queries come from DuckDB, and {error.name} is not installed: "

@@ -3,9 +3,10 @@ fact table that it reads, the prediction of `--when missed` against what Spark r
 
     python -m benchmarks.native_score
 
-Measured were the scans of executed plans, with Spark's defaults (`fixtures/tpcds/
-native_pruning.json`, made by `benchmarks.native_pruning`). A table of a query counts as pruned if
-one of its scans is. The exit status is 1 if a prediction is wrong. Needs duckdb for the queries.
+Measured were the scans of executed plans in three settings: Spark's defaults, no broadcast joins,
+and INT partition columns against BIGINT keys (`docs/tpcds.json`, made by `benchmarks.tpcds`). A
+table of a query counts as pruned if one of its scans is; the queries in which nothing can be pruned
+have not been run. The exit status is 1 if a prediction is wrong. Needs duckdb for the queries.
 """
 
 from __future__ import annotations
@@ -13,20 +14,38 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import duckdb
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries
+from benchmarks.regimes import NARROW, REGIMES
+from benchmarks.tpcds_data import (
+    FIXTURES,
+    load_tpcds,
+    narrow_keys,
+    spark_queries,
+    table_ddl,
+    write_ddl,
+)
 from sqlrewrite import Catalog, Outcome
 from sqlrewrite.eligibility import MISSED
 from sqlrewrite.options import options
 from sqlrewrite.plan.nodes import Scan
 from sqlrewrite.rewriter import examine
+from sqlrewrite.rulebook import rules_folder
+
+MEASURED = FIXTURES.parent.parent / "docs" / "tpcds.json"
+SETTINGS = ("default", "sort-merge", "int-keys")
+"""The regimes that differ in what Spark prunes by itself and is not told to leave."""
+
+_THRESHOLD = "broadcast_threshold = 10485760"
 
 Use = tuple[int, str]
 """A query's number and a fact table that it reads."""
@@ -93,10 +112,32 @@ def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str,
             yield table, rule.outcome is Outcome.FAIL, rule.message
 
 
-def measured_pairs() -> frozenset[Use]:
+@cache
+def measured_pairs(regime: str = "default") -> frozenset[Use]:
     """What Spark pruned by itself."""
-    found = json.loads((FIXTURES / "native_pruning.json").read_text("utf-8"))
-    return frozenset((int(n), table) for n, tables in found["pruned"].items() for table in tables)
+    regimes = json.loads(MEASURED.read_text("utf-8"))["regimes"]
+    queries = next(it["queries"] for it in regimes if it["name"] == regime)
+    return frozenset(
+        (it["query"], table)
+        for it in queries
+        for table, read in it["original"]["reads"].items()
+        if read["pruned"]
+    )
+
+
+def score_in(regime: str, queries: Mapping[int, str], ddl: Mapping[str, str]) -> Score:
+    """The prediction under a regime's settings and tables against what was measured in it."""
+    threshold = REGIMES[regime].settings.get("spark.sql.autoBroadcastJoinThreshold")
+    with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as folder:
+        tables, engine = Path(folder) / "ddl.sql", Path(folder) / "spark.toml"
+        write_ddl(narrow_keys(ddl) if REGIMES[regime].database == NARROW else ddl, tables)
+        text = (rules_folder() / "engines" / "spark.toml").read_text("utf-8")
+        assert _THRESHOLD in text
+        if threshold is not None:
+            text = text.replace(_THRESHOLD, f"broadcast_threshold = {threshold}")
+        engine.write_text(text, "utf-8")
+        catalog = Catalog.load(str(tables))
+        return score(queries, catalog, measured_pairs(regime), str(engine))
 
 
 def main() -> None:
@@ -107,23 +148,26 @@ def main() -> None:
     ).parse_args()
     with duckdb.connect() as connection:
         load_tpcds(connection, 0)
-        queries = spark_queries(connection)
-    found = score(queries, Catalog.load(str(FIXTURES / "ddl.sql")), measured_pairs())
+        queries, ddl = spark_queries(connection), table_ddl(connection)
     console = Console()
-    console.print(confusion(found))
-    if found.wrong:
-        console.print(wrong_ones(found))
-    else:
+    wrong = False
+    for regime in SETTINGS:
+        found = score_in(regime, queries, ddl)
+        console.print(confusion(found, REGIMES[regime].title))
+        if found.wrong:
+            wrong = True
+            console.print(wrong_ones(found))
+    if not wrong:
         console.print("No prediction is wrong.", style="green")
-    sys.exit(bool(found.wrong))
+    sys.exit(wrong)
 
 
-def confusion(found: Score) -> Table:
+def confusion(found: Score, setting: str) -> Table:
     """The confusion table."""
     counts = found.counts()
     table = Table(
         "Spark, as measured",
-        title=f"{len(found.uses)} fact tables in 99 TPC-DS queries",
+        title=f"{setting}: {len(found.uses)} fact tables in 99 TPC-DS queries",
         title_justify="left",
         box=SIMPLE_HEAD,
     )

@@ -41,7 +41,13 @@ from sqlglot import exp
 
 from benchmarks.probes import Probe, Reach, Scan, fact_scans, kept, outward, own_block, parse
 from benchmarks.totals import joins_only
-from benchmarks.tpcds import FIXTURES, PARTITION_COLUMN, load_tpcds, query_numbers, spark_queries
+from benchmarks.tpcds_data import (
+    FIXTURES,
+    PARTITION_COLUMN,
+    load_tpcds,
+    query_numbers,
+    spark_queries,
+)
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
 from sqlrewrite.source import Lines
 

@@ -1,97 +1,236 @@
-"""TPC-DS from PyPI alone: DuckDB's generator and its 99 queries, as Spark's tables and Spark SQL.
+"""The 99 queries of TPC-DS on Spark, original against rewritten: rows, partitions, bytes, seconds.
 
-Needs duckdb, duckdb-extensions and duckdb-extension-tpcds (the dev extra); no network, no Spark.
+    python -m benchmarks.tpcds [--regimes default,sort-merge] [--queries 2,59,72] [--runs 3]
+                               [--scale 1] [--data FOLDER] [--report]
+
+The tables are partitioned Parquet in a Hive metastore (embedded Derby), the facts by their date
+key; both are made once, with DuckDB, and kept. In each regime (see --help) both texts of a query
+run in turn, the one first and then the other, --runs times; their rows are compared, without the
+LIMIT of the whole where that leaves open which of several equal rows it keeps. Queries in which
+nothing is inserted are not run. The log beside the data holds every run: what was cut off goes on
+where it stopped, and --report shows what there is without running anything.
+
+Writes docs/tpcds.json and docs/tpcds.svg; the exit status is 1 if any rows differ. Needs the extras
+dev and spark, and Java.
 """
 
-import re
-from argparse import ArgumentTypeError
-from collections.abc import Mapping
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import sqlglot
-from duckdb_extensions import import_extension
-from sqlglot import exp
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "tpcds"
+from benchmarks.regimes import (
+    NARROW,
+    REGIMES,
+    SAME,
+    Regime,
+    Run,
+    Setup,
+    Side,
+    append,
+    begin_log,
+    current,
+    digest,
+    read_log,
+)
+from benchmarks.tpcds_data import (
+    FIXTURES,
+    load_tpcds,
+    narrow_keys,
+    query_numbers,
+    spark_queries,
+    table_ddl,
+    without_limit,
+    write_ddl,
+)
+from benchmarks.tpcds_report import save, show
+from benchmarks.warehouse import cache_folder, generate_data, register_tables, start_spark
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.spark.scans import partitioned_scans
+from tests.rows import difference
 
-PARTITION_COLUMN = {
-    "catalog_returns": "cr_returned_date_sk",
-    "catalog_sales": "cs_sold_date_sk",
-    "inventory": "inv_date_sk",
-    "store_returns": "sr_returned_date_sk",
-    "store_sales": "ss_sold_date_sk",
-    "web_returns": "wr_returned_date_sk",
-    "web_sales": "ws_sold_date_sk",
-}
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-_LAST_LIMIT = re.compile(r"\s+LIMIT \d+\s*\Z")
+Texts = Mapping[tuple[str, int], tuple[str, str]]
+"""The original and the rewritten text, by regime and query."""
 
-
-def load_tpcds(connection: duckdb.DuckDBPyConnection, scale: float) -> None:
-    """Fills a database with TPC-DS of that scale factor; 0 makes the tables and no rows."""
-    import_extension("tpcds")
-    connection.execute("LOAD tpcds")
-    connection.execute(f"CALL dsdgen(sf={scale})")
-
-
-def query_numbers(text: str) -> list[int]:
-    """The numbers in ``2,59,72``, for an option. Raises ArgumentTypeError, which argparse shows."""
-    numbers = [int(it) if it.strip().isdecimal() else 0 for it in text.split(",")]
-    if not all(1 <= number <= 99 for number in numbers):
-        raise ArgumentTypeError(f"numbers from 1 to 99 with commas are wanted, not {text!r}")
-    return numbers
-
-
-def spark_queries(connection: duckdb.DuckDBPyConnection) -> dict[int, str]:
-    """The 99 queries by number, in Spark's dialect."""
-    rows = connection.execute("SELECT query_nr, query FROM tpcds_queries() ORDER BY 1").fetchall()
-    return {
-        number: sqlglot.transpile(sql, read="duckdb", write="spark", pretty=True)[0]
-        for number, sql in rows
-    }
-
-
-def without_limit(sql: str) -> str:
-    """A query without the LIMIT of the whole: which of several equal rows it keeps is open."""
-    return _LAST_LIMIT.sub("", sql)
+DOCS = FIXTURES.parent.parent / "docs"
 
 
-def table_ddl(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Each table's CREATE TABLE for Spark, by name in alphabetical order."""
-    columns: dict[str, list[str]] = {}
-    for table, column, duckdb_type in connection.execute(
-        "SELECT table_name, column_name, data_type FROM duckdb_columns() "
-        "WHERE NOT internal ORDER BY table_name, column_index"
-    ).fetchall():
-        spark_type = exp.DataType.build(duckdb_type, dialect="duckdb").sql("spark")
-        columns.setdefault(table, []).append(f"  {column} {spark_type}")
-    return {table: create_table(table, lines) for table, lines in columns.items()}
+def main() -> None:
+    options = parse_options()
+    data: Path = (options.data or cache_folder(options.scale)).resolve()
+    log = data.with_name(data.name + ".jsonl")
+    with duckdb.connect() as tpcds:
+        load_tpcds(tpcds, 0)
+        ddl, queries = table_ddl(tpcds), spark_queries(tpcds)
+    texts = rewritten_texts(ddl, queries)
+    if not options.report:
+        asked = {
+            (name, number): texts[name, number]
+            for name in options.regimes
+            for number in options.queries or queries
+            if (name, number) in texts
+        }
+        _measure(options, data, log, ddl, asked)
+    setup, runs = read_log(log)
+    if setup is None:
+        sys.exit(f"nothing has been measured yet: {log} is not there")
+    runs = current(runs, texts)
+    show(Console(highlight=False), setup, runs)
+    save(DOCS, setup, runs)
+    sys.exit(any(it.rows != SAME for it in runs))
 
 
-def create_table(table: str, columns: list[str]) -> str:
-    """A table's CREATE TABLE, a fact's partitioned by its date key."""
-    text = f"CREATE TABLE {table} (\n" + ",\n".join(columns) + "\n)\nUSING parquet"
-    if key := PARTITION_COLUMN.get(table):
-        text += f"\nPARTITIONED BY ({key})"
-    return text
+def parse_options() -> argparse.Namespace:
+    regimes = "\n".join(f"  {it.name:<12}{it.title}" for it in REGIMES.values())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.tpcds",
+        description=__doc__,
+        epilog=f"regimes:\n{regimes}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--queries", type=query_numbers, metavar="2,59,…", help="default: all")
+    parser.add_argument(
+        "--regimes", type=_regimes, default=list(REGIMES), metavar="NAME,…", help="default: all"
+    )
+    parser.add_argument("--scale", type=float, default=1.0, help="of TPC-DS (default: 1)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help=f"where the tables are, or go (default: {cache_folder(1)})",
+    )
+    parser.add_argument("--runs", type=int, default=3, help="of each text (default: 3)")
+    parser.add_argument("--memory", default="6g", help="of Spark's driver (default: %(default)s)")
+    parser.add_argument("--report", action="store_true", help="run nothing")
+    return parser.parse_args()
 
 
-def write_ddl(ddl: Mapping[str, str], path: Path) -> None:
-    """The tables as one file of Spark DDL."""
-    path.write_text("\n\n".join(f"{create};" for create in ddl.values()) + "\n", "utf-8")
+def _regimes(text: str) -> list[str]:
+    names = text.split(",")
+    if not set(names) <= set(REGIMES):
+        raise argparse.ArgumentTypeError(f"names of {', '.join(REGIMES)} are wanted, not {text!r}")
+    return names
 
 
-def copy_table(
-    connection: duckdb.DuckDBPyConnection, table: str, folder: Path, where: str = "true"
+def rewritten_texts(ddl: Mapping[str, str], queries: Mapping[int, str]) -> Texts:
+    """Both texts of each query that is rewritten, regime by regime."""
+    found = {}
+    with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as folder:
+        for regime in REGIMES.values():
+            path = Path(folder) / "ddl.sql"
+            write_ddl(_declared(ddl, regime.database), path)
+            catalog = Catalog.load(str(path))
+            for number, sql in queries.items():
+                result = rewrite(sql, catalog, **regime.choices)
+                if result.changed:
+                    found[regime.name, number] = (sql, result.sql)
+    return found
+
+
+def _declared(ddl: Mapping[str, str], database: str) -> Mapping[str, str]:
+    return narrow_keys(ddl) if database == NARROW else ddl
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def _measure(
+    options: argparse.Namespace, data: Path, log: Path, ddl: Mapping[str, str], texts: Texts
 ) -> None:
-    """Writes a table as Parquet, a fact with one folder a day; ``where`` leaves rows out."""
-    rows = f"FROM {table} WHERE {where}"
-    if key := PARTITION_COLUMN.get(table):
-        connection.execute(
-            f"COPY ({rows} ORDER BY {key}) TO '{folder}' "
-            f"(FORMAT parquet, PARTITION_BY ({key}), OVERWRITE)"
-        )
-    else:
-        folder.mkdir(exist_ok=True)
-        connection.execute(f"COPY ({rows}) TO '{folder / 'data.parquet'}' (FORMAT parquet)")
+    progress = Console(stderr=True, highlight=False)
+    with progress.status(f"TPC-DS at scale {options.scale:g} in {data} …"):
+        generate_data(data, options.scale)
+    metastore = data.with_name(data.name + "-metastore")
+    with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as work:
+        spark = start_spark(Path(work), options.memory, "tpcds", metastore)
+        try:
+            for database in dict.fromkeys(it.database for it in REGIMES.values()):
+                with progress.status(f"registering the tables of {database} …"):
+                    tables = _declared(ddl, database)
+                    partitions = register_tables(spark, tables, data, database)
+            setup = Setup(spark.version, options.scale, partitions)
+            done = {(it.regime, it.query, it.number, it.texts) for it in begin_log(log, setup)}
+            todo = [
+                (number, REGIMES[name], query)
+                for number in range(options.runs)
+                for name, query in texts
+                if (name, query, number, digest(*texts[name, query])) not in done
+            ]
+            for database in {regime.database for _, regime, _ in todo}:
+                with progress.status(f"warming up {database} …"):
+                    warm_up(spark, database, partitions)
+            with _bar(progress, len(todo)) as advance:
+                for number, regime, query in todo:
+                    advance(f"{regime.name} q{query}, run {number + 1}")
+                    append(log, run(spark, regime, query, number, *texts[regime.name, query]))
+        finally:
+            spark.stop()
+
+
+def warm_up(spark: SparkSession, database: str, facts: Iterable[str]) -> None:
+    """Has Spark list the files of each fact table: whoever reads it first would pay for that."""
+    for table in facts:
+        spark.sql(f"SELECT count(*) FROM {database}.{table}").collect()
+
+
+@contextmanager
+def _bar(console: Console, count: int) -> Iterator[Any]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+        task = bar.add_task("", total=count)
+        yield lambda what: bar.update(task, description=what, advance=1)
+
+
+def run(
+    spark: SparkSession, regime: Regime, query: int, number: int, original: str, rewritten: str
+) -> Run:
+    """Both texts, once; which of them comes first changes with the query and with the run."""
+    sides: dict[str, Side] = {}
+    rows: dict[str, list[Any]] = {}
+    with settings(spark, regime):
+        texts = (original, rewritten) if (query + number) % 2 == 0 else (rewritten, original)
+        for text in texts:
+            start = time.perf_counter()
+            frame = spark.sql(text)
+            rows[text] = frame.collect()
+            seconds = round(time.perf_counter() - start, 3)
+            sides[text] = Side(seconds, tuple(partitioned_scans(frame)))
+        wrong = difference(rows[original], rows[rewritten])
+        if wrong and without_limit(original) != original:
+            whole = [spark.sql(without_limit(text)).collect() for text in (original, rewritten)]
+            wrong = difference(*whole)
+    texts_name = digest(original, rewritten)
+    return Run(
+        regime.name, query, number, texts_name, wrong or SAME, sides[original], sides[rewritten]
+    )
+
+
+@contextmanager
+def settings(spark: SparkSession, regime: Regime) -> Iterator[None]:
+    """The settings and the tables of a regime; the settings as they were before when it is over."""
+    before = {name: spark.conf.get(name) for name in regime.settings}
+    spark.sql(f"USE {regime.database}")
+    for name, value in regime.settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, was in before.items():
+            spark.conf.set(name, str(was))
+
+
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from benchmarks.tpcds import PARTITION_COLUMN, copy_table, load_tpcds
+from benchmarks.tpcds_data import PARTITION_COLUMN, copy_table, load_tpcds
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +47,9 @@ def generate_data(folder: Path, scale: float) -> None:
     marker.write_text(f"{scale:g}", "utf-8")
 
 
-def start_spark(work: Path, memory: str, name: str) -> SparkSession:
-    """A local Spark on two cores that writes into the folder ``work``; exits without PySpark."""
+def start_spark(work: Path, memory: str, name: str, metastore: Path) -> SparkSession:
+    """A local Spark on two cores that writes into the folder ``work``, with a Hive metastore in a
+    folder that is kept (embedded Derby); exits without PySpark."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -60,21 +61,37 @@ def start_spark(work: Path, memory: str, name: str) -> SparkSession:
         .config("spark.driver.memory", memory)
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", f"-Dderby.stream.error.file={work / 'derby.log'}")
+        .config("spark.hadoop.javax.jdo.option.ConnectionURL", _derby(metastore))
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.local.dir", str(work / "spark"))
         .config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        .enableHiveSupport()
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
 
-def register_tables(spark: SparkSession, ddl: Mapping[str, str], data: Path) -> dict[str, int]:
-    """Makes the tables known to the session's catalog; returns each fact table's partitions."""
-    for table, create in ddl.items():
-        spark.sql(f"{create}\nLOCATION '{data / table}'")
+def _derby(folder: Path) -> str:
+    return f"jdbc:derby:;databaseName={folder};create=true"
+
+
+def register_tables(
+    spark: SparkSession, ddl: Mapping[str, str], data: Path, database: str
+) -> dict[str, int]:
+    """Makes the tables known to the metastore, where they are not yet; returns each fact table's
+    partitions. No statistics are computed: Spark takes a dimension's size from its file."""
+    spark.sql(f"CREATE DATABASE IF NOT EXISTS {database}")
+    spark.sql(f"USE {database}")
+    known = {row.tableName for row in spark.sql("SHOW TABLES").collect()}
     facts = [table for table in ddl if table in PARTITION_COLUMN]
+    for table, create in ddl.items():
+        if table not in known:
+            spark.sql(f"{create}\nLOCATION '{data / table}'")
     for table in facts:
+        if not spark.sql(f"SHOW PARTITIONS {table}").isEmpty():
+            continue
         spark.sql(f"MSCK REPAIR TABLE {table}")
     return {table: spark.sql(f"SHOW PARTITIONS {table}").count() for table in facts}

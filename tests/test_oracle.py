@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.oracle import Database, Measured, as_json, measure, measure_scan, sentences
 from benchmarks.probes import NULL_PARTITION, Reach, fact_scans, kept, outward, own_block, parse
-from benchmarks.tpcds import load_tpcds, spark_queries
+from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
 
 COLUMNS = {"sales": "day", "refunds": "day"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.tpcds import PARTITION_COLUMN, copy_table, table_ddl, without_limit
+from benchmarks.tpcds_data import PARTITION_COLUMN, copy_table, table_ddl, without_limit
 from tests.rows import difference
 from tests.tpcds.support import database, queries, rewritten
 

@@ -7,7 +7,6 @@ takes off what hides it.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
@@ -15,7 +14,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from benchmarks.tpcds import FIXTURES, load_tpcds, spark_queries
+from benchmarks.tpcds_data import FIXTURES, load_tpcds, spark_queries, table_ddl
 from sqlrewrite import Catalog, Rewrite, rewrite
 from tests.differential.duckdbtext import respelled
 
@@ -43,6 +42,11 @@ def queries() -> dict[int, str]:
 @cache
 def catalog() -> Catalog:
     return Catalog.load(str(FIXTURES / "ddl.sql"))
+
+
+@cache
+def tables() -> dict[str, str]:
+    return table_ddl(database())
 
 
 @cache
@@ -94,9 +98,3 @@ def tables_pruned(result: Rewrite) -> set[str]:
         for candidate in result.candidates
         if candidate.verdict.value in ("rewritten", "already-pruned")
     }
-
-
-def native_pruning() -> list[tuple[int, str]]:
-    """The pairs of query and fact table that Spark prunes by itself, as measured."""
-    measured = json.loads((FIXTURES / "native_pruning.json").read_text("utf-8"))
-    return [(int(number), it) for number, tables in measured["pruned"].items() for it in tables]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from benchmarks.native_score import Score, measured_pairs, score
-from benchmarks.tpcds import FIXTURES, PARTITION_COLUMN
-from sqlrewrite import Catalog, rewrite
-from sqlrewrite.rulebook import rules_folder
+from benchmarks.native_score import Score, measured_pairs, score, score_in
+from benchmarks.tpcds_data import PARTITION_COLUMN
+from sqlrewrite import rewrite
 
-from .support import catalog, queries
+from .support import catalog, queries, tables
 from .test_tpcds_pairs import MORE
 
 
@@ -47,26 +44,18 @@ def test_what_is_missed_is_what_is_written() -> None:
     assert written == MORE
 
 
-def test_without_broadcasts_nothing_is_pruned(tmp_path: Path) -> None:
-    """SPARK_FACTS.md: with broadcast joins off, not one of 215 scans is pruned."""
-    text = (rules_folder() / "engines" / "spark.toml").read_text("utf-8")
-    path = tmp_path / "spark.toml"
-    path.write_text(text.replace("broadcast_threshold = 10485760", "broadcast_threshold = -1"))
-    assert not score(queries(), catalog(), frozenset(), str(path)).predicted
+def test_without_broadcasts_nothing_is_pruned() -> None:
+    found = score_in("sort-merge", queries(), tables())
+    assert not found.measured
+    assert not found.predicted
 
 
-def test_under_int_keys_a_union_hides_the_column(tmp_path: Path, default: Score) -> None:
-    """SPARK_FACTS.md: INT partition columns against a BIGINT d_date_sk lose the eight scans of q5
-    and q54 that stand below a UNION ALL, and no other."""
-    text = (FIXTURES / "ddl.sql").read_text("utf-8")
-    for column in PARTITION_COLUMN.values():
-        assert f"{column} BIGINT" in text
-        text = text.replace(f"{column} BIGINT", f"{column} INT")
-    path = tmp_path / "ddl.sql"
-    path.write_text(text)
-    narrow = score(queries(), Catalog.load(str(path)), frozenset())
-    assert narrow.predicted < default.predicted
-    assert default.predicted - narrow.predicted == {
+def test_under_int_keys_a_union_hides_the_column(default: Score) -> None:
+    """The eight scans of q5 and q54 that stand below a UNION ALL, and no other."""
+    found = score_in("int-keys", queries(), tables())
+    assert found.wrong == []
+    assert found.predicted < default.predicted
+    assert default.predicted - found.predicted == {
         *((5, table) for table in PARTITION_COLUMN if table != "inventory"),
         (54, "catalog_sales"),
         (54, "web_sales"),

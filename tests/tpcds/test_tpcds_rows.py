@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.tpcds import without_limit
+from benchmarks.tpcds_data import without_limit
 from sqlrewrite.model import MARKER
 from tests.rows import difference
 

@@ -1,0 +1,345 @@
+"""What the runs of ``benchmarks.tpcds`` come to: tables, JSON, and a plot.
+
+In: the runs of a log. Out: per query and regime the medians of both sides and what they read, and
+per regime the sums, the geometric mean of the ratios, and the queries that got slower by more than
+the runs differ among themselves. Beside them stands what Trino published for its own dynamic
+partition pruning, query by query (``TRINO``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.regimes import REGIMES, SAME, Regime, Run, Setup, Side
+
+VERSION = 1
+SLOWEST = 10
+"""So many of the queries that got slower are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the scans of a fact table read in the last run; ``pruned``: by a dynamic filter."""
+
+    scans: int
+    partitions: int
+    bytes: int
+    pruned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One of the two texts: the seconds of each run, and what it read, by fact table."""
+
+    seconds: tuple[float, ...]
+    reads: Mapping[str, Read]
+
+    @property
+    def median(self) -> float:
+        """The median seconds of a run."""
+        return median(self.seconds)
+
+    @property
+    def partitions(self) -> int:
+        """The partitions read, over all facts."""
+        return sum(it.partitions for it in self.reads.values())
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the files read, over all facts."""
+        return sum(it.bytes for it in self.reads.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A query in a regime, over all its runs."""
+
+    query: int
+    rows: str
+    original: Text
+    rewritten: Text
+
+    @property
+    def ratio(self) -> float:
+        """The seconds of the rewritten text, the original's being 1."""
+        return self.rewritten.median / self.original.median
+
+    @property
+    def slower(self) -> bool:
+        """Whether it is slower by more than noise: each run than each of the original's."""
+        return min(self.rewritten.seconds) > max(self.original.seconds)
+
+    @property
+    def faster(self) -> bool:
+        """Whether it is faster by more than noise."""
+        return max(self.rewritten.seconds) < min(self.original.seconds)
+
+
+def compared(runs: Iterable[Run]) -> dict[str, list[Compared]]:
+    """The queries of each regime, in order."""
+    groups: dict[tuple[str, int], list[Run]] = {}
+    for it in sorted(runs, key=lambda run: run.number):
+        groups.setdefault((it.regime, it.query), []).append(it)
+    found: dict[str, list[Compared]] = {}
+    for name in REGIMES:
+        for query in range(1, 100):
+            if group := groups.get((name, query)):
+                rows = next((it.rows for it in group if it.rows != SAME), SAME)
+                sides = _text([it.original for it in group]), _text([it.rewritten for it in group])
+                found.setdefault(name, []).append(Compared(query, rows, *sides))
+    return found
+
+
+def _text(sides: Sequence[Side]) -> Text:
+    scans = sides[-1].scans
+    reads = {}
+    for table in sorted({scan.table for scan in scans}):
+        mine = [scan for scan in scans if scan.table == table]
+        reads[table] = Read(
+            scans=len(mine),
+            partitions=sum(scan.partitions for scan in mine),
+            bytes=sum(scan.bytes for scan in mine),
+            pruned=any(scan.pruned for scan in mine),
+        )
+    return Text(tuple(side.seconds for side in sides), reads)
+
+
+def mean_ratio(queries: Sequence[Compared]) -> float:
+    """The geometric mean of the queries' ratios."""
+    return exp(sum(log(it.ratio) for it in queries) / len(queries))
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def show(console: Console, setup: Setup, runs: Sequence[Run]) -> None:
+    """The regimes, and the slowest regressions of each; other rows first of all."""
+    found = compared(runs)
+    for name, queries in found.items():
+        for it in queries:
+            if it.rows != SAME:
+                console.print(f"[bold red]{name} q{it.query}, other rows:[/]", it.rows)
+    console.print(f"Spark {setup.spark}, TPC-DS at scale {setup.scale:g}")
+    console.print(sums(found))
+    for name, queries in found.items():
+        slower = sorted((it for it in queries if it.ratio > 1), key=lambda it: -it.ratio)
+        console.print(_slowest(REGIMES[name], slower[:SLOWEST]))
+    console.print(against_trino(found))
+
+
+def sums(found: Mapping[str, Sequence[Compared]]) -> Table:
+    """A line for each regime."""
+    table = Table("regime", title="all queries that are rewritten", box=SIMPLE_HEAD)
+    for heading in (
+        "queries",
+        "runs",
+        "partitions",
+        "GB",
+        "seconds",
+        "mean ratio",
+        "faster",
+        "slower",
+    ):
+        table.add_column(heading, justify="right")
+    for name, queries in found.items():
+        table.add_row(REGIMES[name].title, *_sums(queries))
+    return table
+
+
+def _sums(queries: Sequence[Compared]) -> Iterator[str]:
+    sides = [[it.original for it in queries], [it.rewritten for it in queries]]
+    runs = sorted({len(it.original.seconds) for it in queries})
+    yield f"{len(queries)}"
+    yield "–".join(map(str, dict.fromkeys((runs[0], runs[-1]))))
+    yield " → ".join(f"{sum(it.partitions for it in side):,}" for side in sides)
+    yield " → ".join(f"{sum(it.bytes for it in side) / 1e9:.2f}" for side in sides)
+    yield " → ".join(f"{sum(it.median for it in side):.0f}" for side in sides)
+    yield f"{mean_ratio(queries):.2f}"
+    yield f"{sum(it.faster for it in queries)}"
+    yield f"{sum(it.slower for it in queries)}"
+
+
+def _slowest(regime: Regime, queries: Iterable[Compared]) -> Table:
+    table = Table("query", title=f"slower: {regime.title}", title_justify="left", box=SIMPLE_HEAD)
+    for heading in ("original", "rewritten", "ratio", "partitions", ""):
+        table.add_column(heading, justify="right")
+    for it in queries:
+        table.add_row(
+            f"q{it.query}",
+            _seconds(it.original),
+            _seconds(it.rewritten),
+            f"{it.ratio:.2f}",
+            f"{it.original.partitions:,} → {it.rewritten.partitions:,}",
+            "more than noise" if it.slower and len(it.original.seconds) > 1 else "",
+        )
+    return table
+
+
+def _seconds(text: Text) -> str:
+    low, high = min(text.seconds), max(text.seconds)
+    spread = f" ({low:.1f}–{high:.1f})" if len(text.seconds) > 1 else ""
+    return f"{text.median:.1f} s{spread}"
+
+
+# --- Trino ----------------------------------------------------------------------------------------
+
+TRINO_SOURCE = "https://trino.io/blog/2020/06/14/dynamic-partition-pruning.html"
+TRINO: Mapping[int, tuple[float, float, float, float]] = {
+    1: (10.96, 8.50, 17.91, 14.53),
+    4: (21.63, 10.80, 34.81, 12.99),
+    5: (41.38, 14.94, 54.81, 11.45),
+    7: (12.35, 9.26, 30.28, 17.31),
+    8: (10.48, 6.43, 10.19, 3.52),
+    11: (20.04, 14.82, 25.37, 9.72),
+    17: (24.05, 9.87, 30.18, 9.75),
+    18: (13.98, 6.00, 20.29, 8.81),
+    25: (18.91, 8.04, 37.54, 11.12),
+    27: (11.98, 5.58, 26.69, 10.12),
+    29: (24.11, 15.46, 30.18, 13.50),
+    31: (27.81, 12.77, 39.53, 13.73),
+    32: (11.51, 8.15, 15.05, 12.76),
+    33: (15.95, 4.31, 31.26, 6.67),
+    35: (15.10, 5.22, 4.83, 1.70),
+    36: (11.68, 6.43, 24.28, 12.78),
+    38: (21.08, 16.20, 5.65, 3.15),
+    40: (37.40, 11.98, 17.02, 9.20),
+    46: (11.57, 9.06, 18.51, 14.19),
+    48: (20.48, 12.65, 20.71, 11.54),
+    49: (26.69, 16.01, 68.67, 30.57),
+    50: (46.90, 33.22, 21.30, 16.77),
+    54: (43.05, 11.39, 17.71, 11.52),
+    56: (16.23, 4.12, 31.26, 6.72),
+    60: (16.39, 6.02, 31.26, 7.42),
+    61: (17.18, 5.50, 42.63, 9.37),
+    66: (13.67, 6.59, 19.63, 8.34),
+    69: (9.89, 7.46, 4.83, 3.16),
+    71: (17.32, 6.11, 31.26, 8.06),
+    74: (16.86, 9.44, 22.59, 8.08),
+    75: (122.04, 69.45, 110.86, 63.91),
+    77: (23.94, 7.51, 49.95, 12.20),
+    80: (43.46, 18.57, 37.25, 11.78),
+    85: (20.97, 16.54, 14.65, 10.52),
+}
+"""Seconds before and after, data read before and after, of the queries that the article lists:
+those that dynamic partition pruning made faster by more than 20 %."""
+
+
+def against_trino(found: Mapping[str, Sequence[Compared]]) -> Table:
+    """The queries of Trino's table: what part of the time and of the data is left, in each regime
+    that was measured."""
+    names = [name for name in found if name != "missed"]
+    table = Table(
+        "query",
+        title=f"seconds and bytes left of 100, of the queries in {TRINO_SOURCE}",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+    )
+    for heading in ("Trino", *(REGIMES[name].title for name in names)):
+        table.add_column(heading, justify="right")
+    by_query = {name: {it.query: it for it in found[name]} for name in names}
+    for query, (before, after, old, new) in TRINO.items():
+        cells = (_left(by_query[name].get(query)) for name in names)
+        table.add_row(f"q{query}", f"{after / before:4.0%} {new / old:4.0%}", *cells)
+    return table
+
+
+def _left(it: Compared | None) -> str:
+    if it is None:
+        return "not rewritten"
+    data = it.rewritten.bytes / it.original.bytes if it.original.bytes else 1
+    return f"{it.ratio:4.0%} {data:4.0%}"
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def save(folder: Path, setup: Setup, runs: Sequence[Run]) -> None:
+    """Writes ``tpcds.json`` and ``tpcds.svg``."""
+    found = compared(runs)
+    folder.mkdir(exist_ok=True)
+    (folder / "tpcds.json").write_text(as_json(setup, found), "utf-8")
+    plot(found, setup, folder / "tpcds.svg")
+
+
+def as_json(setup: Setup, found: Mapping[str, Sequence[Compared]]) -> str:
+    """All that was measured, a query a line, so that two measurements differ readably."""
+    regimes = []
+    for name, queries in found.items():
+        lines = ",\n".join(f"    {json.dumps(_query(it))}" for it in queries)
+        head = {"name": name, "title": REGIMES[name].title, **_settings(REGIMES[name])}
+        regimes.append(f'  {json.dumps(head)[:-1]}, "queries": [\n{lines}\n  ]}}')
+    head = {
+        "version": VERSION,
+        "spark": setup.spark,
+        "scale": setup.scale,
+        "partitions": dict(setup.partitions),
+    }
+    return f'{json.dumps(head)[:-1]}, "regimes": [\n' + ",\n".join(regimes) + "\n]}\n"
+
+
+def _settings(regime: Regime) -> dict[str, Any]:
+    return {"settings": dict(regime.settings), "choices": dict(regime.choices)}
+
+
+def _query(it: Compared) -> dict[str, Any]:
+    return {
+        "query": it.query,
+        "rows": it.rows,
+        "original": _side(it.original),
+        "rewritten": _side(it.rewritten),
+    }
+
+
+def _side(text: Text) -> dict[str, Any]:
+    reads = {
+        table: {
+            "scans": it.scans,
+            "partitions": it.partitions,
+            "bytes": it.bytes,
+            "pruned": it.pruned,
+        }
+        for table, it in text.reads.items()
+    }
+    return {"median": text.median, "seconds": list(text.seconds), "reads": reads}
+
+
+def plot(found: Mapping[str, Sequence[Compared]], setup: Setup, path: Path) -> None:
+    """The ratio of each query in each regime, fastest first, on a logarithmic scale."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "", "font.size": 9})
+    from matplotlib import pyplot
+
+    names = [name for name in found if len(found[name]) > SLOWEST]
+    figure, panels = pyplot.subplots(
+        len(names), 1, figsize=(10, 2.2 * len(names)), sharex=True, sharey=True, squeeze=False
+    )
+    for panel, name in zip(panels[:, 0], names, strict=True):
+        queries = sorted(found[name], key=lambda it: it.ratio)
+        speed = [1 / it.ratio for it in queries]
+        colours = ["#2a9d6f" if value >= 1 else "#c0392b" for value in speed]
+        panel.bar(range(len(speed)), [value - 1 for value in speed], 0.7, bottom=1, color=colours)
+        panel.axhline(1, color="#555", linewidth=0.8)
+        panel.set_yscale("log", base=2)
+        panel.set_yticks([0.5, 1, 2, 4, 8], ["½", "1", "2", "4", "8"])
+        panel.set_ylabel("times as fast")
+        panel.set_xticks([])
+        panel.set_title(f"{REGIMES[name].title}: {mean_ratio(queries):.2f} of the time", loc="left")
+        for place, it in list(enumerate(queries))[:8]:
+            panel.annotate(f"q{it.query}", (place, 1 / it.ratio), ha="center", va="bottom", size=6)
+    panels[-1, 0].set_xlabel(
+        f"the queries that are rewritten, TPC-DS at scale {setup.scale:g}, Spark {setup.spark}"
+    )
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
