@@ -6,8 +6,10 @@ a name that more than one relation could have, or that only an unknown relation 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from sqlrewrite.model import Span
 from sqlrewrite.plan.columns import column_names
@@ -58,13 +60,18 @@ class Scope:
             if not _merges(self.source):
                 listed = []
                 for leaf in self.visible():
-                    names = column_names(leaf) or ()
-                    listed.append((leaf.relation, names, frozenset(names)))
+                    listed.append((leaf.relation, _counted(column_names(leaf) or ())))
             self._listed = (self.source, listed)
         return self._listed[1]
 
 
-_Listed = tuple[int, tuple[str, ...], frozenset[str]]
+_Listed = tuple[int, Mapping[str, int]]
+"""A relation, and how often it has a column of each name."""
+
+
+@lru_cache(1024)  # of tables mostly, each of which is read by many queries
+def _counted(names: tuple[str, ...]) -> Mapping[str, int]:
+    return Counter(names)
 
 
 def _merges(node: Node) -> bool:
@@ -122,12 +129,11 @@ def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
     listed = scope.listed()
     if listed is None:
         return find(scope.source, name, span) if scope.source is not None else []
-    return [
-        ColumnRef(relation, name, span, False)
-        for relation, names, distinct in listed
-        if name in distinct
-        for _ in range(names.count(name))
-    ]
+    found: list[Expression] = []
+    for relation, counts in listed:
+        if name in counts:
+            found += [ColumnRef(relation, name, span, False)] * counts[name]
+    return found
 
 
 def _one(found: list[Expression], parts: tuple[str, ...]) -> Expression | None:

@@ -178,9 +178,12 @@ class Translator:
 
     def _column(self, node: exp.Expr) -> Expression:
         args = node.args
-        if isinstance(args["this"], exp.Star):
+        last = args["this"]
+        if isinstance(last, exp.Star):
             return Unknown("a star of columns")
-        identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
+        identifiers = [last]
+        if args.get("table"):
+            identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
         parts = tuple([part.args["this"].lower() for part in identifiers])
         if len(parts) == 1 and parts[0] in self.aliases and not self._in_from(parts[0]):
             return self.aliases[parts[0]]
@@ -357,6 +360,8 @@ def type_name(node: exp.Expr) -> str:
     plain = str(node.this.value) if hasattr(node.this, "value") else str(node.this)
     if not node.expressions:
         return _TYPE_NAMES.get(plain, plain.lower())
+    if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
+        return f"decimal({','.join(it.name for it in node.expressions)})"
     return node.sql("spark").lower().replace(" ", "")
 
 

@@ -7,13 +7,14 @@ shows that the end is where the tree has it. For a new WHERE the FROM before it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
-from sqlrewrite.sql.templates import Refer
+from sqlrewrite.sql.templates import SIGNS, Refer
 from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
@@ -21,9 +22,20 @@ _FROM = ("from_", "joins", "laterals")
 
 def is_query(text: str, refer: Refer) -> bool:
     """Whether a text is one query in parentheses, its templates read with ``refer``."""
+    if any(sign in text for sign in SIGNS):
+        return _is_query(lambda: tokenize(text, refer), text)
+    return _is_plain_query(text)
+
+
+@lru_cache(1024)  # the queries of a warehouse share their dimensions, and so their key queries
+def _is_plain_query(text: str) -> bool:
+    return _is_query(lambda: tokenize(text), text)
+
+
+def _is_query(lex: Callable[[], list[Token]], text: str) -> bool:
     try:
         # A hint's text would be lexed and parsed once more; it decides nothing.
-        tokens = [t for t in tokenize(text, refer) if t.token_type is not TokenType.HINT]
+        tokens = [token for token in lex() if token.token_type is not TokenType.HINT]
         tree = parse_tokens(tokens, text)
     except (SqlglotError, RecursionError, ValueError):
         return False
