@@ -19,6 +19,9 @@ from benchmarks.tpcds_data import PARTITION_COLUMN, copy_table, load_tpcds
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+SHUFFLE_PARTITIONS = 8
+"""Spark's 200 are for clusters: at scale 1 on two cores most of the time would go into them."""
+
 
 def cache_folder(scale: float) -> Path:
     """Where the data of a scale is kept unless an option says otherwise."""
@@ -63,6 +66,7 @@ def start_spark(work: Path, memory: str, name: str, metastore: Path) -> SparkSes
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.extraJavaOptions", f"-Dderby.stream.error.file={work / 'derby.log'}")
         .config("spark.hadoop.javax.jdo.option.ConnectionURL", _derby(metastore))
+        .config("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.local.dir", str(work / "spark"))
