@@ -24,7 +24,7 @@ from benchmarks.regimes import (
 )
 from benchmarks.tpcds import rewritten_texts
 from benchmarks.tpcds_data import PARTITION_COLUMN, query_numbers
-from benchmarks.tpcds_report import TRINO, as_json, compared, mean_ratio, plot, show
+from benchmarks.tpcds_report import TRINO, TRINO_SUMS, as_json, compared, mean_ratio, plot, show
 from benchmarks.warehouse import generate_data
 from sqlrewrite.spark.scans import TableScan
 
@@ -86,6 +86,19 @@ def test_the_tables_tell_both_sides() -> None:
     assert line.split() == ["q75", "57%", "58%", "not", "rewritten"]
 
 
+def test_how_many_got_faster_by_how_much() -> None:
+    runs = [run(0, 4.0, seconds, query) for query, seconds in enumerate((1.0, 1.5, 2.5, 3.9), 1)]
+    shares = shown(runs).partition("bytes less")[2]
+    (line,) = (it for it in shares.splitlines() if it.strip().startswith("Spark's defaults"))
+    assert line.split()[2:] == ["2", "(99%)", "1", "(99%)", "0"]
+
+
+def test_one_run_tells_no_noise() -> None:
+    (found,) = compared(RUNS[:1])["default"]
+    assert not found.faster
+    assert shown(RUNS[:1]).split("0.11")[1].split()[:2] == ["?", "?"]
+
+
 def test_other_rows_are_told_first() -> None:
     assert shown([run(0, 1.0, 1.0, rows="1 differ")]).startswith(
         "default q59, other rows: 1 differ"
@@ -96,7 +109,7 @@ def test_trino_s_figures_are_those_it_sums_up() -> None:
     """18 queries over 50 % faster, 7 by 30 to 50 %; they sum up more queries below than they
     list."""
     faster = [1 - after / before for before, after, *_ in TRINO.values()]
-    assert sum(it > 0.5 for it in faster) == 18
+    assert sum(it > 0.5 for it in faster) == 18 == TRINO_SUMS["over 50 %"][0]
     assert all(it > 0.2 for it in faster)
 
 
