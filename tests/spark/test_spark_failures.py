@@ -1,0 +1,145 @@
+"""A Spark that goes away, is not there, or lacks a table: one clear sentence, status 2, in bounded
+time, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite.cli import program
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 150
+
+DDL = """CREATE TABLE sold (amount INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE days (day INT, season STRING) USING parquet"""
+ENDLESS = """SELECT s.day, (SELECT count(*) FROM range(0, 1000000000000, 1, 2) WHERE id % 7 = 3)
+FROM sold s JOIN days d ON s.day = d.day WHERE d.season = 'winter'
+"""
+
+# A Spark in the same process that is killed while a command has it do something.
+KILLED = """
+import os, signal, sys, threading
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from sqlrewrite.cli import main
+from sqlrewrite.spark import catalog, session
+
+builder = SparkSession.builder.config("spark.sql.warehouse.dir", "w")
+builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
+connect, when = sys.argv.pop(1) == "connect", sys.argv.pop(1)
+spark = (builder.remote("local[2]") if connect else builder.master("local[2]")).getOrCreate()
+for statement in open("ddl.sql").read().split(";"):
+    spark.sql(statement)
+process = SparkContext._gateway.proc.pid
+
+def kill():
+    os.kill(process, signal.SIGKILL)
+
+if when == "later":
+    threading.Timer(4, kill).start()
+else:
+    reading = catalog._relation
+    def dying(spark, name):
+        kill() if name[-1] == when else None
+        return reading(spark, name)
+    catalog._relation = dying
+if connect:
+    session._RETRIES["max_retries"] = 3
+    session._bound(spark)
+main()
+"""
+
+
+def killed(folder: Path, how: str, when: str, *args: str) -> subprocess.CompletedProcess[str]:
+    (folder / "ddl.sql").write_text(DDL, "utf-8")
+    (folder / "q.sql").write_text(ENDLESS, "utf-8")
+    return subprocess.run(
+        [sys.executable, "-c", KILLED, how, when, *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+
+@pytest.fixture(params=["classic", "connect"])
+def how(request: pytest.FixtureRequest) -> str:
+    if request.param == "connect" and (find_spec("grpc") is None or find_spec("pandas") is None):
+        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
+    return str(request.param)
+
+
+@pytest.mark.spark
+def test_killed_while_verifying(spark: SparkSession, how: str, tmp_path: Path) -> None:
+    page = tmp_path / "q.html"
+    done = killed(tmp_path, how, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Error: q.sql:1: " in done.stderr
+    assert "the Spark process has ended" in done.stderr
+    assert "internal error" not in done.stderr
+    assert not page.exists()
+    assert (tmp_path / "q.sql").read_text("utf-8") == ENDLESS
+
+
+@pytest.mark.spark
+def test_killed_while_pulling(spark: SparkSession, how: str, tmp_path: Path) -> None:
+    done = killed(tmp_path, how, "sold", *"catalog pull -o w.json".split())
+    assert done.returncode == 2, done.stderr
+    assert "the Spark process has ended" in done.stderr
+    assert "internal error" not in done.stderr
+    # What had been read is kept for the next pull, under the name that the help tells.
+    assert not (tmp_path / "w.json").exists()
+    lines = (tmp_path / "w.json.partial").read_text("utf-8").splitlines()
+    assert len(lines) == 2
+    assert "spark_catalog.default.days" in lines[1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["verify", "explain", "rewrite --explain spark -w", "rewrite --explain spark --when missed -w"],
+)
+@pytest.mark.parametrize("option", ["--remote=sc://127.0.0.1:", "--master=spark://127.0.0.1:"])
+def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    if option.startswith("--remote"):
+        pytest.importorskip("grpc")
+    query = ENDLESS.encode()
+    (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
+    (tmp_path / "q.sql").write_bytes(query)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    args = [*command.split(), "-c", str(tmp_path / "ddl.sql"), f"{option}{port}"]
+    done = CliRunner().invoke(program, [*args, str(tmp_path / "q.sql")], catch_exceptions=False)
+    assert done.exit_code == 2, done.output
+    url = option.partition("=")[2]
+    assert f"{url}{port}: nobody answers there (Connection refused)" in done.stderr
+    assert (tmp_path / "q.sql").read_bytes() == query
+
+
+@pytest.mark.spark
+def test_a_table_that_is_only_in_the_catalog(spark: SparkSession, tmp_path: Path) -> None:
+    """The DDL names it, and the Spark that is asked does not have it."""
+    (tmp_path / "ddl.sql").write_text(DDL.replace("sold", "never_made"), "utf-8")
+    (tmp_path / "q.sql").write_text(ENDLESS.replace("sold", "never_made"), "utf-8")
+    args = ["verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql")]
+    for sample in ([], ["--sample", "4"]):
+        done = CliRunner().invoke(program, [*args, *sample], catch_exceptions=False)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "[TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
+        assert "never_made" in done.stderr
+        assert "give --master or --remote" in done.stderr
