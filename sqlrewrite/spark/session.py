@@ -52,9 +52,8 @@ _TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "p
 _NO_PLAN = re.compile(
     r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
 )
-_GONE = frozenset(
-    "Py4JNetworkError ConnectionRefusedError ConnectionResetError RetriesExceeded".split()
-)
+_GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
+_UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
 
 
@@ -113,7 +112,7 @@ def spark_errors(what: str) -> Iterator[None]:
     except SparkError:
         raise
     except _failures() as error:
-        kind = SparkGoneError if type(error).__name__ in _GONE else SparkError
+        kind = SparkGoneError if _gone(error) else SparkError
         raise kind(f"{what}: {reason(error)}") from error
 
 
@@ -131,7 +130,7 @@ def tried() -> Iterator[None]:
 
 def reason(error: BaseException) -> str:
     """Why Spark failed, in one line."""
-    if type(error).__name__ in _GONE:
+    if _gone(error):
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
     text = _NO_PLAN.sub("", str(java if java is not None else error), count=1)
@@ -139,6 +138,10 @@ def reason(error: BaseException) -> str:
         text = text.partition(sign)[0]
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return " ".join(lines[:2]) or type(error).__name__
+
+
+def _gone(error: BaseException) -> bool:
+    return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
 
 
 def literal_name(parts: tuple[str, ...]) -> str:

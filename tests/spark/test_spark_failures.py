@@ -3,110 +3,27 @@ time, and nothing half-written."""
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
-from importlib.util import find_spec
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from sqlrewrite.cli import program
+from sqlrewrite.spark import session
+from sqlrewrite.spark.target import SparkGoneError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 150
 
 DDL = """CREATE TABLE sold (amount INT, day INT) USING parquet PARTITIONED BY (day);
 CREATE TABLE days (day INT, season STRING) USING parquet"""
 ENDLESS = """SELECT s.day, (SELECT count(*) FROM range(0, 1000000000000, 1, 2) WHERE id % 7 = 3)
 FROM sold s JOIN days d ON s.day = d.day WHERE d.season = 'winter'
 """
-
-# A Spark in the same process that is killed while a command has it do something.
-KILLED = """
-import os, signal, sys, threading
-from pyspark import SparkContext
-from pyspark.sql import SparkSession
-from sqlrewrite.cli import main
-from sqlrewrite.spark import catalog, session
-
-builder = SparkSession.builder.config("spark.sql.warehouse.dir", "w")
-builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
-connect, when = sys.argv.pop(1) == "connect", sys.argv.pop(1)
-spark = (builder.remote("local[2]") if connect else builder.master("local[2]")).getOrCreate()
-for statement in open("ddl.sql").read().split(";"):
-    spark.sql(statement)
-process = SparkContext._gateway.proc.pid
-
-def kill():
-    os.kill(process, signal.SIGKILL)
-
-if when == "later":
-    threading.Timer(4, kill).start()
-else:
-    reading = catalog._relation
-    def dying(spark, name):
-        kill() if name[-1] == when else None
-        return reading(spark, name)
-    catalog._relation = dying
-if connect:
-    session._RETRIES["max_retries"] = 3
-    session._bound(spark)
-main()
-"""
-
-
-def killed(folder: Path, how: str, when: str, *args: str) -> subprocess.CompletedProcess[str]:
-    (folder / "ddl.sql").write_text(DDL, "utf-8")
-    (folder / "q.sql").write_text(ENDLESS, "utf-8")
-    return subprocess.run(
-        [sys.executable, "-c", KILLED, how, when, *args],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=SECONDS,
-    )
-
-
-@pytest.fixture(params=["classic", "connect"])
-def how(request: pytest.FixtureRequest) -> str:
-    if request.param == "connect" and (find_spec("grpc") is None or find_spec("pandas") is None):
-        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
-    return str(request.param)
-
-
-@pytest.mark.spark
-def test_killed_while_verifying(spark: SparkSession, how: str, tmp_path: Path) -> None:
-    page = tmp_path / "q.html"
-    done = killed(tmp_path, how, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert "Error: q.sql:1: " in done.stderr
-    assert "the Spark process has ended" in done.stderr
-    assert "internal error" not in done.stderr
-    assert not page.exists()
-    assert (tmp_path / "q.sql").read_text("utf-8") == ENDLESS
-
-
-@pytest.mark.spark
-def test_killed_while_pulling(spark: SparkSession, how: str, tmp_path: Path) -> None:
-    done = killed(tmp_path, how, "sold", *"catalog pull -o w.json".split())
-    assert done.returncode == 2, done.stderr
-    assert "the Spark process has ended" in done.stderr
-    assert "internal error" not in done.stderr
-    # What had been read is kept for the next pull, under the name that the help tells.
-    assert not (tmp_path / "w.json").exists()
-    lines = (tmp_path / "w.json.partial").read_text("utf-8").splitlines()
-    assert len(lines) == 2
-    assert "spark_catalog.default.days" in lines[1]
 
 
 @pytest.mark.parametrize(
@@ -129,6 +46,27 @@ def test_nobody_is_there(command: str, option: str, tmp_path: Path) -> None:
     url = option.partition("=")[2]
     assert f"{url}{port}: nobody answers there (Connection refused)" in done.stderr
     assert (tmp_path / "q.sql").read_bytes() == query
+
+
+def test_a_connect_server_that_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told from one that refuses, and in bounded time."""
+    pytest.importorskip("grpc")
+    pytest.importorskip("pandas")
+    if pytest.importorskip("pyspark").__version__ < "4":
+        pytest.skip("Spark 3's client wants more than a plan")
+    from pyspark.sql.connect.client import SparkConnectClient
+    from pyspark.sql.connect.plan import Range
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    client = SparkConnectClient(f"sc://127.0.0.1:{port}")
+    monkeypatch.setitem(session._RETRIES, "max_retries", 2)
+    session._bound(cast(Any, SimpleNamespace(client=client)))
+    start = time.monotonic()
+    gone = pytest.raises(SparkGoneError, match="q: the Spark process has ended")
+    with gone, session.tried(), session.spark_errors("q"):
+        client.to_table(Range(0, 1, 1, 1).to_proto(client), {})
+    assert time.monotonic() - start < 60
 
 
 @pytest.mark.spark
