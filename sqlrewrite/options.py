@@ -32,8 +32,9 @@ class Reach:
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
 
-    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
-    ``frozen`` why nothing may be inserted there.
+    ``planned`` are the pairs that the engine's own plan prunes, where it was asked for one: with
+    ``when = missed`` that is what counts. ``suppressed`` says why the scan at an offset of the text
+    is to be left as it is, if it is, and ``frozen`` why nothing may be inserted there.
     """
 
     engine: Engine
@@ -43,6 +44,7 @@ class Options:
     reach: Reach = field(default_factory=Reach)
     key_limit: int | None = None
     disabled: frozenset[str] = frozenset()
+    planned: frozenset[object] | None = None
     suppressed: Callable[[int], str | None] | None = None
     frozen: Callable[[int], str | None] | None = None
 

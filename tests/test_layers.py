@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.bind",),
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
-    ("sqlrewrite.sql.queries",),
+    ("sqlrewrite.sql.queries", "sqlrewrite.sql.references"),
     ("sqlrewrite.sql.directives", "sqlrewrite.sql.managed"),
     ("sqlrewrite.sql.suppressed",),
     ("sqlrewrite.sql.verify",),

@@ -63,11 +63,13 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     PATH is a file of SQL, or - for stdin. Nothing is run. Without --master and --remote the tables
     of the catalog are made, empty, in a local Spark that is told the catalog's sizes, so that it
-    plans as production would; they are gone afterwards.
+    plans as production would; they are gone afterwards. With --when missed that plan says what
+    Spark prunes by itself.
     """
     asked = task(**given)
     out = printer(err=False, color=color)
     from sqlrewrite.spark.explain import Explained, explain_text
+    from sqlrewrite.spark.native import missed
     from sqlrewrite.spark.session import session
 
     found: list[Explained] = []
@@ -78,7 +80,10 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
             _print(out, explained, first=len(found) == 1)
 
     with session(asked.target) as running:
-        stock = explain_text(running, asked.name, asked.rewrite, asked.catalog, keep)
+        rewrite = asked.rewrite
+        if asked.request.when == "missed":
+            rewrite = missed(running, asked.name, rewrite, asked.request)
+        stock = explain_text(running, asked.name, rewrite, asked.catalog, keep)
     if format == "json":
         from sqlrewrite.report.physical import explained_json
 

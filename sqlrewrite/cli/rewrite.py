@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -26,7 +26,7 @@ from sqlrewrite.files import STDIN, Found
 from sqlrewrite.model import Verdict
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
-from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
+from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run, write
 
 
 class RewriteCommand(Command):
@@ -152,8 +152,9 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     kept: list[FileResult] = []
     summary = Summary()
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
-    with _explainer(asked, settings, request, err) as explain:
-        for path, result in _results(found, asked, settings, request, hidden, err):
+    with _on_spark(asked, settings, request, err) as (left_to_spark, explain):
+        for path, plain in _results(found, asked, settings, request, hidden, err):
+            result = left_to_spark(plain)
             summary = summary.plus(result)
             if asked.format == "json":
                 kept.append(result)
@@ -180,7 +181,8 @@ def _results(
     for path in found.missing:
         yield path, missing(path, why_missing(path))
     plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
-    task = Task(request, plans=plans, write=asked.write)
+    # What the plan has a say in is written when it has been read.
+    task = Task(request, plans=plans, write=asked.write and not _by_plan(asked, settings, request))
     done = results(
         asked,
         found,
@@ -234,21 +236,35 @@ def _explain(asked: Asked, settings: Settings) -> str:
     return asked.explain or ("none" if asked.check else settings.explain)
 
 
+def _by_plan(asked: Asked, settings: Settings, request: Request) -> bool:
+    """Whether Spark's plan says what Spark misses."""
+    return request.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
+
+
 @contextmanager
-def _explainer(
+def _on_spark(
     asked: Asked, settings: Settings, request: Request, err: Printer
-) -> Iterator[Callable[[FileResult], None]]:
-    """What prints Spark's plans of a file, on one session for all; else what does nothing."""
-    wanted = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
-    if not wanted:
-        yield lambda result: None
+) -> Iterator[tuple[Callable[[FileResult], FileResult], Callable[[FileResult], None]]]:
+    """What leaves to Spark, in a file's result, that which it prunes by itself, and what prints its
+    plans of a file, on one session for all; where it is not asked for, what does nothing."""
+    shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
+    by_plan = _by_plan(asked, settings, request)
+    if not (shown or by_plan):
+        yield lambda result: result, lambda result: None
         return
     from sqlrewrite.report.physical import explained_lines, stock_lines
     from sqlrewrite.spark.explain import explain_text
+    from sqlrewrite.spark.native import missed
     from sqlrewrite.spark.session import session
 
+    def left_to_spark(result: FileResult) -> FileResult:
+        if result.rewrite is None or not by_plan:
+            return result
+        done = replace(result, rewrite=missed(running, result.path, result.rewrite, request))
+        return write(done) if asked.write else done
+
     def show(result: FileResult) -> None:
-        if result.rewrite is None:
+        if result.rewrite is None or not shown:
             return
         stock = explain_text(
             running,
@@ -260,4 +276,4 @@ def _explainer(
         err.print(stock_lines(stock))
 
     with session(target(asked.master, asked.remote, asked.conf)) as running:
-        yield show
+        yield left_to_spark, show

@@ -15,7 +15,7 @@ from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option
 from sqlrewrite.config import load
 from sqlrewrite.files import STDIN
 from sqlrewrite.model import Rewrite
-from sqlrewrite.runner import FileResult, read_file, run
+from sqlrewrite.runner import FileResult, Request, read_file, run
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import write_file
 from sqlrewrite.spark.target import SparkError, Target
@@ -67,12 +67,17 @@ def report_options(function: _Function) -> _Function:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A file rewritten, what is known of its tables, and the Spark to try it on."""
+    """A file rewritten, as it was asked for, and the Spark to try it on."""
 
     name: str
     rewrite: Rewrite
-    catalog: Catalog
+    request: Request
     target: Target
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is known of its tables."""
+        return self.request.catalog
 
 
 def task(
@@ -88,7 +93,7 @@ def task(
     for error in result.errors:
         raise Failure(f"{name}:{error.line}:{error.column}: {error.message}")
     assert result.rewrite is not None
-    return Task(name, result.rewrite, request.catalog, where)
+    return Task(name, result.rewrite, request, where)
 
 
 def write_page(path: str, text: str) -> None:

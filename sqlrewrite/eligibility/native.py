@@ -20,7 +20,8 @@ And it finds as much as our predicate does:
 
 7. no neighbour outside the filtering side restricts the keys further.
 
-Where one of them is not certain the engine is taken to miss it: a predicate too many costs little.
+Where the engine was asked for its plan (``options.planned``) that decides, and none of these. Where
+one of them is not certain the engine is taken to miss it: a predicate too many costs little.
 """
 
 from __future__ import annotations
@@ -57,6 +58,11 @@ def judge(case: Case) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters."""
     if case.options.when != "missed":
         return passed("asked for are all predicates, also those that the engine finds by itself")
+    planned, engine, by = case.options.planned, case.engine.name, case.dimension_name
+    if planned is not None:
+        if case.pair.place in planned:
+            return failed(f"{engine} prunes by the join with {by} by itself: read from its plan")
+        return passed(f"{engine} misses it: its plan does not surely prune by the join with {by}")
     why = missed(case)
     if why is not None:
         return passed(f"{case.engine.name} misses it: {why}")

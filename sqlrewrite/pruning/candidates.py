@@ -44,6 +44,10 @@ _TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BETWEEN = (">=", "<=")
 
 
+Place = tuple[int, str, int, str]
+"""The offset of a fact's reference, its column, the dimension's number, the name of the key."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tie:
     """A condition between two relations, and where it stands.
@@ -95,6 +99,13 @@ class Pair:
     dimension: Relation
     key: ColumnRef
     key_side: Side
+
+    @property
+    def place(self) -> Place:
+        """What tells it from all other pairs of a text, and is the same in every reading of it."""
+        span = self.target.span
+        at = -1 if span is None else span.start
+        return at, self.target_column, self.dimension.relation, self.key.name
 
     @property
     def fact_plain(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlrewrite.report.page import page, table
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.bags import Comparison
+from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.scans import TableScan
 from sqlrewrite.spark.verify import Outcome, ScanRead, Verified
 
@@ -24,6 +25,9 @@ _STYLES = {
     Outcome.UNSTABLE: "bold yellow",
     Outcome.SKIPPED: "bold yellow",
 }
+_NAMED = 4
+"""So many of the partitions of a sample are named for people."""
+
 _MEASURES = ("partitions", "files", "bytes", "rows")
 
 
@@ -54,14 +58,44 @@ def _outcome(verified: Verified) -> Iterator[Line]:
     count = f" ({found.before:,})" if found and verified.outcome is Outcome.SAME else ""
     yield (
         (f"{verified.path}:{verified.line}: ", "bold"),
-        (f"{verified.outcome.value}{count}", _STYLES[verified.outcome]),
+        (f"{verified.outcome.value}{count}{_on(verified.sample)}", _STYLES[verified.outcome]),
     )
+    for it in verified.sample:
+        yield from _taken(it)
     if found is None:
         return
     if verified.outcome is Outcome.SAME and found.before == 0:
         yield (("    no row on either side: that they are the same says little", "yellow"),)
     if verified.outcome in (Outcome.DIFFERENT, Outcome.UNSTABLE):
         yield from _difference(found)
+
+
+def _on(sample: Sequence[Sampled]) -> str:
+    """``on a sample of 20 of 1,823 partitions``, where the query read that."""
+    smaller = [it for it in sample if len(it.taken) < it.partitions]
+    if not smaller:
+        return ""
+    only = smaller[0] if len(smaller) == 1 else None
+    of = f" of {len(only.taken):,} of {only.partitions:,} partitions" if only else ""
+    return f" on a sample{of}"
+
+
+def _taken(sampled: Sampled) -> Iterator[Line]:
+    """What was taken of a fact, and whether a difference could have been seen there."""
+    name = sampled.table.removeprefix("spark_catalog.")
+    if sampled.whole:
+        yield ((f"    {name} is read whole: {sampled.whole}", "yellow"),)
+        return
+    count = len(sampled.taken)
+    told = f"    {name}: {count:,} of {sampled.partitions:,} partitions"
+    if sampled.kept is not None:
+        told += f", {sampled.kept:,} that a predicate keeps and {count - sampled.kept:,} that it"
+        told += " does not"
+    more = ", …" if count > _NAMED else ""
+    yield ((told, ""), (f" ({', '.join(sampled.taken[:_NAMED])}{more})", "dim"))
+    if sampled.kept == count and count:
+        says = "the predicate keeps all of them, so nothing could differ: take a larger sample"
+        yield ((f"    {says}", "yellow"),)
 
 
 def _difference(found: Comparison) -> Iterator[Line]:
@@ -105,7 +139,8 @@ def _value(scan: TableScan | None, measure: str) -> _Number:
 
 
 def _section(verified: Verified) -> str:
-    place = escape(f"{verified.path}:{verified.line}: {verified.outcome.value}")
+    outcome = f"{verified.outcome.value}{_on(verified.sample)}"
+    place = escape(f"{verified.path}:{verified.line}: {outcome}")
     rows = []
     for name, measure, before, after in _measured(verified):
         most = max(before[1], after[1]) or 1.0
@@ -143,8 +178,19 @@ def _data(verified: Verified) -> dict[str, Any]:
             "lost_sample": [list(row) for row in found.lost_rows],
             "added_sample": [list(row) for row in found.added_rows],
         },
+        "sample": [_sampled(it) for it in verified.sample],
         "scans": [_scan(scan) for scan in verified.scans],
         "seconds": {"before": verified.seconds_before, "after": verified.seconds_after},
+    }
+
+
+def _sampled(sampled: Sampled) -> dict[str, Any]:
+    return {
+        "table": sampled.table,
+        "partitions": sampled.partitions,
+        "taken": list(sampled.taken),
+        "kept": sampled.kept,
+        "read_whole_because": sampled.whole or None,
     }
 
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.schema import Catalog, CatalogError, Name, Relation, Table
 from sqlrewrite.spark import describe
-from sqlrewrite.spark.session import Session, literal_name, spark_errors
-from sqlrewrite.spark.target import SparkError
+from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
+from sqlrewrite.spark.target import SparkError, SparkGoneError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,7 +91,7 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
     """Tables and views of a schema; SHOW TABLES of a v2 catalog leaves the views out."""
     where = literal_name(schema)
     rows = list(spark.sql(f"SHOW TABLES IN {where}").collect())
-    with suppress(SparkError), spark_errors("no views"):
+    with tried():
         rows += spark.sql(f"SHOW VIEWS IN {where}").collect()
     return {str(row[1]).lower() for row in rows if not row["isTemporary"]}
 
@@ -100,11 +100,13 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
 
 
 def pull(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
-    """Each relation, read; a table that cannot be read costs only itself."""
+    """Each relation, read; a table that cannot be read costs only itself. Raises SparkGoneError."""
     for name in wanted:
         try:
             with spark_errors("cannot be read"):
                 yield Pulled(name, _relation(session.spark, name))
+        except SparkGoneError as error:
+            raise SparkGoneError(f"{'.'.join(name)}: {error}") from error
         except (SparkError, describe.NotDescribedError) as error:
             yield Pulled(name, None, str(error).removeprefix("cannot be read: "))
 
@@ -125,14 +127,14 @@ def _relation(spark: SparkSession, name: Name) -> Relation:
 
 def _as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
     """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
-    with suppress(SparkError, ValueError), spark_errors("no JSON"):
+    with suppress(ValueError), tried():
         data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
         return data if isinstance(data, dict) else None
     return None
 
 
 def _planned_size(spark: SparkSession, table: str) -> int | None:
-    with suppress(SparkError), spark_errors("no size"):
+    with tried():
         explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
         return describe.planned_size(explained)
     return None
@@ -150,7 +152,7 @@ def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:
 
 
 def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | None:
-    with suppress(SparkError, ValueError), spark_errors("no counts"):
+    with suppress(ValueError), tried():
         shown = f"DESCRIBE TABLE EXTENDED {literal_name(table.name)} {literal_name((column,))}"
         said = {row[0]: row[1] for row in spark.sql(shown).collect()}
         return int(said["distinct_count"]) if str(said.get("distinct_count")).isdigit() else None
@@ -161,7 +163,7 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
     """The table with how many partitions it has, and how many values each partition column has."""
     if any(field.transform != "identity" for field in table.partitioned_by):
         return table
-    with suppress(SparkError), spark_errors("no partitions"):
+    with tried():
         values = [
             "count(DISTINCT nullif(split_part(split(partition, '/')"
             f"[{index}], '=', 2), '{_NULL_PARTITION}'))"

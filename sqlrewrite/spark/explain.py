@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 from sqlrewrite.model import PlanLine, Rewrite
-from sqlrewrite.schema import Catalog
+from sqlrewrite.schema import Catalog, Name
 from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, partitioned, use
 from sqlrewrite.spark.physical import Operator, PhysicalPlan, Subquery, items, parse, plain
 from sqlrewrite.spark.session import Session, reason, spark_errors
@@ -75,14 +75,41 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
-class _Filter:
-    """A filter on partition columns: not dynamic, a scalar subquery, or a set of join keys."""
+class Filter:
+    """A filter on partition columns: not dynamic, a scalar subquery, or a set of join keys, which
+    has the column that they are for, and the tables, by ``short``, that they are read from."""
 
     text: str
     dynamic: bool = False
     scalar: bool = False
     semi: bool = False
     planned: bool = True
+    column: str = ""
+    tables: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedScan:
+    """A scan in a plan: its table, its filters on partition columns, and the columns it reads."""
+
+    table: str
+    filters: tuple[Filter, ...]
+    schema: str
+
+    @property
+    def short(self) -> Name:
+        """The table by ``short``."""
+        return short(self.table)
+
+    def sure(self, column: str) -> tuple[Filter, ...]:
+        """The filters of join keys that will bound a column."""
+        wanted = column.lower()
+        return tuple(it for it in self.filters if it.dynamic and it.planned and it.column == wanted)
+
+
+def short(table: str) -> Name:
+    """The last two parts of a qualified name: in a Spark of our own all catalogs are one."""
+    return tuple(table.lower().split("."))[-2:]
 
 
 def explain_text(
@@ -116,8 +143,7 @@ def explain(session: Session, pair: Pair, facts: frozenset[str]) -> Explained:
     if pair.changed:
         failing = f"{pair.place}: Spark cannot plan the rewritten query"
         after = plan(session, pair.after.text, failing)
-    reuse_only = str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true"
-    first, second = (Planned(it, reuse_only, facts) for it in (before, after))
+    first, second = (planned(session, it, facts) for it in (before, after))
     return Explained(
         path=pair.path,
         line=pair.before.line,
@@ -143,6 +169,11 @@ def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
 # Scan by scan
 
 
+def planned(session: Session, plan: PhysicalPlan, facts: frozenset[str]) -> Planned:
+    """A plan as the session's settings have it run."""
+    return Planned(plan, str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true", facts)
+
+
 class Planned:
     """A plan with what is asked of it more than once: its broadcasts and its fact scans."""
 
@@ -163,15 +194,15 @@ class Planned:
             if "Join LeftSemi" in join.name and len(join.children) == 2
         }
         self.scans = [
-            (it.table, self._filters(it), it.details.get("ReadSchema", ""))
+            PlannedScan(it.table, self._filters(it), it.details.get("ReadSchema", ""))
             for it in _read(plan)
             if it.table and (it.table.split(".")[-1].lower() in facts or _filters_of(it))
         ]
 
-    def _filters(self, scan: Operator) -> tuple[_Filter, ...]:
+    def _filters(self, scan: Operator) -> tuple[Filter, ...]:
         return tuple(self._filter(scan, text) for text in _filters_of(scan))
 
-    def _filter(self, scan: Operator, text: str) -> _Filter:
+    def _filter(self, scan: Operator, text: str) -> Filter:
         shown = plain(text)
         if text.startswith(_DYNAMIC):
             inner = text[len(_DYNAMIC) : -1]
@@ -180,10 +211,16 @@ class Planned:
                 None,
             )
             if source is None:  # switched off when it was planned, or not to be seen
-                return _Filter("true" if inner == "true" else shown, inner != "true", planned=False)
-            semi = source.root.identity in self.semi
-            return _Filter(shown, dynamic=True, semi=semi, planned=self._runs(source))
-        return _Filter(shown, scalar="subquery#" in text)
+                return Filter("true" if inner == "true" else shown, inner != "true", planned=False)
+            return Filter(
+                shown,
+                dynamic=True,
+                semi=source.root.identity in self.semi,
+                planned=self._runs(source),
+                column=plain(inner).partition(" IN ")[0].lower(),
+                tables=tuple(short(it.table) for it in source.root.walk() if it.table),
+            )
+        return Filter(shown, scalar="subquery#" in text)
 
     def _runs(self, source: Subquery) -> bool:
         """Whether the filter's keys will be there: a broadcast that the join needs anyhow, or a
@@ -221,21 +258,21 @@ def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
     The plan after may read a fact once more, in a key query: that scan stands alone.
     """
     left = list(after.scans)
-    for table, filters, schema in before.scans:
-        same = [it for it in left if it[0] == table]
-        other = next((it for it in same if it[2] == schema), same[0] if same else None)
+    for scan in before.scans:
+        same = [it for it in left if it.table == scan.table]
+        other = next((it for it in same if it.schema == scan.schema), same[0] if same else None)
         if other is not None:
             left.remove(other)
         yield ExplainedScan(
-            table,
-            _state(filters, filters),
-            None if other is None else _state(other[1], filters),
+            scan.table,
+            _state(scan.filters, scan.filters),
+            None if other is None else _state(other.filters, scan.filters),
         )
-    for table, filters, _ in left:
-        yield ExplainedScan(table, None, _state(filters, filters))
+    for scan in left:
+        yield ExplainedScan(scan.table, None, _state(scan.filters, scan.filters))
 
 
-def _state(filters: Sequence[_Filter], before: Sequence[_Filter]) -> ScanState:
+def _state(filters: Sequence[Filter], before: Sequence[Filter]) -> ScanState:
     """What the filters come to; those that ``before`` lacks come from our predicate."""
     ours = _added(filters, before)
     found: dict[By, bool] = {}
@@ -253,7 +290,7 @@ def _state(filters: Sequence[_Filter], before: Sequence[_Filter]) -> ScanState:
     return ScanState(tuple(it.text for it in filters), pruned)
 
 
-def _added(filters: Sequence[_Filter], before: Sequence[_Filter]) -> frozenset[int]:
+def _added(filters: Sequence[Filter], before: Sequence[Filter]) -> frozenset[int]:
     """Which filters are new: of each kind, as many as there are more than before. An IN of ours
     becomes a semi-join, so a filter that a semi-join feeds is the first to be taken for new."""
     scalar = [number for number, it in enumerate(filters) if it.scalar]

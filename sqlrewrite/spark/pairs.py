@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlrewrite.model import Rewrite
+from sqlrewrite.model import Candidate, Rewrite
 from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, Table
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.sql.definitions import apply
@@ -18,13 +18,12 @@ from sqlrewrite.sql.queries import Kind, Query, queries
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One statement of a file, before and after; ``candidates`` says whether it reads a fact whose
-    partition column is joined."""
+    """One statement of a file, before and after, and its candidates."""
 
     path: str
     before: Query
     after: Query
-    candidates: bool
+    candidates: tuple[Candidate, ...] = ()
 
     @property
     def place(self) -> str:
@@ -39,9 +38,11 @@ class Pair:
 
 def pairs(path: str, rewrite: Rewrite) -> tuple[Pair, ...]:
     """All statements of a text, in order."""
-    concerned = {candidate.statement for candidate in rewrite.candidates}
+    found: dict[int, list[Candidate]] = {}
+    for candidate in rewrite.candidates:
+        found.setdefault(candidate.statement, []).append(candidate)
     both = zip(queries(rewrite.original), queries(rewrite.sql), strict=True)
-    return tuple(Pair(path, old, new, old.index in concerned) for old, new in both)
+    return tuple(Pair(path, old, new, tuple(found.get(old.index, ()))) for old, new in both)
 
 
 def enter(session: Session, pair: Pair) -> bool:

@@ -1,8 +1,9 @@
 """What the scans of a query that has run really read, from its executed plan.
 
-In: a DataFrame that has run, of a classic (not Connect) session. Out: its file scans with their
-metrics. Only a plan that has run says so: under adaptive execution a dynamic filter may
-still turn into `true` (SPARK_FACTS.md).
+In: a DataFrame that has run. Out: its file scans with their metrics. Only a plan that has run says
+so: under adaptive execution a dynamic filter may still turn into `true` (SPARK_FACTS.md). A classic
+session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
+collected, but for the scans in scalar subqueries.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from sqlrewrite.spark.physical import Operator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,6 +48,30 @@ def partitioned_scans(frame: DataFrame) -> list[TableScan]:
         for node in plan_nodes(plan, set())
         if class_name(node) == "FileSourceScanExec" and has_metric(node, "numPartitions")
     ]
+
+
+def reported_scans(frame: DataFrame) -> list[TableScan]:
+    """The scans of partitioned tables that a Connect server has reported with the rows that were
+    collected, each once; none where it reports nothing."""
+    info: Any = getattr(frame, "executionInfo", None)
+    if info is None or info.metrics is None:
+        return []
+    found: dict[int, TableScan] = {}
+    for node in info.metrics._metrics:
+        table = Operator(node.plan_id, node.name, ()).table
+        told = {it.name: int(it.value) for it in node.metrics}
+        if table is not None and "numPartitions" in told:
+            found[node.plan_id] = TableScan(
+                table=table.rpartition(".")[2],
+                partitions=told["numPartitions"],
+                files=told["numFiles"],
+                static_files=told.get("staticFilesNum", told["numFiles"]),
+                dynamic_filter="staticFilesNum" in told,
+                bytes=told["filesSize"],
+                rows=told["numOutputRows"],
+                qualified=table,
+            )
+    return list(found.values())
 
 
 def plan_nodes(node: Any, seen: set[int]) -> Iterator[Any]:

@@ -17,13 +17,13 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sqlrewrite.spark.target import SparkError, Target
+from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,9 +44,16 @@ _EMBEDDED = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+# A server that has gone is reported within a minute; Connect by itself goes on for ten.
+_RETRIES: dict[str, Any] = {"max_retries": 8, "max_backoff": 10_000}
+
 _TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark")
-_PLANNING = "Error occurred during query planning:"
+# How EXPLAIN begins to say that there is no plan: Spark 4, and Spark 3.
+_NO_PLAN = re.compile(
+    r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
+)
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
+_UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
 
 
@@ -85,6 +92,18 @@ def session(target: Target) -> Iterator[Session]:
         yield Session(spark, target, classic=target.remote is None)
 
 
+def fresh(session: Session) -> Session:
+    """A session of its own on the same Spark, so that what a text sets or defines in it stays
+    there; the same one again where Spark has none (Connect before 4)."""
+    with tried():
+        spark = session.spark.newSession()
+        for key, value in session.target.conf:
+            with tried():  # some are settled when Spark is started
+                spark.conf.set(key, value)
+        return replace(session, spark=spark)
+    return session
+
+
 @contextmanager
 def spark_errors(what: str) -> Iterator[None]:
     """Turns what Spark raises inside into a SparkError that begins with ``what``."""
@@ -93,24 +112,46 @@ def spark_errors(what: str) -> Iterator[None]:
     except SparkError:
         raise
     except _failures() as error:
-        raise SparkError(f"{what}: {reason(error)}") from error
+        kind = SparkGoneError if _gone(error) else SparkError
+        raise kind(f"{what}: {reason(error)}") from error
+
+
+@contextmanager
+def tried() -> Iterator[None]:
+    """What Spark may refuse without harm. Raises SparkGoneError."""
+    try:
+        with spark_errors("Spark was asked something"):
+            yield
+    except SparkGoneError:
+        raise
+    except SparkError:
+        pass
 
 
 def reason(error: BaseException) -> str:
     """Why Spark failed, in one line."""
-    if type(error).__name__ in _GONE:
+    if _gone(error):
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
-    text = str(java if java is not None else error).replace(_PLANNING, "")
+    text = _NO_PLAN.sub("", str(java if java is not None else error), count=1)
     for sign in _CONTINUES:
         text = text.partition(sign)[0]
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return " ".join(lines[:2]) or type(error).__name__
 
 
+def _gone(error: BaseException) -> bool:
+    return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
+
+
 def literal_name(parts: tuple[str, ...]) -> str:
     """A qualified name in backquotes."""
     return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+
+
+def literal_text(text: str) -> str:
+    """A text as a string of SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _failures() -> tuple[type[BaseException], ...]:
@@ -216,11 +257,24 @@ def _start(target: Target, folder: Path) -> SparkSession:
             spark = builder.getOrCreate()
             if target.remote is None:
                 spark.sparkContext.setLogLevel("ERROR")
+            else:
+                _bound(spark)
             spark.range(1).count()  # a cluster that takes the session but not the work says so now
     except SparkError as error:
         last = _last_error(log)
         raise SparkError(f"{error}{f' ({last})' if last else ''}") from error
     return spark
+
+
+def _bound(spark: SparkSession) -> None:
+    """Bounds how long a Connect session goes on trying."""
+    client: Any = spark.client
+    if hasattr(client, "set_retry_policies"):
+        from pyspark.sql.connect.client.retries import DefaultPolicy
+
+        client.set_retry_policies([DefaultPolicy(**_RETRIES)])
+    else:  # Spark 3
+        client._retry_policy.update(_RETRIES)
 
 
 @contextmanager

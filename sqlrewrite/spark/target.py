@@ -10,6 +10,10 @@ class SparkError(Exception):
     """What could not be done with Spark: what, why, and what to do about it."""
 
 
+class SparkGoneError(SparkError):
+    """Spark does not answer any more, whatever it is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Which Spark: a master, a Connect server, or, with neither, one in this process."""

@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING
 from sqlrewrite.model import Rewrite
 from sqlrewrite.schema import Catalog
 from sqlrewrite.spark.bags import Comparison, compare
-from sqlrewrite.spark.pairs import Pair, enter, pairs, use
-from sqlrewrite.spark.scans import TableScan, partitioned_scans
+from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, use
+from sqlrewrite.spark.sample import Sampled, sampled
+from sqlrewrite.spark.scans import TableScan, partitioned_scans, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+_UNHASHED = ("map<", "variant")
 
 
 class Outcome(Enum):
@@ -51,7 +55,8 @@ class ScanRead:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One statement, verified; seconds are those of each run, in order."""
+    """One statement, verified; seconds are those of each run, in order, ``sample`` what was taken
+    of its facts where they were not read whole."""
 
     path: str
     line: int
@@ -60,6 +65,7 @@ class Verified:
     scans: tuple[ScanRead, ...] = ()
     seconds_before: tuple[float, ...] = ()
     seconds_after: tuple[float, ...] = ()
+    sample: tuple[Sampled, ...] = ()
 
     @property
     def medians(self) -> tuple[float, float]:
@@ -76,19 +82,26 @@ def verify_text(
     *,
     runs: int = 1,
     timeout: float | None = None,
+    sample: int | None = None,
 ) -> None:
     """Verifies the statements of a text in which something was inserted, and hands each to
-    ``keep``. Raises SparkError, also for a statement that takes longer than ``timeout`` seconds."""
+    ``keep``; on ``sample`` partitions of each fact, where given. Raises SparkError, also for a
+    statement that takes longer than ``timeout`` seconds."""
     with _hinted(session):
         use(session, catalog)
         for pair in pairs(path, rewrite):
+            catalog = known_after(path, pair.before.text, catalog)
             if enter(session, pair) or not pair.changed:
                 continue
             if pair.before.kind is not Kind.QUERY:
                 keep(Verified(path, pair.before.line, Outcome.SKIPPED))
                 continue
             with _time_limit(session, pair, timeout):
-                keep(_verified(session, pair, runs))
+                if sample is None:
+                    keep(_verified(session, pair, runs))
+                    continue
+                with sampled(session, pair, catalog, sample) as (smaller, taken):
+                    keep(_verified(session, smaller, runs, taken))
 
 
 @contextmanager
@@ -103,7 +116,9 @@ def _hinted(session: Session) -> Iterator[None]:
         raise SparkError(f"{error}\n{hint}metastore of your own)") from error
 
 
-def _verified(session: Session, pair: Pair, runs: int) -> Verified:
+def _verified(
+    session: Session, pair: Pair, runs: int, sample: tuple[Sampled, ...] = ()
+) -> Verified:
     before, after = _alternating(session, pair, runs)
     outcome, comparison = _compared(session, pair)
     return Verified(
@@ -111,9 +126,10 @@ def _verified(session: Session, pair: Pair, runs: int) -> Verified:
         line=pair.before.line,
         outcome=outcome,
         comparison=comparison,
-        scans=tuple(_in_pairs(session, before.scans, after.scans)),
+        scans=tuple(_in_pairs(session, before.scans, after.scans, sample)),
         seconds_before=tuple(before.seconds),
         seconds_after=tuple(after.seconds),
+        sample=sample,
     )
 
 
@@ -165,30 +181,50 @@ def _alternating(session: Session, pair: Pair, runs: int) -> tuple[_Runs, _Runs]
             with spark_errors(side.what):
                 frame = session.spark.sql(side.text)
                 start = time.perf_counter()
-                _run(session, frame)
+                ran = _run(session, frame)
                 side.seconds.append(time.perf_counter() - start)
-                if session.classic:
-                    side.scans[:] = partitioned_scans(frame)
+                side.scans[:] = partitioned_scans(ran) if session.classic else reported_scans(ran)
     return before, after
 
 
-def _run(session: Session, frame: DataFrame) -> None:
-    """Runs a query to its end, and leaves its rows where they are."""
+def _run(session: Session, frame: DataFrame) -> DataFrame:
+    """Runs a query to its end, and leaves its rows where they are; returns what knows its scans."""
     if session.classic:  # this very plan, so that its metrics can be read
         frame._jdf.queryExecution().toRdd().count()
-    else:
+        return frame
+    hashed = _hashed(frame)
+    if hashed is None:
         frame.write.format("noop").mode("overwrite").save()
+        return frame
+    hashed.collect()
+    return hashed
+
+
+def _hashed(frame: DataFrame) -> DataFrame | None:
+    """One row made of all columns of all rows: Connect tells what was read of what is collected
+    alone. None where a column cannot be hashed, or Connect is older than that."""
+    from pyspark.sql import functions as f
+
+    kinds = [it.dataType.simpleString() for it in frame.schema.fields]
+    if not hasattr(type(frame), "executionInfo") or any(it in " ".join(kinds) for it in _UNHASHED):
+        return None
+    names = [f"c{number}" for number in range(len(kinds))]
+    return frame.toDF(*names).agg(f.bit_xor(f.xxhash64(*names)))
 
 
 def _in_pairs(
-    session: Session, before: Sequence[TableScan], after: Sequence[TableScan]
+    session: Session,
+    before: Sequence[TableScan],
+    after: Sequence[TableScan],
+    sample: Sequence[Sampled],
 ) -> Iterator[ScanRead]:
     """The scans of both runs in pairs, table by table and in the order of the plan."""
+    taken = {it.table: len(it.taken) for it in sample if not it.whole}
     tables = dict.fromkeys(it.qualified for it in (*before, *after))
     for table in tables:
         old = [it for it in before if it.qualified == table]
         new = [it for it in after if it.qualified == table]
-        partitions = _partitions(session, table)
+        partitions = taken.get(table) or _partitions(session, table)
         for number in range(max(len(old), len(new))):
             yield ScanRead(
                 table,

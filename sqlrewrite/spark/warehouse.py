@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.schema import Catalog, Name, Relation, Table, View
-from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _file_name(text: str) -> str:
 
 def _place(path: Path) -> str:
     """A path as a string of SQL; as a URI its ``%`` would be taken for itself."""
-    return "'" + str(path).replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return literal_text(str(path))
 
 
 def _quietly(spark: SparkSession, statement: str) -> None:

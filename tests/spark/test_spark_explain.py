@@ -90,7 +90,7 @@ def explained(spark: SparkSession, folder: Path, before: str, after: str, days: 
     old, new = queries(before)[0], queries(after)[0]
     with warehouse(session, known, [before]) as stock:
         assert stock == Stock()
-        return explain(session, Pair("q.sql", old, new, True), frozenset({"clicks"}))
+        return explain(session, Pair("q.sql", old, new), frozenset({"clicks"}))
 
 
 @pytest.mark.spark

@@ -14,13 +14,15 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.model import MARKER
+from sqlrewrite.runner import Request
 from sqlrewrite.spark.explain import By, Pruning, explain
+from sqlrewrite.spark.native import missed
 from sqlrewrite.spark.pairs import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from tests.rows import difference
 
-from .runs import broadcast_joins, run
+from .runs import THRESHOLD, broadcast_joins, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -208,3 +210,17 @@ def test_the_plan_tells_what_is_read(
         natively = any(it.planned for it in scan.before.pruned_by)
         assert natively == (broadcast and case.natively)
         assert Pruning(By.OURS) in scan.after.pruned_by
+
+
+@pytest.mark.parametrize("broadcast", [True, False], ids=["broadcast", "sort-merge"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_what_the_plan_has_is_left_to_spark(
+    shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
+) -> None:
+    session = Session(shop, Target("local"), True)
+    known = catalog.use("placements")
+    threshold = f"SET {THRESHOLD} = {10 << 20 if broadcast else -1};\n"
+    everything = rewrite(threshold + case.sql, known)
+    done = missed(session, "q.sql", everything, Request(known, when="missed"))
+    assert done.changed is not (broadcast and case.natively)
+    assert done.sql == (everything.sql if done.changed else everything.original)

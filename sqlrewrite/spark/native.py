@@ -1,0 +1,138 @@
+"""``--when missed``, read from the plan: what Spark has planned to prune by itself is left to it.
+
+In come a session, a text and how it was to be rewritten, out comes the ``Rewrite`` again. All
+predicates are derived; each statement that gets one is planned as it stands without; what that plan
+prunes is left out when the predicates are derived once more.
+
+A pair is left to Spark only if every scan of its table in the plan is pruned by its column, surely
+(``Pruning.planned``), with keys that come from its dimension and all neighbours that our predicate
+would follow. What cannot be matched so keeps its predicate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from sqlrewrite.model import Rewrite, Verdict
+from sqlrewrite.options import options
+from sqlrewrite.plan.expressions import Expression, Subquery, walk
+from sqlrewrite.plan.nodes import (
+    CteReference,
+    Derived,
+    Opaque,
+    Plan,
+    Query,
+    Relation,
+    Scan,
+    read_by,
+)
+from sqlrewrite.pruning.candidates import Pair, Place
+from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.pruning.statement import Judged, Pruned
+from sqlrewrite.rewriter import Examined, examine
+from sqlrewrite.runner import Request
+from sqlrewrite.schema import Catalog, Name
+from sqlrewrite.spark import pairs
+from sqlrewrite.spark.explain import Planned, plan, planned
+from sqlrewrite.spark.session import Session, fresh
+from sqlrewrite.spark.warehouse import warehouse
+from sqlrewrite.sql.queries import queries
+
+
+def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
+    """The rewriting with those predicates alone that Spark's own plan does not make needless.
+    Raises SparkError."""
+    wanted = options(**request.choices)
+    every = examine(rewrite.original, request.catalog, replace(wanted, when="eligible"))
+    if not (every.parts and wanted.engine.native_joins):  # asks to be left alone; not Spark's plans
+        return rewrite
+    left = frozenset(_left(fresh(session), path, every, request.catalog))
+    return examine(rewrite.original, request.catalog, replace(wanted, planned=left)).result
+
+
+def _left(session: Session, path: str, every: Examined, catalog: Catalog) -> Iterator[Place]:
+    """The places of the pairs that Spark prunes by itself."""
+    text = every.stripped.text
+    catalog = pairs.known_after(path, text, catalog)
+    facts = pairs.partitioned(catalog)
+    with ExitStack() as ends:
+        if session.target.embedded:
+            ends.enter_context(warehouse(session, catalog, [text]))
+        else:
+            pairs.use(session, catalog)
+        for query, part in zip(queries(text), every.parts, strict=True):
+            pair = pairs.Pair(path, query, query)
+            if pairs.enter(session, pair) or part.pruned is None:
+                continue
+            written = [it for it in part.pruned.judged if it.verdict is Verdict.REWRITTEN]
+            if written:
+                failing = f"{pair.place}: Spark cannot plan the query"
+                found = planned(session, plan(session, query.text, failing), facts)
+                yield from _pruned(part.pruned, written, found)
+
+
+def _pruned(statement: Pruned, written: Sequence[Judged], found: Planned) -> Iterator[Place]:
+    """The places of those pairs, of all that have a predicate, that the plan prunes."""
+    needed = {it: _read(statement.plan, it) for it in written}
+    for it in written:
+        pair = it.case.pair
+        alike = [other for other in written if _bounds(other.case.pair) == _bounds(pair)]
+        sure = [
+            scan.sure(pair.path.column)
+            for scan in found.scans
+            if scan.short == pair.scan.table.name[-2:]
+        ]
+        # Spark makes one filter of each join: with fewer than there are pairs, whose is which?
+        if sure and all(
+            len(keys) >= len(alike) and any(needed[it] <= Counter(key.tables) for key in keys)
+            for keys in sure
+        ):
+            yield pair.place
+
+
+def _bounds(pair: Pair) -> tuple[int, str]:
+    return pair.target.relation, pair.target_column
+
+
+def _read(plan: Plan, judged: Judged) -> Counter[Name]:
+    """How often each table is read for the keys of a predicate: by the dimension, by the neighbours
+    that are followed from it, by the subqueries in its conditions."""
+    case = judged.case
+    near = {it.relation: it for it in (case.pair.dimension, *neighbours(case.kept))}
+    for condition in _conditions(case.kept):
+        for inner in walk(condition):
+            if isinstance(inner, Subquery):
+                near |= {it.relation: it for it in _leaves(plan, inner.query)}
+    return sum((_tables(plan, it) for it in near.values()), Counter[Name]())
+
+
+def _conditions(kept: Sequence[Restriction]) -> Iterator[Expression]:
+    """The conditions that the key query repeats, those on neighbours too."""
+    for it in kept:
+        match it:
+            case Conjunct(expression=expression):
+                yield expression
+            case AnyOf(branches=branches):
+                for branch in branches:
+                    yield from _conditions(branch)
+            case SemiJoin(inner=inner):
+                yield from _conditions(inner)
+
+
+def _leaves(plan: Plan, query: Query) -> Iterator[Scan | Opaque]:
+    """The tables that a query reads, and what else it reads."""
+    return (it for it in read_by(plan, query) if isinstance(it, Scan | Opaque))
+
+
+def _tables(plan: Plan, relation: Relation) -> Counter[Name]:
+    """How often each table is read for a relation; one that nobody can know under no name."""
+    match relation:
+        case Scan(table=table):
+            return Counter([table.name[-2:]])
+        case Derived(query=query) | CteReference(query=query):
+            return sum((_tables(plan, it) for it in _leaves(plan, query)), Counter[Name]())
+        case _:
+            return Counter([()])

@@ -1,0 +1,311 @@
+"""A statement on a sample of its facts' partitions, for tables that are too big to be read whole.
+
+In come a session and a pair of texts, out come the pair as it is to be run and what was taken of
+each fact. In both texts the names of the facts, and of the views over them, give way to temporary
+views that filter by the partition columns. Views and not derived tables, because a view over a fact
+can be made anew in the same way; under names of their own and not of the tables', because
+``spark_catalog.db.t`` would look past a temporary view called ``t``.
+
+The sample has partitions that each predicate keeps and as many that it does not: with one kind
+alone, both texts would read the same. Among those the order is that of a hash: a spread over the
+table, the same each time, and the same days of two facts that are joined by day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from itertools import cycle
+from urllib.parse import unquote
+
+from sqlrewrite.model import Candidate
+from sqlrewrite.schema import Catalog, Name, Table, View
+from sqlrewrite.spark.pairs import Pair
+from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
+from sqlrewrite.spark.target import SparkError
+from sqlrewrite.sql.queries import Query, queries
+from sqlrewrite.sql.references import references, renamed
+
+Partition = tuple[str | None, ...]
+"""The values of the partition columns, as Spark writes them into the names of folders."""
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_LOOKED_AT = 10_000
+"""So many partitions of a table are looked at; whether a predicate keeps one takes a row of SQL."""
+
+_MOST_VIEWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What was taken of a table: of how many partitions which, and how many of these a predicate
+    keeps, None where that is not known. ``whole`` says why the table is read as a whole."""
+
+    table: str
+    partitions: int
+    taken: tuple[str, ...] = ()
+    kept: int | None = None
+    whole: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A fact with its partition columns, their types, and those of its partitions that are looked
+    at, in the order in which they are taken; ``count`` is that of all."""
+
+    table: Table
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    partitions: tuple[Partition, ...]
+    count: int
+
+    def literals(self, partition: Partition) -> tuple[str, ...]:
+        """The values of a partition in SQL."""
+        both = zip(partition, self.types, strict=True)
+        return tuple(f"CAST({_literal(value)} AS {kind})" for value, kind in both)
+
+    def condition(self, taken: Sequence[Partition]) -> str:
+        """What holds for the rows of these partitions alone; by IN, because a column that some `=`
+        or `<=>` compares with a literal needs no dynamic pruning to Spark
+        (``CleanupDynamicPruningFilters``)."""
+        names = [literal_name((column,)) for column in self.columns]
+        if len(names) > 1:
+            rows = (zip(self.literals(it), names, strict=True) for it in taken)
+            listed = (_json(map("{0[0]} AS {0[1]}".format, row)) for row in rows)
+            return f"{_json(names)} IN ({', '.join(listed)})"
+        listed = (self.literals(it)[0] for it in taken if it != (None,))
+        null = f" OR {names[0]} IS NULL" if (None,) in taken else ""
+        return f"{names[0]} IN ({', '.join(listed) or 'NULL'}){null}"
+
+    def shown(self, partition: Partition) -> str:
+        """``day=1/region=x``."""
+        values = ("NULL" if value is None else value for value in partition)
+        return "/".join(map("{}={}".format, self.columns, values))
+
+
+@dataclass(slots=True)
+class _Views:
+    """The temporary views that have been made, by the name of what they stand for."""
+
+    session: Session
+    names: dict[Name, str] = field(default_factory=dict)
+
+    def make(self, name: Name, query: str, columns: Sequence[str] = ()) -> None:
+        """Makes a view of the rows that are to be read in a relation's place."""
+        made = f"dpp_rewrite_sample_{len(self.names) + 1}"
+        listed = f" ({', '.join(literal_name((it,)) for it in columns)})" if columns else ""
+        self.session.spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {made}{listed} AS {query}")
+        self.names[name] = made
+
+    def drop(self) -> None:
+        """Takes them away again."""
+        for made in self.names.values():
+            self.session.spark.sql(f"DROP VIEW IF EXISTS {made}")
+
+
+@contextmanager
+def sampled(
+    session: Session, pair: Pair, catalog: Catalog, count: int
+) -> Iterator[tuple[Pair, tuple[Sampled, ...]]]:
+    """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
+    views, found = _Views(session), list[Sampled]()
+    wanted: frozenset[Partition] = frozenset()
+    try:
+        with spark_errors(f"{pair.place}: no sample can be taken"):
+            for table, why in _facts(pair, catalog).items():
+                name = ".".join(table.name)
+                if why:
+                    found.append(Sampled(name, 0, whole=why))
+                    continue
+                fact = _fact(session, table)
+                splits = _splits(session, fact, pair, catalog)
+                # A fact without a predicate goes with those that have one, as it is joined to them.
+                taken = _chosen(fact, splits or [wanted], count)
+                wanted |= frozenset(taken)
+                kept = sum(any(it in split for split in splits) for it in taken) if splits else None
+                found.append(Sampled(name, fact.count, tuple(map(fact.shown, taken)), kept))
+                if len(taken) < fact.count:
+                    rows = f"SELECT * FROM {literal_name(table.name)}"
+                    views.make(table.name, f"{rows} WHERE {fact.condition(taken)}")
+            texts = [_text(query, catalog, views) for query in (pair.before, pair.after)]
+        yield replace(pair, before=texts[0], after=texts[1]), tuple(found)
+    finally:
+        with suppress(SparkError), spark_errors("not dropped"):
+            views.drop()
+
+
+# The facts
+
+
+def _facts(pair: Pair, catalog: Catalog) -> dict[Table, str]:
+    """The facts of a statement, those that a predicate is written for first, each with what speaks
+    against a sample of it, if anything does."""
+    named = [
+        behind
+        for query in (pair.before, pair.after)
+        for reference in references(query.text)
+        for behind in _behind(catalog, reference.parts, reference.plain)
+    ]
+    found: dict[Table, str] = {}
+    for candidate in sorted(pair.candidates, key=lambda it: it.predicate is None):
+        for table, _ in _behind(catalog, _name(candidate)):
+            found[table] = ""
+            if any(it.transform != "identity" for it in table.partitioned_by):
+                found[table] = "it is partitioned by a transform of a column"
+            if (table, False) in named:
+                found[table] = "the query reads a version or the files of it, or names db.t.column"
+    return found
+
+
+def _name(candidate: Candidate) -> Name:
+    return tuple(candidate.fact.table.split("."))
+
+
+def _behind(
+    catalog: Catalog, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
+) -> Iterator[tuple[Table, bool]]:
+    """The partitioned tables that a name means, by itself or as a view, and whether each may give
+    way to a view there."""
+    match catalog.resolve(name):
+        case Table() as table if table.partitioned_by:
+            yield table, plain
+        case View() as view if depth:
+            inner = replace(catalog, namespace=view.namespace)
+            for it in references(view.query):
+                yield from _behind(inner, it.parts, plain and it.plain, depth - 1)
+
+
+def _fact(session: Session, table: Table) -> _Fact:
+    """The fact's partitions, from the metadata where the table's format has them there."""
+    columns = tuple(it.column for it in table.partitioned_by)
+    name = literal_name(table.name)
+    schema = session.spark.table(name).schema
+    kinds = {it.name.lower(): it.dataType.simpleString() for it in schema.fields}
+    missing = [it for it in columns if it.lower() not in kinds]
+    if missing:
+        raise SparkError(f"{'.'.join(table.name)} has no column {missing[0]}")
+    found: set[Partition] | None = None
+    with tried():
+        specs = session.spark.sql(f"SHOW PARTITIONS {name}").collect()
+        found = {_values(str(row[0])) for row in specs}
+    if found is None:
+        names = ", ".join(f"CAST({literal_name((it,))} AS STRING)" for it in columns)
+        rows = session.spark.sql(f"SELECT DISTINCT {names} FROM {name}").collect()
+        found = {tuple(row) for row in rows}
+    types = tuple(kinds[it.lower()] for it in columns)
+    ordered = sorted(found, key=_order)
+    return _Fact(table, columns, types, tuple(ordered[:_LOOKED_AT]), len(ordered))
+
+
+def _values(spec: str) -> Partition:
+    """The values in ``day=2024-01-01/region=a%2Fb``."""
+    values = (unquote(part.partition("=")[2]) for part in spec.split("/"))
+    return tuple(None if value == _NULL else value for value in values)
+
+
+def _order(partition: Partition) -> tuple[bool, str]:
+    """That of NULL first, which a predicate drops and an outer join must not lose."""
+    return None not in partition, sha256(repr(partition).encode()).hexdigest()
+
+
+def _json(fields: Iterable[str]) -> str:
+    """Several values as one, NULL unlike any other."""
+    return f"to_json(struct({', '.join(fields)}))"
+
+
+def _literal(value: str | None) -> str:
+    return "NULL" if value is None else literal_text(value)
+
+
+# The choice
+
+
+def _splits(
+    session: Session, fact: _Fact, pair: Pair, catalog: Catalog
+) -> list[frozenset[Partition]]:
+    """For each predicate on the fact the partitions that it keeps, where Spark can tell: one that
+    names a CTE cannot be asked by itself."""
+    found: dict[tuple[str, str], frozenset[Partition]] = {}
+    for candidate in pair.candidates:
+        tables = [table for table, _ in _behind(catalog, _name(candidate))]
+        asked = (candidate.fact.alias, candidate.predicate or "")
+        if candidate.predicate is None or fact.table not in tables or asked in found:
+            continue
+        columns = fact.columns
+        if not isinstance(catalog.resolve(_name(candidate)), Table):
+            if len(columns) > 1 or len(tables) > 1:
+                continue
+            columns = (candidate.fact.column,)  # as the view calls it
+        with tried():
+            found[asked] = _kept(session, fact, candidate, columns)
+    return list(found.values())
+
+
+def _kept(
+    session: Session, fact: _Fact, candidate: Candidate, columns: Sequence[str]
+) -> frozenset[Partition]:
+    number = "dpp_rewrite_partition"
+    rows = (f"({at}, {', '.join(fact.literals(it))})" for at, it in enumerate(fact.partitions))
+    listed = ", ".join(literal_name((it,)) for it in (number, *columns))
+    alias = literal_name((candidate.fact.alias,))
+    source = f"VALUES {', '.join(rows)} AS {alias}({listed})"
+    sql = f"SELECT {number} FROM {source} WHERE {candidate.predicate}"
+    return frozenset(fact.partitions[row[0]] for row in session.spark.sql(sql).collect())
+
+
+def _chosen(
+    fact: _Fact, splits: Sequence[frozenset[Partition]], count: int
+) -> tuple[Partition, ...]:
+    """So many partitions, in turn one that is in each set and one that is not."""
+    groups = [
+        iter([it for it in fact.partitions if (it in split) is inside])
+        for split in splits
+        for inside in (True, False)
+    ]
+    taken: dict[Partition, None] = {}
+    for group in cycle(groups):
+        if len(taken) == min(count, len(fact.partitions)):
+            break
+        found = next((it for it in group if it not in taken), None)
+        if found is not None:
+            taken[found] = None
+    return tuple(taken)
+
+
+# The texts
+
+
+def _text(query: Query, catalog: Catalog, views: _Views) -> Query:
+    """A query that reads the sample."""
+    (found,) = queries(_renamed(query.text, catalog, views))
+    return replace(found, index=query.index, line=query.line)
+
+
+def _renamed(text: str, catalog: Catalog, views: _Views, depth: int = _MOST_VIEWS) -> str:
+    """A text with the names of facts, and of views over them, in favour of those of the sample."""
+    names = []
+    for reference in references(text):
+        name = catalog.qualify(reference.parts)
+        relation = catalog.relations.get(name)
+        if isinstance(relation, View) and name not in views.names and depth:
+            _make_again(relation, catalog, views, depth)
+        if name in views.names:
+            names.append((reference, views.names[name]))
+    return renamed(text, names)
+
+
+def _make_again(view: View, catalog: Catalog, views: _Views, depth: int) -> None:
+    """Makes a view over a fact once more, over its sample, where the view's own names are known."""
+    inner = replace(catalog, namespace=view.namespace)
+    query = _renamed(view.query, inner, views, depth - 1)
+    if query == view.query:
+        return
+    spark = views.session.spark
+    here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    spark.sql(f"USE {literal_name(view.namespace)}")
+    try:
+        views.make(view.name, query, view.columns)
+    finally:
+        spark.sql(f"USE {literal_name((str(here[0]), str(here[1])))}")

@@ -1,0 +1,85 @@
+"""The tables and views that a query names, and the query with other names in their place.
+
+In comes the text of one statement, out come its references; what a WITH of it defines is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlrewrite.model import Span
+from sqlrewrite.schema import Name
+from sqlrewrite.sql.parse import statements
+
+# What may stand behind a name and its alias whatever the name means.
+_ANYWHERE = frozenset({"this", "db", "catalog", "alias", "joins", "laterals", "pivots"})
+_OF_FILES = "_metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name in a FROM, its parts in lower case, and where it stands; ``alias`` is what it is
+    called by where no other alias is written.
+
+    ``plain`` is False where the query uses it as only a table can be: a version of it,
+    ``schema.table.column``, the files that it is made of.
+    """
+
+    parts: Name
+    span: Span
+    alias: str = ""
+    plain: bool = True
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    """The references of a statement, in the order of the text; none where it is not understood."""
+    trees = [statement.tree for statement in statements(text)]
+    if len(trees) != 1 or trees[0] is None:
+        return ()
+    tree = trees[0]
+    columns = list(tree.find_all(exp.Column))
+    files = any(part.name.lower() == _OF_FILES for column in columns for part in column.parts)
+    qualified = {(it.db.lower(), it.table.lower()) for it in columns if it.db}
+    found = []
+    for table in tree.find_all(exp.Table):
+        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+        if len(names) != len(table.parts) or table.find_ancestor(exp.Hint) or _is_cte(table):
+            continue
+        parts = tuple(name.name.lower() for name in names)
+        plain = not (files or parts[-2:] in qualified) and all(
+            not value or key in _ANYWHERE for key, value in table.args.items()
+        )
+        span = Span(names[0].meta["start"], names[-1].meta["end"] + 1)
+        found.append(Reference(parts, span, "" if table.alias else names[-1].name, plain))
+    return tuple(sorted(found, key=lambda it: it.span.start))
+
+
+def renamed(text: str, names: Iterable[tuple[Reference, str]]) -> str:
+    """The text with another name in the place of each reference given, called as before."""
+    for reference, name in sorted(names, key=lambda it: -it[0].span.start):
+        alias = reference.alias.replace("`", "``")
+        called = f"{name} AS `{alias}`" if alias else name
+        text = text[: reference.span.start] + called + text[reference.span.end :]
+    return text
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether a name means a CTE: one of a WITH around it, defined before the place."""
+    if table.args.get("db"):
+        return False
+    name = table.name.lower()
+    inside: set[int] = set()
+    node: exp.Expr | None = table
+    while node is not None:
+        inside.add(id(node))
+        with_ = node.args.get("with_") or exp.With(expressions=[])
+        for cte in with_.expressions:
+            if id(cte) in inside and not with_.args.get("recursive"):
+                break
+            if cte.alias.lower() == name:
+                return True
+        node = node.parent
+    return False
