@@ -212,7 +212,7 @@ def age(folder: Path) -> None:
     time.sleep(3)
 
 
-def run(command: Sequence[str], folder: Path, cache: Path) -> Run:
+def run(command: list[str], folder: Path, cache: Path) -> Run:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "DPP_REWRITE_CACHE_DIR": str(cache)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_WRONLY, 0) for number in (1, 2)]
