@@ -15,7 +15,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.cache import Cache, fingerprint
 from sqlrewrite.cli import program
 from sqlrewrite.pool import WORTH
-from sqlrewrite.work import digest, each
+from sqlrewrite.work import each
 from tests.lint.conftest import DDL
 from tests.rule_cases import catalog_of
 
@@ -26,15 +26,24 @@ class Upper:
 
     done: list[str] = field(default_factory=list)
 
-    def __call__(self, path: str) -> tuple[bytes | None, str]:
+    def __call__(self, path: str, data: bytes) -> str:
         self.done.append(path)
-        return digest(path), Path(path).read_text().upper()
+        return data.decode().upper()
+
+    def unread(self, path: str, why: str) -> str:
+        return why
 
     def keep(self, result: str) -> str | None:
         return None if result == "NEVER" else result
 
     def recall(self, path: str, data: bytes, kept: str) -> str:
         return kept
+
+    def brief(self, kept: str) -> tuple[int, ...] | None:
+        return () if kept == "QUIET" else None
+
+    def tell(self, path: str, brief: tuple[int, ...]) -> str:
+        return "QUIET"
 
 
 @pytest.fixture
@@ -81,12 +90,12 @@ def test_a_file_that_changes_meanwhile(files: list[str]) -> None:
 
 def _broken_file() -> None:
     Path("cache").mkdir(mode=0o700)
-    Path("cache/results-1.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
+    Path("cache/results-2.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
 
 
 def _broken_pickle() -> None:
     _run(list("abc"))
-    with sqlite3.connect("cache/results-1.sqlite") as database:
+    with sqlite3.connect("cache/results-2.sqlite") as database:
         database.execute("UPDATE results SET value = x'80'")
 
 
@@ -101,7 +110,7 @@ def _a_file() -> None:
 
 def _read_only() -> None:
     _run(list("abc"), b"another")
-    os.chmod("cache/results-1.sqlite", 0o400)
+    os.chmod("cache/results-2.sqlite", 0o400)
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,8 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
                 kept.append(result)
                 continue
             _print_output(asked, path, result, out)
-            err.print(_said(asked, settings, result))
+            if not result.silent:
+                err.print(_said(asked, settings, result))
             explain(result)
     if asked.format == "json":
         from sqlrewrite.report import json
@@ -179,8 +180,16 @@ def _results(
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in found.missing:
         yield path, missing(path, why_missing(path))
-    plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
-    task = Task(request, plans=plans, write=asked.write)
+    wanted, people = _explain(asked, settings), asked.format == "text"
+    plans = people and not asked.quiet and wanted == "logical"
+    task = Task(
+        request,
+        plans=plans,
+        write=asked.write,
+        text=not (people and wanted != "spark" and (asked.check or asked.diff or asked.write)),
+        # Where no table is known, that there are candidates all the same is told in the end.
+        verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
+    )
     done = results(
         asked,
         found,
@@ -189,7 +198,7 @@ def _results(
         task,
         run,
         err,
-        command="rewrite",
+        kept=("rewrite", task.plans, task.verdicts),
         doing="rewriting",
         hidden=hidden,
     )
@@ -217,9 +226,8 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
     if asked.quiet:
         return list(text.file_lines(result, text.ERRORS_ONLY))
-    hushed = asked.check and not asked.verbose  # a hook says what to do, not what was considered
     detail = text.Detail(
-        verdicts=frozenset({Verdict.REWRITTEN}) if hushed else frozenset(Verdict),
+        verdicts=frozenset({Verdict.REWRITTEN}) if _hushed(asked) else frozenset(Verdict),
         rules=asked.verbose,
         plans=_explain(asked, settings) == "logical",
     )
@@ -227,6 +235,11 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     if asked.check and result.changed:
         lines.append(text.would_rewrite(result.path))
     return lines
+
+
+def _hushed(asked: Asked) -> bool:
+    """Whether only what is to be done is said, and not what was considered: as a hook does."""
+    return asked.check and not asked.verbose
 
 
 def _explain(asked: Asked, settings: Settings) -> str:

@@ -18,7 +18,7 @@ from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem
 from sqlrewrite.options import options
-from sqlrewrite.runner import FileResult, Request, internal_error, read_file
+from sqlrewrite.runner import FileResult, Request, internal_error, missing
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
 
@@ -74,6 +74,8 @@ class Rules:
 
     def of(self, result: Linted) -> Linted:
         """A result with the findings that are wanted; those that are known are suppressed."""
+        if not result.findings:
+            return result
         wanted = self.selection.of(result.path, result.findings)
         return replace(result, findings=tuple(self.baseline.of(result.path, wanted)))
 
@@ -99,12 +101,13 @@ class Task:
 
     request: Request
 
-    def __call__(self, path: str) -> tuple[bytes | None, Linted]:
-        """The hash of a file's bytes, and its result."""
-        data = read_file(path)
-        if isinstance(data, FileResult):
-            return None, unread(data)
-        return sha256(data).digest(), run(path, data, self.request)
+    def __call__(self, path: str, data: bytes) -> Linted:
+        """The result for a file's bytes."""
+        return run(path, data, self.request)
+
+    def unread(self, path: str, why: str) -> Linted:
+        """The result for a file that cannot be read."""
+        return unread(missing(path, why))
 
     def keep(self, result: Linted) -> tuple[Finding, ...] | None:
         """The findings, of a file with which nothing went wrong."""
@@ -113,6 +116,14 @@ class Task:
     def recall(self, path: str, data: bytes, kept: tuple[Finding, ...]) -> Linted:
         """The result for a file of those findings."""
         return Linted(path, decode(data).text, kept)
+
+    def brief(self, kept: tuple[Finding, ...]) -> tuple[()] | None:
+        """Nothing, where nothing was found."""
+        return None if kept else ()
+
+    def tell(self, path: str, brief: tuple[int, ...]) -> Linted:
+        """The result for a file in which nothing was found."""
+        return Linted(path)
 
 
 def unread(result: FileResult) -> Linted:
@@ -133,6 +144,8 @@ class Sum:
 
     def plus(self, result: Linted) -> Sum:
         """This sum with one more file in it."""
+        if not (result.findings or result.failures):
+            return replace(self, files=self.files + 1)
         shown = result.shown
         return Sum(
             files=self.files + 1,

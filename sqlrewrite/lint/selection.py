@@ -63,6 +63,8 @@ class Selection:
         best = max((it for it in self.severities if code.startswith(it)), key=len, default=None)
         severity = finding.severity if best is None else Severity(self.severities[best])
         counts = finding.counts and (code != NOT_PARSED or self.strict)
+        if (severity, counts) == (finding.severity, finding.counts):
+            return finding
         return replace(finding, severity=severity, counts=counts)
 
 
