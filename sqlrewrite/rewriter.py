@@ -128,7 +128,7 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     text = strip(sql, lexed.tokens, suppressed.keeps if suppressed else None)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    lines = Lines(sql)
+    lines = asked.lines
     if suppressed is not None:
         wanted = _heeding(wanted, suppressed, text)
     line = _Line(text, wanted, lambda offset: lines.place(text.original_offset(offset)))
@@ -182,7 +182,7 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
     """Whether a statement names a partitioned table or a view at all."""
     names = catalog.prunable
-    return bool(names) and any(token.text.lower() in names for token in statement.tokens)
+    return bool(names) and not names.isdisjoint([it.text.lower() for it in statement.tokens])
 
 
 def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewrite:

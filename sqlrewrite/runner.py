@@ -206,8 +206,12 @@ class Task:
         """The result for a file's bytes, fit to be sent to another process."""
         result = run(path, data, self.request)
         if result.rewrite is not None:
-            plans = tuple(map(_drawn, result.rewrite.plans)) if self.plans else ()
-            result = replace(result, rewrite=replace(result.rewrite, plans=plans))
+            done = result.rewrite
+            plans = tuple(map(_drawn, done.plans)) if self.plans else ()
+            found = done.candidates
+            if not self.verdicts:
+                found = tuple(replace(it, rules=()) for it in found)
+            result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
         return write(result) if self.write else result
 
     def unread(self, path: str, why: str) -> FileResult:
@@ -219,8 +223,6 @@ class Task:
         done = result.rewrite
         if done is None or result.failure or any(map(_ours, done.errors)):
             return None
-        if not self.verdicts:
-            done = replace(done, candidates=tuple(replace(it, rules=()) for it in done.candidates))
         return replace(done, original="", sql=done.sql if done.changed else "")
 
     def recall(self, path: str, data: bytes, kept: Rewrite) -> FileResult:

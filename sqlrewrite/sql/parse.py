@@ -206,8 +206,7 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
             obstacles.popleft()
         # The first that is left ends behind the beginning; all others begin no earlier.
         blocked = bool(obstacles) and obstacles[0].start < piece.until
-        found = _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
-        yield replace(found, end=piece.until)
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
 
 
 def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
@@ -283,11 +282,12 @@ def _statement(
     obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
     failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
     if failure is not None:
-        return Statement(index, start, tokens, None, failure)
+        return Statement(index, start, tokens, None, failure, end=piece.until)
     if tokens[0].token_type not in _QUERY_OPENERS:
         known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
-        return Statement(index, start, tokens, None, _excused(failure, templates))
+        failure = _excused(failure, templates)
+        return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
         tree = parse_tokens(tokens, text)
     except ParseError as error:
@@ -299,9 +299,9 @@ def _statement(
     else:
         obstacle = template_tokens.misplaced(templates, tree) if templates else None
         if obstacle is None:
-            return Statement(index, start, tokens, tree, refer=lexed.refer)
+            return Statement(index, start, tokens, tree, refer=lexed.refer, end=piece.until)
         failure = _blocked(obstacle)
-    return Statement(index, start, tokens, None, _excused(failure, templates))
+    return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
 
 
 def _blocked(obstacle: Obstacle) -> Failure:
