@@ -28,6 +28,33 @@ class Reach:
     through_facts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is too large is left alone: bytes of a file and of a statement, and how deep a statement
+    may be nested. A file of the largest size takes about half a gigabyte, and a minute."""
+
+    file: int = 4 << 20
+    statement: int = 1 << 20
+    nesting: int = 250
+
+
+NESTING_MOST = 1000
+"""Deeper than this sqlglot's compiled parser may run out of its stack, and end the program."""
+
+
+def over(what: str, taken: int, limit: int) -> str:
+    """What is said of a file or statement of too many bytes, with the setting and the value."""
+    return f"the {what} has {_shown(taken)}, more than {what}-limit ({_shown(limit)}) lets be read"
+
+
+def _shown(size: int) -> str:
+    """Bytes, as a person reads them."""
+    for unit, factor in (("MB", 1 << 20), ("kB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}".replace(".0 ", " ")
+    return f"{size} bytes"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
@@ -45,6 +72,7 @@ class Options:
     disabled: frozenset[str] = frozenset()
     suppressed: Callable[[int], str | None] | None = None
     frozen: Callable[[int], str | None] | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 def options(
@@ -57,6 +85,7 @@ def options(
     through_facts: bool = False,
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
+    limits: Limits | None = None,
 ) -> Options:
     """The options of those names and numbers, which ``rewriter.rewrite`` explains.
 
@@ -68,4 +97,13 @@ def options(
     if when not in WHENS:
         raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
     reach = Reach(depth, through_facts)
-    return Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)
+    return Options(
+        engine_named(engine),
+        predicate,
+        when,
+        hint,
+        reach,
+        key_limit,
+        disabled,
+        limits=limits or Limits(),
+    )

@@ -21,7 +21,7 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import Options, options
+from sqlrewrite.options import Limits, Options, options
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
@@ -87,6 +87,7 @@ def rewrite(
     through_facts: bool = False,
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
+    limits: Limits | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
 
@@ -96,8 +97,8 @@ def rewrite(
     would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A dimension's
     neighbours are followed ``depth`` joins outward, and through partitioned tables if
     ``through_facts``. Keys of more than ``key_limit`` bytes (default: the engine's) are not
-    collected. ``disabled`` rules are taken as passed, which makes the result unsound: it is for
-    tests.
+    collected. Statements over the ``limits`` are left alone. ``disabled`` rules are taken as
+    passed, which makes the result unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
@@ -111,6 +112,7 @@ def rewrite(
         through_facts=through_facts,
         key_limit=key_limit,
         disabled=disabled,
+        limits=limits,
     )
     return examine(sql, catalog, wanted).result
 
@@ -134,7 +136,7 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     line = _Line(text, wanted, lambda offset: lines.place(text.original_offset(offset)))
     earlier = text.insertions()
     parts: list[Part] = []
-    for statement in statements(text.text, lexed):
+    for statement in statements(text.text, lexed, wanted.limits):
         part = Part(statement, failure=statement.failure)
         if statement.failure is None and statement.tree is not None:
             part = _part(statement, catalog, line, earlier)
@@ -143,8 +145,10 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
             start, end = statement.start, statement.end
             back = [Edit(at, it) for at, it in earlier.items() if start <= at <= end]
             part = replace(part, edits=tuple(back))
-        parts.append(part)
         catalog = apply_definition(statement, text.text, catalog, "the text")
+        if part.pruned is None:  # a tree takes a hundred times its text
+            part = replace(part, statement=replace(statement, tree=None))
+        parts.append(part)
     return Examined(_result(sql, line, parts, lines), text, tuple(parts), asked)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
+from sqlrewrite.options import Limits, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
@@ -31,6 +32,7 @@ class Request:
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -43,6 +45,7 @@ class Request:
             "depth": self.depth,
             "through_facts": self.through_facts,
             "key_limit": self.key_limit,
+            "limits": self.limits,
         }
 
 
@@ -172,8 +175,21 @@ def missing(path: str, why: str) -> FileResult:
     return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
 
 
+def over_limit(size: int, request: Request) -> Problem:
+    """Why a file of so many bytes is left alone."""
+    return Problem("", over("file", size, request.limits.file), 1, 1)
+
+
+def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
+    """The result for a file that is left alone for its size; it need not have been read."""
+    problem = over_limit(size, request)
+    return FileResult(path, data, rewrite=Rewrite("", "", 1, (), (), (problem,), ()))
+
+
 def run(path: str, data: bytes, request: Request) -> FileResult:
     """The result for one file's bytes. Raises only for what is wrong with the request itself."""
+    if len(data) > request.limits.file:
+        return large(path, len(data), request, data)
     try:
         source = decode(data)
     except SourceError as error:
@@ -213,6 +229,15 @@ class Task:
                 found = tuple(replace(it, rules=()) for it in found)
             result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
         return write(result) if self.write else result
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+        return self.request.limits.file
+
+    def large(self, path: str, size: int) -> FileResult:
+        """The result for a file of so many bytes."""
+        return large(path, size, self.request)
 
     def unread(self, path: str, why: str) -> FileResult:
         """The result for a file that cannot be read."""

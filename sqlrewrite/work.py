@@ -7,6 +7,7 @@ file that is as it was and of which there is nothing to say, no more is asked th
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,11 +33,22 @@ _SETTLED = 2_000_000_000
 file systems count in twos of seconds. git calls such files racily clean, and looks into them."""
 
 
+class LargeError(Exception):
+    """A file over the limit: its bytes."""
+
+
 class Job(Protocol[Result]):
     """What is done with each file, and how that is kept and recalled."""
 
     def __call__(self, path: str, data: bytes) -> Result:
         """The result for a file of these bytes, fit to be sent to another process."""
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+
+    def large(self, path: str, size: int) -> Result:
+        """The result for a file of so many bytes, which is not read."""
 
     def unread(self, path: str, why: str) -> Result:
         """The result for a file that cannot be read."""
@@ -76,7 +88,7 @@ def each(
     told: dict[str, Result] = {}
     digests: dict[str, bytes] = {}
     for path in paths:
-        found, brief = cache.seen(path) or (digest(path), None)
+        found, brief = cache.seen(path) or (digest(path, job.limit), None)
         result = None if brief is None else job.tell(path, brief)
         if result is not None:
             told[path] = result
@@ -101,18 +113,24 @@ def each(
 def once(job: Job[Result], path: str) -> Result:
     """The job's result for one file."""
     try:
-        data, _ = _read(path)
-    except OSError as error:
-        return job.unread(path, error.strerror or str(error))
+        data, _ = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return _unread(job, path, error)
     return job(path, data)
+
+
+def _unread(job: Job[Result], path: str, error: OSError | LargeError) -> Result:
+    if isinstance(error, LargeError):
+        return job.large(path, error.args[0])
+    return job.unread(path, error.strerror or str(error))
 
 
 def _done(job: Job[Result], path: str) -> Done[Result]:
     """The same with what a cache keeps of it; in any process."""
     try:
-        data, stamp = _read(path)
-    except OSError as error:
-        return Done(job.unread(path, error.strerror or str(error)))
+        data, stamp = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return Done(_unread(job, path, error))
     result = job(path, data)
     keep = job.keep(result)
     if keep is None:
@@ -136,8 +154,8 @@ def _recalled(job: Job[Result], path: str, known: bytes, cache: Cache) -> Result
     """What the cache knows of a file, if it is still the one that was asked about."""
     kept = cache.get(known)
     try:
-        data, stamp = _read(path)
-    except OSError:
+        data, stamp = _read(path, job.limit)
+    except (OSError, LargeError):
         return None
     if kept is None or sha256(data).digest() != known:
         return None
@@ -155,19 +173,21 @@ def pickled(value: object) -> bytes | None:
         return None
 
 
-def digest(path: str) -> bytes | None:
-    """The hash of a file's bytes, None where they cannot be read."""
+def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
+    """The hash of a file's bytes, None where they cannot be read or are too many."""
     try:
-        return sha256(_read(path)[0]).digest()
-    except OSError:
+        return sha256(_read(path, limit)[0]).digest()
+    except (OSError, LargeError):
         return None
 
 
-def _read(path: str) -> tuple[bytes, Stamp | None]:
+def _read(path: str, limit: int) -> tuple[bytes, Stamp | None]:
     """The bytes of a file, and its stamp where it is long enough ago that it changed. A change
-    while it is read makes another stamp than this."""
+    while it is read makes another stamp than this. Raises OSError, and LargeError."""
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
+        if status.st_size > limit:
+            raise LargeError(status.st_size)
         data = file.read()
     changed = max(status.st_mtime_ns, status.st_ctime_ns)
     settled = changed + _SETTLED < time.time_ns()

@@ -31,6 +31,11 @@ class Upper:
         self.done.append(path)
         return data.decode().upper()
 
+    limit: int = 1000
+
+    def large(self, path: str, size: int) -> str:
+        return f"{size} BYTES"
+
     def unread(self, path: str, why: str) -> str:
         return why
 
@@ -101,9 +106,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     read = work._read
 
-    def noted(path: str) -> tuple[bytes, work.Stamp | None]:
+    def noted(path: str, limit: int) -> tuple[bytes, work.Stamp | None]:
         found.append(path)
-        return read(path)
+        return read(path, limit)
 
     monkeypatch.setattr(work, "_read", noted)
     return found

@@ -15,6 +15,7 @@ from sqlrewrite.cli.common import (
     Command,
     catalog_options,
     colour_option,
+    copy_to_stdout,
     printer,
     rewriting_options,
     write_stdout,
@@ -215,6 +216,8 @@ def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> 
             write_stdout(diff)
     elif not asked.check and (not asked.write or path == STDIN):
         data = result.output or b""
+        if result.output is None and result.rewrite is not None:  # too large to be read
+            copy_to_stdout(path)
         write_stdout(data)
         if (
             out.stream.isatty() and data and not asked.quiet

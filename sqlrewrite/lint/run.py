@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from sqlrewrite.lint.baseline import Baseline
-from sqlrewrite.lint.findings import Finding, Fix
+from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
-from sqlrewrite.model import ConfigError, Problem
+from sqlrewrite.model import ConfigError, Problem, Span
 from sqlrewrite.options import options
-from sqlrewrite.runner import FileResult, Request, internal_error, missing
+from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
+from sqlrewrite.sql.parse import NOT_PARSED
 
 _LONG = 20
 
@@ -82,6 +83,8 @@ class Rules:
 
 def run(path: str, data: bytes, request: Request) -> Linted:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
+    if len(data) > request.limits.file:
+        return large(path, len(data), request)
     try:
         text = decode(data).text
     except SourceError as error:
@@ -95,6 +98,13 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     return Linted(path, text, found, bugs)
 
 
+def large(path: str, size: int, request: Request) -> Linted:
+    """The result for a file that is left alone for its size."""
+    severity, place = BY_CODE[NOT_PARSED].severity, Place(Span(0, 0), 1, 1, 1, 1)
+    message = f"not read: {over_limit(size, request).message}"
+    return Linted(path, "", (Finding(NOT_PARSED, message, place, "", "", severity, counts=False),))
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be done with each of many files, in any process: all findings, wanted or not."""
@@ -104,6 +114,15 @@ class Task:
     def __call__(self, path: str, data: bytes) -> Linted:
         """The result for a file's bytes."""
         return run(path, data, self.request)
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+        return self.request.limits.file
+
+    def large(self, path: str, size: int) -> Linted:
+        """The result for a file of so many bytes."""
+        return large(path, size, self.request)
 
     def unread(self, path: str, why: str) -> Linted:
         """The result for a file that cannot be read."""
