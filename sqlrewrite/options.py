@@ -59,8 +59,9 @@ def _shown(size: int) -> str:
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
 
-    ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
-    ``frozen`` why nothing may be inserted there.
+    ``suppressed`` says why nothing is to be added to the scan at an offset of the text, if nothing
+    is, and ``frozen`` why nothing may be inserted there; ``mended`` is what predicates bound that
+    were taken out of a statement: to write such a one again adds nothing.
     """
 
     engine: Engine
@@ -71,7 +72,8 @@ class Options:
     key_limit: int | None = None
     disabled: frozenset[str] = frozenset()
     suppressed: Callable[[int], str | None] | None = None
-    frozen: Callable[[int], str | None] | None = None
+    frozen: Callable[[int, bool], str | None] | None = None
+    mended: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
 
 

@@ -157,7 +157,7 @@ def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options
     return replace(
         wanted,
         suppressed=lambda offset: suppressed.reason(text.original_offset(offset)),
-        frozen=lambda offset: suppressed.frozen(text.original_offset(offset)),
+        frozen=lambda offset, mends: suppressed.frozen(text.original_offset(offset), mends),
     )
 
 
@@ -169,8 +169,11 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     from sqlrewrite.pruning.record import candidates, plan_diff
     from sqlrewrite.pruning.statement import prune
 
+    options = line.options
+    if options.suppressed is not None and line.stripped.predicates:
+        options = replace(options, mended=_taken_out(statement, line.stripped))
     try:
-        pruned = prune(statement, line.stripped.text, catalog, line.options)
+        pruned = prune(statement, line.stripped.text, catalog, options)
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)
@@ -181,6 +184,13 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
         return Part(statement, failure=Failure(statement.start, why, code=BUG))
     found = tuple(candidates(pruned, earlier, line.place))
     return Part(statement, pruned.edits, pruned, found, plan)
+
+
+def _taken_out(statement: Statement, text: Stripped) -> frozenset[str]:
+    """What those predicates of an earlier run bound that were taken out of a statement."""
+    start, end = text.original_offset(statement.start), text.original_offset(statement.end)
+    spans = [span for span in text.predicates if start <= span.start <= end]
+    return frozenset(bounded(text.original[span.start : span.end]) for span in spans)
 
 
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
