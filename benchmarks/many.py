@@ -148,10 +148,8 @@ def main() -> None:
 
 def make(folder: Path, count: int) -> None:
     """A git repository of so many queries, with the tables in its settings."""
-    folder.mkdir()
-    shutil.copy(ROOT / "fixtures" / "retail" / "ddl.sql", folder / "ddl.txt")
-    (folder / "ddl").mkdir()
-    shutil.move(folder / "ddl.txt", folder / "ddl" / "tables.sql")
+    (folder / "ddl").mkdir(parents=True)
+    shutil.copy(ROOT / "fixtures" / "retail" / "ddl.sql", folder / "ddl" / "tables.sql")
     (folder / "pyproject.toml").write_text(
         '[tool.dpp-rewrite]\ncatalog = ["ddl"]\nexclude = ["ddl"]\n', "utf-8"
     )
@@ -193,7 +191,7 @@ def measure(
     folder: Path, cache: Path, python: str, words: Sequence[str], rounds: int
 ) -> tuple[Run, Run, Run]:
     """The first run, one with everything remembered, and one with one file changed."""
-    age(folder)
+    time.sleep(3)  # what was written just now is not known by its times
     command = [python, "-m", "sqlrewrite", *words, "--exit-zero", "."]
     cold = run(command, folder, cache)
     warm, one = [], []
@@ -204,12 +202,6 @@ def measure(
             file.write(f"-- changed {number}\n")
         one.append(run(command, folder, cache))
     return cold, middle(warm), middle(one)
-
-
-def age(folder: Path) -> None:
-    """Waits until the files are older than what may change unseen: a repository mostly is."""
-    del folder
-    time.sleep(3)
 
 
 def run(command: list[str], folder: Path, cache: Path) -> Run:
