@@ -1,8 +1,10 @@
 """What was found out about a text before, so that an unchanged repository is done in a moment.
 
 In: a fingerprint of all that a result depends on besides the text (the program, its parser, the
-settings, the catalog). Out: a ``Cache`` of pickled results by the hash of the text under it. It is
-a SQLite file in a folder of the user's own; whatever goes wrong with it, the work is done without.
+settings, the catalog). Out: a ``Cache`` of pickled results by the hash of the text under it, and,
+as git's index does, of each folder's files by their ``stat``, so that a file that is as it was need
+not be read. It is a SQLite file in a folder of the user's own; whatever goes wrong with it, the
+work is done without.
 """
 
 from __future__ import annotations
@@ -12,19 +14,23 @@ import pickle
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.schema import Catalog
+from sqlrewrite.work import Brief, Stamp, pickled, stamp
 
-VERSION = 1
+VERSION = 2
 """Of the file's form: another form is another file."""
 
 _DAYS = 30
 _MOST = 1 << 20
+_PENDING = 4 << 20
+_BATCH = 500
 _TABLE = "CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
 _FAILURES = (sqlite3.Error, OSError, pickle.PickleError, EOFError, AttributeError, ImportError)
 
@@ -55,63 +61,120 @@ def _program() -> Iterator[object]:
                 yield (str(path), status.st_size, status.st_mtime_ns)
 
 
+Seen = tuple[bytes, Brief | None]
+"""What is known of a file that is as it was: the hash of its bytes, and all there is to say of it
+where that is little."""
+
+_Folder = dict[str, tuple[Stamp, bytes, Brief | None]]
+
+
 class Cache:
-    """Results by text. Writes are kept until ``close``, which makes them all at once."""
+    """Results by the hash of a text, and hashes by a file's ``stat``. What is new is written now
+    and then, and the rest at ``close``."""
 
     def __init__(self, fingerprint: bytes, where: str | None = None) -> None:
         self._fingerprint = fingerprint
         self._new: dict[bytes, bytes] = {}
+        self._pending = 0
+        self._folders: dict[str, _Folder] = {}
+        self._met: dict[str, _Folder] = {}
+        self._here = os.getcwd()
         self._database = _open(where or folder())
 
-    def key(self, digest: bytes) -> bytes:
-        """The key of a file whose bytes have that hash."""
+    def _key(self, digest: bytes) -> bytes:
         return sha256(self._fingerprint + digest).digest()
 
-    def known(self, keys: Iterable[bytes]) -> set[bytes]:
-        """Which of the keys have a result."""
-        if self._database is None:
-            return set()
-        try:
-            rows = self._database.execute("SELECT key FROM results")
-            return {key for (key,) in rows}.intersection(keys)
-        except _FAILURES:
-            return set()
-
-    def get(self, key: bytes) -> Any | None:
-        """The result under a key, or None."""
-        if self._database is None:
+    def seen(self, path: str) -> Seen | None:
+        """What is known of a file that is as it was when it was noted; None of any other."""
+        above, name = os.path.split(path)
+        if above not in self._folders:
+            self._folders[above] = self._folder(above)
+            self._met[above] = {}
+        entry = self._folders[above].get(name)
+        if entry is None:
             return None
         try:
-            query = "SELECT value FROM results WHERE key = ?"
-            row = self._database.execute(query, (key,)).fetchone()
-            return pickle.loads(row[0]) if row is not None else None
-        except Exception:  # a pickle of another program may raise anything
+            if stamp(os.stat(path)) != entry[0]:
+                return None
+        except OSError:
             return None
+        self._met[above][name] = entry
+        return entry[1:]
 
-    def put(self, key: bytes, result: object) -> None:
-        """Keeps a result, unless it is large."""
-        if self._database is not None:
-            try:
-                value = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
-            except Exception:
-                return
-            if len(value) <= _MOST:
-                self._new[key] = value
+    def note(self, path: str, found: Stamp | None, digest: bytes, brief: Brief | None) -> None:
+        """Keeps what a file is known by, for ``seen``."""
+        above, name = os.path.split(path)
+        if found is not None and above in self._met:
+            self._met[above][name] = (found, digest, brief)
+
+    def known(self, digests: Iterable[bytes]) -> set[bytes]:
+        """The hashes of those texts that have a result."""
+        keys = {self._key(digest): digest for digest in digests}
+        asked, found = list(keys), set[bytes]()
+        for start in range(0, len(asked), _BATCH):
+            batch = asked[start : start + _BATCH]
+            query = f"SELECT key FROM results WHERE key IN ({','.join('?' * len(batch))})"
+            found.update(keys[key] for (key,) in self._rows(query, batch))
+        return found
+
+    def get(self, digest: bytes) -> Any | None:
+        """The result for a text of that hash, or None."""
+        return self._value(self._key(digest))
+
+    def put(self, digest: bytes, value: bytes) -> None:
+        """Keeps a pickled result, unless it is large."""
+        if self._database is not None and len(value) <= _MOST:
+            self._new[self._key(digest)] = value
+            self._pending += len(value)
+            if self._pending > _PENDING:
+                self._write()
 
     def close(self) -> None:
-        """Writes what is new, in one transaction, and forgets what is old."""
+        """Writes what is new, and forgets what is old."""
         if self._database is None:
             return
-        today = int(time.time() // 86400)
-        try:
-            if self._new:
-                rows = [(key, today, value) for key, value in self._new.items()]
-                with self._database:
-                    self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
-                    self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
+        for above, met in self._met.items():
+            if met != self._folders[above] and (value := pickled(met)) is not None:
+                self._new[self._folder_key(above)] = value
+        self._write()
+        with suppress(*_FAILURES):
             self._database.close()
+
+    def _folder_key(self, above: str) -> bytes:
+        path = os.path.join(self._here, above)
+        return self._key(b"folder\0" + os.fsencode(path))
+
+    def _folder(self, above: str) -> _Folder:
+        """What was noted of the files in a folder."""
+        found = self._value(self._folder_key(above))
+        return found if isinstance(found, dict) else {}
+
+    def _value(self, key: bytes) -> Any | None:
+        for (value,) in self._rows("SELECT value FROM results WHERE key = ?", (key,)):
+            with suppress(Exception):  # a pickle of another program may raise anything
+                return pickle.loads(value)
+        return None
+
+    def _rows(self, query: str, values: Sequence[bytes]) -> list[Any]:
+        if self._database is None:
+            return []
+        try:
+            return self._database.execute(query, values).fetchall()
         except _FAILURES:
-            pass
+            return []
+
+    def _write(self) -> None:
+        """Writes what is new in one transaction, and once a day forgets what is old."""
+        if self._database is None or not self._new:
+            return
+        today = int(time.time() // 86400)
+        rows = [(key, today, value) for key, value in self._new.items()]
+        self._new, self._pending = {}, 0
+        with suppress(*_FAILURES), self._database:
+            if self._database.execute("PRAGMA user_version").fetchone() != (today,):
+                self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
+                self._database.execute(f"PRAGMA user_version = {today}")
+            self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
 def _open(where: str) -> sqlite3.Connection | None:

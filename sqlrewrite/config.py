@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS, WHENS
+from sqlrewrite.options import FORMS, NESTING_MOST, WHENS, Limits
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -39,6 +39,9 @@ class Settings:
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
+    file_limit: int = Limits().file
+    statement_limit: int = Limits().statement
+    nesting_limit: int = Limits().nesting
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
@@ -199,6 +202,12 @@ def size(text: str) -> int:
     return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
 
 
+def _nesting(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= NESTING_MOST:
+        raise ValueError(f"a number from 1 to {NESTING_MOST}")
+    return value
+
+
 def _jobs(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError("a number from 1 on")
@@ -284,6 +293,9 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "depth": _count,
     "through-facts": _boolean,
     "key-limit": _size,
+    "file-limit": _size,
+    "statement-limit": _size,
+    "nesting-limit": _nesting,
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,
@@ -305,6 +317,7 @@ _PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
     _strings: _items,
     _count: _number,
     _jobs: _number,
+    _nesting: _number,
     _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
     _codes_by_pattern: codes_by_pattern,
     _severities: severities,

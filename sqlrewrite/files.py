@@ -7,9 +7,10 @@ ignores, since nobody else reads ``.gitignore`` as git does. In come paths, out 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
+from fnmatch import translate
 
 STDIN = "-"
 
@@ -32,32 +33,68 @@ def find(
     """
     files: dict[str, str] = {}
     missing: list[str] = []
+    folders, excluded = _Folders(), Patterns(exclude, root)
     for path in paths:
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path):
-            for name in _search(path):
-                if not (exclude and matches(name, exclude, root)):
-                    files.setdefault(os.path.realpath(name), name)
+            for name, real in _search(path, folders):
+                if not excluded.match(name):
+                    files.setdefault(real, name)
         elif os.path.lexists(path):  # a dangling link is reported by the one who opens it
-            if not (force and exclude and matches(path, exclude, root)):
+            if not (force and excluded.match(path)):
                 files.setdefault(os.path.realpath(path), path)
         else:
             missing.append(path)
     return Found(tuple(files.values()), tuple(missing))
 
 
-def _search(folder: str) -> Iterator[str]:
+class _Folders:
+    """What the file system says of folders, each asked once: many files lie in few of them."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, dict[str, os.DirEntry[str]]] = {}
+        self._real: dict[str, str] = {}
+
+    def entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
+        """What lies in a folder, by name; nothing where it cannot be read."""
+        found = self._entries.get(folder)
+        if found is None:
+            try:
+                with os.scandir(folder or os.curdir) as entries:
+                    found = {entry.name: entry for entry in entries}
+            except OSError:
+                found = {}
+            self._entries[folder] = found
+        return found
+
+    def real(self, folder: str) -> str:
+        """A folder's path without links in it, fit to be followed by a name."""
+        if folder not in self._real:
+            self._real[folder] = os.path.join(os.path.realpath(folder or os.curdir), "")
+        return self._real[folder]
+
+
+def _search(folder: str, folders: _Folders) -> Iterator[tuple[str, str]]:
+    """The files below a folder, each with its path without links."""
     names = _listed_by_git(folder)
     if names is None:
         names = _walk(folder)
+    before = os.path.join(os.path.normpath(folder), "").removeprefix(os.path.join(os.curdir, ""))
     for name in sorted(names):
-        path = os.path.normpath(os.path.join(folder, name))
-        if os.path.isdir(path):
-            if not os.path.islink(path):  # a repository within the repository
-                yield from _search(path)
-        elif path.lower().endswith(".sql") and os.path.isfile(path):
-            yield path
+        path = before + name.replace("/", os.sep).rstrip(os.sep)
+        above, last = os.path.split(path)
+        entry = folders.entries(above).get(last)
+        if entry is None:  # deleted, and git still lists it
+            continue
+        if entry.is_dir(follow_symlinks=False):  # a repository within the repository
+            yield from _search(path, folders)
+        elif path[-4:].lower() != ".sql":
+            continue
+        elif entry.is_file(follow_symlinks=False):
+            yield path, folders.real(above) + last
+        elif os.path.isfile(path):
+            yield path, os.path.realpath(path)
 
 
 def _listed_by_git(folder: str) -> list[str] | None:
@@ -102,16 +139,40 @@ def _walk(folder: str) -> list[str]:
     found: list[str] = []
     for here, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += (os.path.relpath(os.path.join(here, name), folder) for name in names)
+        below = os.path.relpath(here, folder)
+        before = "" if below == os.curdir else os.path.join(below, "")
+        found += (before + name for name in names)
     return found
 
 
-def matches(path: str, patterns: Sequence[str], root: str) -> bool:
-    """Whether a pattern fits the path or a folder above it, by name or from the root."""
-    parts = os.path.relpath(path, root).split(os.sep)
-    above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
-    return any(
-        fnmatch(part, pattern) or fnmatch(whole, pattern)
-        for pattern in (pattern.strip("/") for pattern in patterns)
-        for part, whole in zip(parts, above, strict=True)
-    )
+class Patterns:
+    """Patterns of names (``archive``) or of paths from a root (``etl/*.sql``)."""
+
+    def __init__(self, patterns: Iterable[str], root: str) -> None:
+        wanted = [translate(os.path.normcase(pattern.strip("/"))) for pattern in patterns]
+        self._fits = re.compile("|".join(wanted)).match if wanted else None
+        self._root = root
+        self._folders: dict[str, tuple[str, bool]] = {}
+
+    def match(self, path: str) -> bool:
+        """Whether a pattern fits the path or a folder above it, by name or from the root."""
+        if self._fits is None:
+            return False
+        folder, name = os.path.split(path)
+        if folder not in self._folders:
+            self._folders[folder] = self._of_folder(folder or os.curdir)
+        before, matched = self._folders[folder]
+        return matched or self._fit(name, before + name)
+
+    def _of_folder(self, folder: str) -> tuple[str, bool]:
+        """The beginning of what lies in a folder, as patterns say it; whether all of it matches."""
+        below = os.path.relpath(folder, self._root)
+        if below == os.curdir:
+            return "", False
+        parts = below.split(os.sep)
+        above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
+        return f"{above[-1]}/", any(map(self._fit, parts, above))
+
+    def _fit(self, name: str, whole: str) -> bool:
+        fits, case = self._fits, os.path.normcase
+        return fits is not None and bool(fits(case(name)) or fits(case(whole)))

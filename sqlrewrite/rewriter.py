@@ -21,7 +21,7 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import Options, options
+from sqlrewrite.options import Limits, Options, options
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql.definitions import apply as apply_definition
@@ -87,6 +87,7 @@ def rewrite(
     through_facts: bool = False,
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
+    limits: Limits | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
 
@@ -96,8 +97,8 @@ def rewrite(
     would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A dimension's
     neighbours are followed ``depth`` joins outward, and through partitioned tables if
     ``through_facts``. Keys of more than ``key_limit`` bytes (default: the engine's) are not
-    collected. ``disabled`` rules are taken as passed, which makes the result unsound: it is for
-    tests.
+    collected. Statements over the ``limits`` are left alone. ``disabled`` rules are taken as
+    passed, which makes the result unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
@@ -111,6 +112,7 @@ def rewrite(
         through_facts=through_facts,
         key_limit=key_limit,
         disabled=disabled,
+        limits=limits,
     )
     return examine(sql, catalog, wanted).result
 
@@ -128,13 +130,13 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     text = strip(sql, lexed.tokens, suppressed.keeps if suppressed else None)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    lines = Lines(sql)
+    lines = asked.lines
     if suppressed is not None:
         wanted = _heeding(wanted, suppressed, text)
     line = _Line(text, wanted, lambda offset: lines.place(text.original_offset(offset)))
     earlier = text.insertions()
     parts: list[Part] = []
-    for statement in statements(text.text, lexed):
+    for statement in statements(text.text, lexed, wanted.limits):
         part = Part(statement, failure=statement.failure)
         if statement.failure is None and statement.tree is not None:
             part = _part(statement, catalog, line, earlier)
@@ -143,8 +145,10 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
             start, end = statement.start, statement.end
             back = [Edit(at, it) for at, it in earlier.items() if start <= at <= end]
             part = replace(part, edits=tuple(back))
-        parts.append(part)
         catalog = apply_definition(statement, text.text, catalog, "the text")
+        if part.pruned is None:  # a tree takes a hundred times its text
+            part = replace(part, statement=replace(statement, tree=None))
+        parts.append(part)
     return Examined(_result(sql, line, parts, lines), text, tuple(parts), asked)
 
 
@@ -153,7 +157,7 @@ def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options
     return replace(
         wanted,
         suppressed=lambda offset: suppressed.reason(text.original_offset(offset)),
-        frozen=lambda offset: suppressed.frozen(text.original_offset(offset)),
+        frozen=lambda offset, mends: suppressed.frozen(text.original_offset(offset), mends),
     )
 
 
@@ -165,8 +169,11 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     from sqlrewrite.pruning.record import candidates, plan_diff
     from sqlrewrite.pruning.statement import prune
 
+    options = line.options
+    if options.suppressed is not None and line.stripped.predicates:
+        options = replace(options, mended=_taken_out(statement, line.stripped))
     try:
-        pruned = prune(statement, line.stripped.text, catalog, line.options)
+        pruned = prune(statement, line.stripped.text, catalog, options)
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)
@@ -179,10 +186,17 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     return Part(statement, pruned.edits, pruned, found, plan)
 
 
+def _taken_out(statement: Statement, text: Stripped) -> frozenset[str]:
+    """What those predicates of an earlier run bound that were taken out of a statement."""
+    start, end = text.original_offset(statement.start), text.original_offset(statement.end)
+    spans = [span for span in text.predicates if start <= span.start <= end]
+    return frozenset(bounded(text.original[span.start : span.end]) for span in spans)
+
+
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
     """Whether a statement names a partitioned table or a view at all."""
     names = catalog.prunable
-    return bool(names) and any(token.text.lower() in names for token in statement.tokens)
+    return bool(names) and not names.isdisjoint([it.text.lower() for it in statement.tokens])
 
 
 def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewrite:

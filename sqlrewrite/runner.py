@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
+from sqlrewrite.options import Limits, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
@@ -32,6 +32,7 @@ class Request:
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -44,6 +45,7 @@ class Request:
             "depth": self.depth,
             "through_facts": self.through_facts,
             "key_limit": self.key_limit,
+            "limits": self.limits,
         }
 
 
@@ -61,6 +63,20 @@ class FileResult:
     def changed(self) -> bool:
         """Whether the file's text would be, or is, another."""
         return self.rewrite is not None and self.rewrite.changed
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing to be said of it but that it was read."""
+        done = self.rewrite
+        return done is not None and not (
+            self.failure
+            or done.candidates
+            or done.errors
+            or done.skipped
+            or done.removed
+            or done.notes
+            or done.changed
+        )
 
     @property
     def output(self) -> bytes | None:
@@ -112,6 +128,13 @@ class Summary:
     def plus(self, result: FileResult) -> Summary:
         """This summary with one more file in it."""
         done = result.rewrite
+        if done is not None and result.silent:
+            return replace(
+                self,
+                files=self.files + 1,
+                statements=self.statements + done.statements,
+                statements_unchanged=self.statements_unchanged + done.statements,
+            )
         found = done.candidates if done else ()
         rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
         touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
@@ -152,8 +175,21 @@ def missing(path: str, why: str) -> FileResult:
     return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
 
 
+def over_limit(size: int, request: Request) -> Problem:
+    """Why a file of so many bytes is left alone."""
+    return Problem("", over("file", size, request.limits.file), 1, 1)
+
+
+def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
+    """The result for a file that is left alone for its size; it need not have been read."""
+    problem = over_limit(size, request)
+    return FileResult(path, data, rewrite=Rewrite("", "", 1, (), (), (problem,), ()))
+
+
 def run(path: str, data: bytes, request: Request) -> FileResult:
     """The result for one file's bytes. Raises only for what is wrong with the request itself."""
+    if len(data) > request.limits.file:
+        return large(path, len(data), request, data)
     try:
         source = decode(data)
     except SourceError as error:
@@ -173,34 +209,66 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
-    diffs, ``write`` for the changed files to be written."""
+    diffs, ``write`` for the changed files to be written, ``text`` for that of unchanged ones, and
+    ``verdicts`` for each candidate's, with its rules, and not only for what is to be done."""
 
     request: Request
     plans: bool = True
     write: bool = False
+    text: bool = True
+    verdicts: bool = True
 
-    def __call__(self, path: str) -> tuple[bytes | None, FileResult]:
-        """The hash of a file's bytes, and its result, fit to be sent to another process."""
-        data = read_file(path)
-        if isinstance(data, FileResult):
-            return None, data
+    def __call__(self, path: str, data: bytes) -> FileResult:
+        """The result for a file's bytes, fit to be sent to another process."""
         result = run(path, data, self.request)
         if result.rewrite is not None:
-            plans = tuple(map(_drawn, result.rewrite.plans)) if self.plans else ()
-            result = replace(result, rewrite=replace(result.rewrite, plans=plans))
-        return sha256(data).digest(), write(result) if self.write else result
+            done = result.rewrite
+            plans = tuple(map(_drawn, done.plans)) if self.plans else ()
+            found = done.candidates
+            if not self.verdicts:
+                found = tuple(replace(it, rules=()) for it in found)
+            result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
+        return write(result) if self.write else result
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+        return self.request.limits.file
+
+    def large(self, path: str, size: int) -> FileResult:
+        """The result for a file of so many bytes."""
+        return large(path, size, self.request)
+
+    def unread(self, path: str, why: str) -> FileResult:
+        """The result for a file that cannot be read."""
+        return missing(path, why)
 
     def keep(self, result: FileResult) -> Rewrite | None:
-        """The record of a file in which there is nothing to change, without its text."""
+        """The record of a file, of its text only what it is changed to."""
         done = result.rewrite
-        if done is None or result.failure or done.changed or any(map(_ours, done.errors)):
+        if done is None or result.failure or any(map(_ours, done.errors)):
             return None
-        return replace(done, original="", sql="")
+        return replace(done, original="", sql=done.sql if done.changed else "")
 
     def recall(self, path: str, data: bytes, kept: Rewrite) -> FileResult:
-        """The result for a file in which there is nothing to change."""
+        """The result for a file of that record."""
         source = decode(data)
-        return FileResult(path, data, source, replace(kept, original=source.text, sql=source.text))
+        done = replace(kept, original=source.text, sql=kept.sql or source.text)
+        result = FileResult(path, data, source, done)
+        return write(result) if self.write else result
+
+    def brief(self, kept: Rewrite) -> tuple[int, int] | None:
+        """The numbers of statements and candidates, where there is nothing else to say."""
+        if kept.sql or kept.errors or kept.skipped or kept.removed or kept.notes:
+            return None
+        return kept.statements, len(kept.candidates)
+
+    def tell(self, path: str, brief: tuple[int, ...]) -> FileResult | None:
+        """The result for an unchanged file of these numbers, where no more is asked."""
+        statements, candidates = brief
+        if self.text or (self.verdicts and candidates):
+            return None
+        return FileResult(path, rewrite=Rewrite("", "", statements, (), (), (), ()))
 
 
 def _ours(error: Problem) -> bool:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlrewrite.model import Edit
 
@@ -55,10 +56,13 @@ def decode(data: bytes) -> Source:
 class Lines:
     """Where each line of a text begins, so that an offset becomes a place in one bisection."""
 
-    __slots__ = ("_starts",)
-
     def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._text = text
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Found when a place is asked for: of most texts none is."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""

@@ -1,14 +1,19 @@
 """A job for each of many files: from the cache where it was done before, else by several processes.
 
-In: the job, the files' names, a cache or none. Out: the results, in the order of the files.
+In: the job, the files' names, a cache or none. Out: the results, in the order of the files. Of a
+file that is as it was and of which there is nothing to say, no more is asked than its ``stat``.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sqlrewrite import pool
 
@@ -17,12 +22,36 @@ if TYPE_CHECKING:  # sqlite3 and pickle would double the time in which a small r
 
 Result = TypeVar("Result")
 
+Brief = tuple[int, ...]
+"""All that there is to say of most files, in a few numbers."""
+
+Stamp = tuple[int, int, int, int]
+"""By what a file is known to be as it was: size, times of change in nanoseconds, number."""
+
+_SETTLED = 2_000_000_000
+"""A file changed less than so many nanoseconds ago may change again and have the same times: some
+file systems count in twos of seconds. git calls such files racily clean, and looks into them."""
+
+
+class LargeError(Exception):
+    """A file over the limit: its bytes."""
+
 
 class Job(Protocol[Result]):
-    """What is done with each file, by its name, and how that is kept and recalled."""
+    """What is done with each file, and how that is kept and recalled."""
 
-    def __call__(self, path: str) -> tuple[bytes | None, Result]:
-        """The hash of the file's bytes, None where they could not be read, and the result."""
+    def __call__(self, path: str, data: bytes) -> Result:
+        """The result for a file of these bytes, fit to be sent to another process."""
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+
+    def large(self, path: str, size: int) -> Result:
+        """The result for a file of so many bytes, which is not read."""
+
+    def unread(self, path: str, why: str) -> Result:
+        """The result for a file that cannot be read."""
 
     def keep(self, result: Result) -> object | None:
         """What is to be kept of a result, None where it is not to be recalled."""
@@ -30,45 +59,141 @@ class Job(Protocol[Result]):
     def recall(self, path: str, data: bytes, kept: Any) -> Result:
         """The result again, from what was kept of it for a file of these bytes."""
 
+    def brief(self, kept: Any) -> Brief | None:
+        """What was kept in a few numbers, None where that would not be all there is to say."""
+
+    def tell(self, path: str, brief: Brief) -> Result | None:
+        """The result again from these numbers; None where more is wanted than they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Result]):
+    """A file that was worked on: its ``stamp`` where it may be known by it, the hash of its bytes,
+    what is kept. There is no ``result`` where the ``brief`` says it all."""
+
+    result: Result | None
+    stamp: Stamp | None = None
+    digest: bytes = b""
+    brief: Brief | None = None
+    kept: bytes | None = None
+
 
 def each(
     job: Job[Result], paths: Sequence[str], jobs: int | None, cache: Cache | None
 ) -> Iterator[Result]:
     """The job's result for each file in order: from the cache, or by several processes."""
     if cache is None:
-        yield from (result for _, result in pool.each(job, paths, jobs))
+        yield from pool.each(partial(once, job), paths, jobs)
         return
-    keys = {path: cache.key(found) for path in paths if (found := digest(path)) is not None}
-    known = cache.known(keys.values())
-    fresh = pool.each(job, [path for path in paths if keys.get(path) not in known], jobs)
+    told: dict[str, Result] = {}
+    digests: dict[str, bytes] = {}
     for path in paths:
-        recalled = _recalled(job, path, keys[path], cache) if keys.get(path) in known else None
-        if recalled is not None:
-            yield recalled
+        found, brief = cache.seen(path) or (digest(path, job.limit), None)
+        result = None if brief is None else job.tell(path, brief)
+        if result is not None:
+            told[path] = result
+        elif found is not None:
+            digests[path] = found
+    known = cache.known(digests.values())
+    unknown = [it for it in paths if it not in told and digests.get(it) not in known]
+    fresh = pool.each(partial(_done, job), unknown, jobs)
+    for path in paths:
+        if path in told:
+            yield told[path]
             continue
-        found, result = job(path) if keys.get(path) in known else next(fresh)
-        kept = job.keep(result)
-        if found is not None and kept is not None:
-            cache.put(cache.key(found), kept)
-        yield result
+        if digests.get(path) in known:
+            result = _recalled(job, path, digests[path], cache)
+        else:
+            result = _taken(job, path, next(fresh), cache)
+        # It has changed meanwhile, or what was kept is of no use: done now, and kept another time.
+        yield once(job, path) if result is None else result
     cache.close()
 
 
-def _recalled(job: Job[Result], path: str, key: bytes, cache: Cache) -> Result | None:
-    """What the cache knows of a file, if it is still the one that was asked about."""
-    kept = cache.get(key)
+def once(job: Job[Result], path: str) -> Result:
+    """The job's result for one file."""
     try:
-        data = Path(path).read_bytes()
-    except OSError:
+        data, _ = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return _unread(job, path, error)
+    return job(path, data)
+
+
+def _unread(job: Job[Result], path: str, error: OSError | LargeError) -> Result:
+    if isinstance(error, LargeError):
+        return job.large(path, error.args[0])
+    return job.unread(path, error.strerror or str(error))
+
+
+def _done(job: Job[Result], path: str) -> Done[Result]:
+    """The same with what a cache keeps of it; in any process."""
+    try:
+        data, stamp = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return Done(_unread(job, path, error))
+    result = job(path, data)
+    keep = job.keep(result)
+    if keep is None:
+        return Done(result)
+    brief = job.brief(keep)
+    told = brief is not None and job.tell(path, brief) is not None
+    return Done(None if told else result, stamp, sha256(data).digest(), brief, pickled(keep))
+
+
+def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Result | None:
+    """The result of a file that was worked on, which the cache gets to know."""
+    if done.kept is not None:
+        cache.put(done.digest, done.kept)
+        cache.note(path, done.stamp, done.digest, done.brief)
+    if done.result is None and done.brief is not None:
+        return job.tell(path, done.brief)
+    return done.result
+
+
+def _recalled(job: Job[Result], path: str, known: bytes, cache: Cache) -> Result | None:
+    """What the cache knows of a file, if it is still the one that was asked about."""
+    kept = cache.get(known)
+    try:
+        data, stamp = _read(path, job.limit)
+    except (OSError, LargeError):
         return None
-    if kept is None or cache.key(sha256(data).digest()) != key:
+    if kept is None or sha256(data).digest() != known:
         return None
+    cache.note(path, stamp, known, job.brief(kept))
     return job.recall(path, data, kept)
 
 
-def digest(path: str) -> bytes | None:
-    """The hash of a file's bytes, None where they cannot be read."""
+def pickled(value: object) -> bytes | None:
+    """The bytes of what is kept, None where it cannot be put into such."""
+    import pickle
+
     try:
-        return sha256(Path(path).read_bytes()).digest()
-    except OSError:
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:
         return None
+
+
+def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
+    """The hash of a file's bytes, None where they cannot be read or are too many."""
+    try:
+        return sha256(_read(path, limit)[0]).digest()
+    except (OSError, LargeError):
+        return None
+
+
+def _read(path: str, limit: int) -> tuple[bytes, Stamp | None]:
+    """The bytes of a file, and its stamp where it is long enough ago that it changed. A change
+    while it is read makes another stamp than this. Raises OSError, and LargeError."""
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > limit:
+            raise LargeError(status.st_size)
+        data = file.read()
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    settled = changed + _SETTLED < time.time_ns()
+    return data, stamp(status) if settled else None
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """What is compared of a file."""
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite import Catalog
+from sqlrewrite import Catalog, work
 from sqlrewrite.cache import Cache, fingerprint
 from sqlrewrite.cli import program
+from sqlrewrite.model import MARKER
 from sqlrewrite.pool import WORTH
-from sqlrewrite.work import digest, each
+from sqlrewrite.work import each
 from tests.lint.conftest import DDL
 from tests.rule_cases import catalog_of
 
@@ -26,15 +27,29 @@ class Upper:
 
     done: list[str] = field(default_factory=list)
 
-    def __call__(self, path: str) -> tuple[bytes | None, str]:
+    def __call__(self, path: str, data: bytes) -> str:
         self.done.append(path)
-        return digest(path), Path(path).read_text().upper()
+        return data.decode().upper()
+
+    limit: int = 1000
+
+    def large(self, path: str, size: int) -> str:
+        return f"{size} BYTES"
+
+    def unread(self, path: str, why: str) -> str:
+        return why
 
     def keep(self, result: str) -> str | None:
         return None if result == "NEVER" else result
 
     def recall(self, path: str, data: bytes, kept: str) -> str:
         return kept
+
+    def brief(self, kept: str) -> tuple[int, ...] | None:
+        return () if kept == "QUIET" else None
+
+    def tell(self, path: str, brief: tuple[int, ...]) -> str:
+        return "QUIET"
 
 
 @pytest.fixture
@@ -79,14 +94,100 @@ def test_a_file_that_changes_meanwhile(files: list[str]) -> None:
     assert _run(files)[0] == "TEXT A, OTHER, TEXT C"
 
 
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were written just now count as written long ago."""
+    monkeypatch.setattr(work, "_SETTLED", 0)
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are read, as they are."""
+    found: list[str] = []
+    read = work._read
+
+    def noted(path: str, limit: int) -> tuple[bytes, work.Stamp | None]:
+        found.append(path)
+        return read(path, limit)
+
+    monkeypatch.setattr(work, "_read", noted)
+    return found
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_quiet_file_is_not_read_again(files: list[str], reads: list[str]) -> None:
+    Path("b").write_text("quiet")
+    assert _run(files) == ("TEXT A, QUIET, TEXT C", ["a", "b", "c"])
+    reads.clear()
+    assert _run(files) == ("TEXT A, QUIET, TEXT C", [])
+    assert reads == ["a", "c"]
+    assert _run(files, b"two")[1] == files
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_change_of_the_same_size_and_time_is_seen(files: list[str]) -> None:
+    Path("b").write_text("quiet")
+    _run(files)
+    status = os.stat("b")
+    Path("b").write_text("loud!")
+    os.utime("b", ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert os.stat("b").st_mtime_ns == status.st_mtime_ns
+    assert _run(files) == ("TEXT A, LOUD!, TEXT C", ["b"])
+
+
+@pytest.mark.usefixtures("settled")
+def test_another_file_of_the_name_is_seen(files: list[str]) -> None:
+    Path("b").write_text("quiet")
+    _run(files)
+    os.rename("a", "b")
+    Path("a").write_text("quiet")
+    assert _run(files)[0] == "QUIET, TEXT A, TEXT C"
+
+
+def test_a_file_that_was_written_just_now_is_read_again(files: list[str], reads: list[str]) -> None:
+    """It might be written again within what the file system takes for the same moment."""
+    Path("b").write_text("quiet")
+    _run(files)
+    reads.clear()
+    assert _run(files) == ("TEXT A, QUIET, TEXT C", [])
+    assert "b" in reads
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_file_that_is_touched_is_known_by_its_text(files: list[str], reads: list[str]) -> None:
+    Path("b").write_text("quiet")
+    _run(files)
+    os.utime("b")
+    assert _run(files)[1] == []
+    reads.clear()
+    assert _run(files)[1] == []
+    assert "b" not in reads
+
+
+@pytest.mark.usefixtures("settled")
+def test_folders_of_the_same_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache = str(tmp_path / "cache")
+    for folder, text in (("one", "quiet"), ("two", "loud")):
+        Path(folder).mkdir()
+        Path(folder, "a").write_text(text)
+
+    def run(folder: str) -> list[str]:
+        monkeypatch.chdir(tmp_path / folder)
+        return list(each(Upper(), ["a"], 1, Cache(b"one", cache)))
+
+    for _ in range(2):
+        assert (run("one"), run("two")) == (["QUIET"], ["LOUD"])
+
+
 def _broken_file() -> None:
     Path("cache").mkdir(mode=0o700)
-    Path("cache/results-1.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
+    Path("cache/results-2.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
 
 
 def _broken_pickle() -> None:
     _run(list("abc"))
-    with sqlite3.connect("cache/results-1.sqlite") as database:
+    with sqlite3.connect("cache/results-2.sqlite") as database:
         database.execute("UPDATE results SET value = x'80'")
 
 
@@ -101,7 +202,7 @@ def _a_file() -> None:
 
 def _read_only() -> None:
     _run(list("abc"), b"another")
-    os.chmod("cache/results-1.sqlite", 0o400)
+    os.chmod("cache/results-2.sqlite", 0o400)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +231,27 @@ def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
     assert fingerprint(one, "lint", "spark") == found[0]
 
 
-@pytest.mark.parametrize("command", [("lint", "--format", "json"), ("--check", "-v"), ("-q",)])
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("lint",),
+        ("lint", "--format", "json"),
+        ("lint", "--format", "sarif"),
+        ("lint", "--format", "junit"),
+        ("lint", "--statistics"),
+        ("rewrite",),
+        ("rewrite", "--format", "json"),
+        ("--check",),
+        ("--check", "-v"),
+        ("--check", "-q"),
+        ("--check", "--format", "json"),
+        ("--diff",),
+        ("--diff", "--explain", "none"),
+        ("-q",),
+        ("--strip", "--check"),
+    ],
+)
 def test_the_commands_say_the_same_from_the_cache(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,8 +261,15 @@ def test_the_commands_say_the_same_from_the_cache(
     Path("q").mkdir()
     join = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = "
     for number in range(WORTH):
-        texts = (f"{join}{number}", f"SELECT {number} FROM sales", "SELECT FROM WHERE")
-        Path(f"q/{number}.sql").write_text(texts[number % 3])
+        texts = (
+            f"{join}{number}",
+            f"SELECT {number} FROM sales",
+            "SELECT FROM WHERE",
+            f"SELECT {number} FROM sales s LEFT JOIN calendar c ON s.day = c.day AND c.year = 1",
+            f"{join}{number} AND s.day IN (SELECT 1 FROM calendar) {MARKER}",
+            "{% if a %} SELECT 1 {% endif %}",
+        )
+        Path(f"q/{number}.sql").write_text(texts[number % len(texts)])
 
     def run(*more: str) -> tuple[int, str, str]:
         words = [*command, "-c", "ddl.sql", "-j", "1", *more, "q"]
@@ -153,3 +281,27 @@ def test_the_commands_say_the_same_from_the_cache(
     assert run() == without
     assert Path("cache").exists()
     assert run() == without
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_is_recalled_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changed files, too, are recalled: what --write finds done before it has still to write."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("ddl.sql").write_text(DDL)
+    Path("q").mkdir()
+    query = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 1"
+    for number in range(WORTH):
+        Path(f"q/{number}.sql").write_text(query)
+
+    def run(*words: str) -> int:
+        return CliRunner().invoke(program, [*words, "-c", "ddl.sql", "-j", "1", "q"]).exit_code
+
+    assert [run("--check", "-q"), run("--check", "-q")] == [1, 1]
+    assert run("-w", "-q") == 0
+    assert {MARKER in Path(f"q/{number}.sql").read_text() for number in range(WORTH)} == {True}
+    for number in range(WORTH):  # as a checkout of the branch before does
+        Path(f"q/{number}.sql").write_text(query)
+    assert run("-w", "-q") == 0
+    assert {MARKER in Path(f"q/{number}.sql").read_text() for number in range(WORTH)} == {True}
+    assert run("--check", "-q") == 0

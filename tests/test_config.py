@@ -162,3 +162,18 @@ def test_mistakes_in_the_environment(folder: Path, name: str, text: str, message
     with pytest.raises(ConfigError) as error:
         load(".", environment={f"DPP_REWRITE_{name}": text})
     assert message in str(error.value)
+
+
+def test_limits(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text('[tool.dpp-rewrite]\nfile-limit = "2MB"\nnesting-limit = 99\n')
+    given = {"DPP_REWRITE_STATEMENT_LIMIT": "5kB"}
+    found = load(str(tmp_path), environment=given)
+    assert (found.file_limit, found.statement_limit, found.nesting_limit) == (2 << 20, 5 << 10, 99)
+    with pytest.raises(
+        ConfigError, match="NESTING_LIMIT must be a number from 1 to 1000, not '2k'"
+    ):
+        load(str(tmp_path), environment={"DPP_REWRITE_NESTING_LIMIT": "2k"})
+    path.write_text("[tool.dpp-rewrite]\nnesting-limit = 5000\n")
+    with pytest.raises(ConfigError, match="nesting-limit must be a number from 1 to 1000"):
+        load(str(tmp_path), environment={})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.lint.linter import lint
 from sqlrewrite.model import MARKER, Verdict
 from sqlrewrite.rewriter import stripped
 from sqlrewrite.sql.directives import directives
@@ -82,6 +83,34 @@ def test_what_is_covered_stays_as_it_is(catalog: Catalog, text: str) -> None:
     without = text.replace("dpp-rewrite:", "another:")
     if IN_F not in text:
         assert rewrite(without, catalog).changed  # so the comment is what kept it
+
+
+@pytest.mark.parametrize(
+    "comment",
+    ["{} -- dpp-rewrite: ignore[DPP001] small\n{}", "-- dpp-rewrite: off[DPP001]\n{}\n{}"],
+)
+def test_nothing_is_added_and_what_is_there_is_kept_up_to_date(
+    catalog: Catalog, comment: str
+) -> None:
+    """As lint says it: DPP001 is not wanted, DPP002 and DPP003 still are."""
+    current = comment.format(FROM, f"{WHERE}\n  AND {IN_F}")
+    assert rewrite(current, catalog).sql == current
+    assert rewrite(comment.format(FROM, f"{WHERE}\n  AND {STALE_F}"), catalog).sql == current
+    unfiltered = comment.format(FROM, "WHERE f.a = 1")
+    assert rewrite(f"{unfiltered}\n  AND {IN_F}", catalog).sql == unfiltered
+    nothing = comment.format(FROM, WHERE)
+    assert rewrite(nothing, catalog).sql == nothing
+    for text in (current, nothing):
+        assert [it.code for it in lint(text, catalog)[0] if it.counts] in ([], ["DPP008"])
+
+
+def test_lint_says_where_a_rewrite_refuses(catalog: Catalog) -> None:
+    """The place of the predicate is in a region, the scan is not."""
+    (found,) = (
+        it for it in lint(f"{FROM} -- dpp-rewrite: off\n{WHERE}", catalog)[0] if it.code == "DPP001"
+    )
+    assert found.fix is None
+    assert "does not: kept as it is: line 1 says `-- dpp-rewrite: off`" in found.help
 
 
 @pytest.mark.parametrize(

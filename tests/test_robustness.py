@@ -15,6 +15,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.model import MARKER
+from sqlrewrite.options import Limits
 
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
@@ -155,9 +156,9 @@ LARGE = {
     "columns": f"SELECT {', '.join(f's.id + {n} AS c{n}' for n in range(5000))} {JOIN} "
     "WHERE d.year = 2024",
     "derived tables": "SELECT * FROM (" * 150 + QUERY + ") q" * 150,
-    "parentheses": f"SELECT s.id {JOIN} WHERE {'(' * 1000}d.year = 2024{')' * 1000}",
-    "functions": f"SELECT {'abs(' * 1000}s.id{')' * 1000} {JOIN} WHERE d.year = 2024",
-    "cases": f"SELECT {'CASE WHEN s.qty = 1 THEN ' * 300}1{' END' * 300} {JOIN} "
+    "parentheses": f"SELECT s.id {JOIN} WHERE {'(' * 250}d.year = 2024{')' * 250}",
+    "functions": f"SELECT {'abs(' * 250}s.id{')' * 250} {JOIN} WHERE d.year = 2024",
+    "cases": f"SELECT {'CASE WHEN s.qty = 1 THEN ' * 250}1{' END' * 250} {JOIN} "
     "WHERE d.year = 2024",
     "a long comment": f"/* {'x' * 3_000_000} */ {QUERY}",
     "a long string": f"{QUERY} AND s.id <> '{'x' * 3_000_000}'",
@@ -177,6 +178,53 @@ def test_large_texts(name: str, catalog: Catalog) -> None:
     check(LARGE[name], catalog, name)
     assert not [e for e in rewrite(LARGE[name], catalog).errors if e.code != "DPP000"]
     assert time.process_time() - started < SECONDS
+
+
+DEEP: dict[str, Callable[[int], str]] = {
+    "parentheses": lambda n: f"SELECT s.id {JOIN} WHERE {'(' * n}d.year = 2024{')' * n}",
+    "open parentheses": lambda n: "(" * n,
+    "derived tables": lambda n: "SELECT * FROM (" * n + QUERY + ") q" * n,
+    "brackets": lambda n: f"SELECT s.id{'[s.id' * n}{']' * n} {JOIN} WHERE d.year = 2024",
+    "cases": lambda n: f"SELECT {'CASE WHEN s.id = 1 THEN ' * n}1{' END' * n} {JOIN}",
+    "types": lambda n: f"SELECT CAST(NULL AS {'ARRAY<' * n}INT{'>' * n}) {JOIN}",
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+@pytest.mark.parametrize("depth", [300, 20_000])
+def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: Catalog) -> None:
+    """A compiled parser runs out of its stack here, or takes minutes."""
+    started = time.process_time()
+    result = rewrite(f"{QUERY};\n{DEEP[name](depth)}", catalog)
+    (skipped,) = result.skipped
+    assert "deep, more than nesting-limit (250) lets be read" in skipped.message
+    assert (skipped.line, len(result.candidates), result.errors) == (2, 1, ())
+    assert time.process_time() - started < SECONDS
+
+
+def test_what_is_flat_is_not_deep(catalog: Catalog) -> None:
+    flat = " AND ".join(["s.qty < 3", "(s.qty) > 1", "s.tags[0] = 'a'", "s.qty >> 1 = 0"] * 300)
+    assert rewrite(f"{QUERY} AND {flat}", catalog).changed
+
+
+def test_a_large_statement_is_skipped_with_the_limit(catalog: Catalog) -> None:
+    large = f"{QUERY} AND s.id IN ({', '.join(map(str, range(1000)))}, '{'é' * 1000}')"
+    size = len(large.encode())
+    text = f"{QUERY};\n{large};\n{QUERY}"
+    limited = rewrite(text, catalog, limits=Limits(statement=size - 1))
+    (skipped,) = limited.skipped
+    assert skipped.message == (
+        "the statement has 6.8 kB, more than statement-limit (6.8 kB) lets be read"
+    )
+    assert (skipped.line, len(limited.candidates)) == (2, 2)
+    assert not rewrite(text, catalog, limits=Limits(statement=size)).skipped
+
+
+def test_ten_megabytes(catalog: Catalog) -> None:
+    """As one statement they are skipped, with the values found."""
+    text = QUERY + " AND s.id <> '" + "x" * (10 << 20) + "'"
+    (skipped,) = rewrite(text, catalog).skipped
+    assert "has 10 MB, more than statement-limit (1 MB) lets be read" in skipped.message
 
 
 def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:

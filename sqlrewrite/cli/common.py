@@ -13,7 +13,7 @@ import click
 
 from sqlrewrite.config import Settings, size
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS, WHENS
+from sqlrewrite.options import FORMS, WHENS, Limits
 from sqlrewrite.pool import PoolError
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
@@ -177,6 +177,7 @@ class Rewriting:
             depth=settled(self.depth, settings.depth),
             through_facts=settled(self.through_facts, settings.through_facts),
             key_limit=settings.key_limit if self.key_limit is None else self.key_limit,
+            limits=Limits(settings.file_limit, settings.statement_limit, settings.nesting_limit),
         )
 
 
@@ -235,6 +236,18 @@ def write_stdout(data: bytes) -> None:
         raise
     except OSError as error:
         raise OutputError(f"the output cannot be written: {error.strerror or error}") from error
+
+
+def copy_to_stdout(path: str) -> None:
+    """A file's bytes to stdout, never many of them at once."""
+    try:
+        with open(path, "rb") as file:
+            while data := file.read(1 << 20):
+                write_stdout(data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 @contextmanager

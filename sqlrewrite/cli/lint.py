@@ -226,7 +226,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
             known.update(rules.baseline.key(result.path, it) for it in result.shown)
         elif not people:
             kept.append(result)
-        elif not asked.statistics:
+        elif result.findings and not asked.statistics:
             out.print(form.lines(_unsuppressed(result) if asked.verbose else result))
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
@@ -260,7 +260,7 @@ def _results(
         task,
         run,
         err,
-        command="lint",
+        kept=("lint",),
         doing="linting",
         hidden=hidden,
     )

@@ -16,7 +16,7 @@ from sqlrewrite.files import STDIN, Found, find
 from sqlrewrite.pool import WORTH
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
-from sqlrewrite.work import Job, digest, each
+from sqlrewrite.work import Job, digest, each, once
 
 if TYPE_CHECKING:
     from sqlrewrite.cache import Cache
@@ -87,31 +87,34 @@ def results(
     read: Callable[[str, bytes, Request], Result],
     err: Printer,
     *,
-    command: str,
+    kept: tuple[object, ...],
     doing: str,
     hidden: bool,
 ) -> Iterator[Result]:
     """The job's result for each file, one at a time, so that many files take no more memory; what
-    comes from stdin goes to ``read``. Shows how far it is, but where that is ``hidden``."""
+    comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache. Shows how
+    far it is, but where that is ``hidden``."""
     files = found.files
     with _progress(doing, len(files), err, hidden=hidden) as advance:
         done: Iterator[Result]
         if STDIN in files:  # can be read here only
             name = asked.stdin_filename or "<stdin>"
             done = (
-                read(name, sys.stdin.buffer.read(), request) if path == STDIN else job(path)[1]
+                read(name, sys.stdin.buffer.read(), request) if path == STDIN else once(job, path)
                 for path in files
             )
         else:
-            cache = _open_cache(files, asked.cache, command, request)
+            cache = _open_cache(files, asked.cache, kept, request)
             done = each(job, files, asked.jobs or settings.jobs, cache)
         for result in done:
             yield result
             advance()
 
 
-def _open_cache(files: Sequence[str], wanted: bool, command: str, request: Request) -> Cache | None:
-    """The cache for a command's results, where it is wanted and there are files enough."""
+def _open_cache(
+    files: Sequence[str], wanted: bool, kept: tuple[object, ...], request: Request
+) -> Cache | None:
+    """The cache for results of that kind, where it is wanted and there are files enough."""
     if not wanted or len(files) < WORTH:
         return None
     from sqlrewrite.cache import Cache, fingerprint
@@ -120,7 +123,7 @@ def _open_cache(files: Sequence[str], wanted: bool, command: str, request: Reque
     if engine.endswith(".toml"):
         engine = str(digest(engine))
     choices = {**request.choices, "engine": engine}
-    return Cache(fingerprint(request.catalog, command, request.strip, choices))
+    return Cache(fingerprint(request.catalog, kept, request.strip, choices))
 
 
 def why_missing(path: str) -> str:

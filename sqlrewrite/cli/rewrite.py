@@ -15,6 +15,7 @@ from sqlrewrite.cli.common import (
     Command,
     catalog_options,
     colour_option,
+    copy_to_stdout,
     printer,
     rewriting_options,
     write_stdout,
@@ -160,7 +161,8 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
                 kept.append(result)
                 continue
             _print_output(asked, path, result, out)
-            err.print(_said(asked, settings, result))
+            if not result.silent:
+                err.print(_said(asked, settings, result))
             explain(result)
     if asked.format == "json":
         from sqlrewrite.report import json
@@ -180,9 +182,16 @@ def _results(
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in found.missing:
         yield path, missing(path, why_missing(path))
-    plans = asked.format == "text" and not asked.quiet and _explain(asked, settings) == "logical"
-    # What the plan has a say in is written when it has been read.
-    task = Task(request, plans=plans, write=asked.write and not _by_plan(asked, settings, request))
+    wanted, people = _explain(asked, settings), asked.format == "text"
+    task = Task(
+        request,
+        plans=people and not asked.quiet and wanted == "logical",
+        # What the plan has a say in is written when it has been read.
+        write=asked.write and not _by_plan(asked, settings, request),
+        text=not (people and wanted != "spark" and (asked.check or asked.diff or asked.write)),
+        # Where no table is known, that there are candidates all the same is told in the end.
+        verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
+    )
     done = results(
         asked,
         found,
@@ -191,7 +200,7 @@ def _results(
         task,
         run,
         err,
-        command="rewrite",
+        kept=("rewrite", task.plans, task.verdicts),
         doing="rewriting",
         hidden=hidden,
     )
@@ -208,6 +217,8 @@ def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> 
             write_stdout(diff)
     elif not asked.check and (not asked.write or path == STDIN):
         data = result.output or b""
+        if result.output is None and result.rewrite is not None:  # too large to be read
+            copy_to_stdout(path)
         write_stdout(data)
         if (
             out.stream.isatty() and data and not asked.quiet
@@ -219,9 +230,8 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
     if asked.quiet:
         return list(text.file_lines(result, text.ERRORS_ONLY))
-    hushed = asked.check and not asked.verbose  # a hook says what to do, not what was considered
     detail = text.Detail(
-        verdicts=frozenset({Verdict.REWRITTEN}) if hushed else frozenset(Verdict),
+        verdicts=frozenset({Verdict.REWRITTEN}) if _hushed(asked) else frozenset(Verdict),
         rules=asked.verbose,
         plans=_explain(asked, settings) == "logical",
     )
@@ -229,6 +239,11 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     if asked.check and result.changed:
         lines.append(text.would_rewrite(result.path))
     return lines
+
+
+def _hushed(asked: Asked) -> bool:
+    """Whether only what is to be done is said, and not what was considered: as a hook does."""
+    return asked.check and not asked.verbose
 
 
 def _explain(asked: Asked, settings: Settings) -> str:

@@ -93,6 +93,8 @@ def task(
     for error in result.errors:
         raise Failure(f"{name}:{error.line}:{error.column}: {error.message}")
     assert result.rewrite is not None
+    if result.source is None:  # too large to be read
+        raise Failure(f"{name}: {result.rewrite.skipped[0].message}")
     return Task(name, result.rewrite, request, where)
 
 

@@ -25,16 +25,27 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
             continue
         if stale.intersection(bounded(it.text) for it in judged.predicates):
             continue  # DPP002 speaks of it
-        fact = _fact(candidate)
+        fact, why = _fact(candidate), _refused(subject, candidate)
         yield subject.finding(
             "DPP001",
             _span(subject, judged),
             fact,
             f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
             "bounds",
-            f"add `{' '.join((candidate.predicate or '').split())}`; `dpp-rewrite --write` does",
-            subject.mended,
+            f"add `{' '.join((candidate.predicate or '').split())}`; `dpp-rewrite --write` "
+            + (f"does not: {why}" if why else "does"),
+            None if why else subject.mended,
         )
+
+
+def _refused(subject: Subject, candidate: Candidate) -> str | None:
+    """Why a rewrite does not insert what a candidate asks for: the place, if not the scan, is one
+    that a comment asks to leave alone."""
+    sides = (candidate.fact, candidate.dimension)
+    for it in subject.heeding[0].candidates:
+        if (it.fact, it.dimension) == sides and it.verdict is Verdict.REJECTED and it.reason:
+            return it.reason.message
+    return None
 
 
 def types(subject: Subject, pruned: Pruned) -> Iterator[Finding]:

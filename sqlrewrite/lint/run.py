@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from sqlrewrite.lint.baseline import Baseline
-from sqlrewrite.lint.findings import Finding, Fix
+from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
-from sqlrewrite.model import ConfigError, Problem
+from sqlrewrite.model import ConfigError, Problem, Span
 from sqlrewrite.options import options
-from sqlrewrite.runner import FileResult, Request, internal_error, read_file
+from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
+from sqlrewrite.sql.parse import NOT_PARSED
 
 _LONG = 20
 
@@ -74,12 +75,16 @@ class Rules:
 
     def of(self, result: Linted) -> Linted:
         """A result with the findings that are wanted; those that are known are suppressed."""
+        if not result.findings:
+            return result
         wanted = self.selection.of(result.path, result.findings)
         return replace(result, findings=tuple(self.baseline.of(result.path, wanted)))
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
+    if len(data) > request.limits.file:
+        return large(path, len(data), request)
     try:
         text = decode(data).text
     except SourceError as error:
@@ -93,18 +98,35 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     return Linted(path, text, found, bugs)
 
 
+def large(path: str, size: int, request: Request) -> Linted:
+    """The result for a file that is left alone for its size."""
+    severity, place = BY_CODE[NOT_PARSED].severity, Place(Span(0, 0), 1, 1, 1, 1)
+    message = f"not read: {over_limit(size, request).message}"
+    return Linted(path, "", (Finding(NOT_PARSED, message, place, "", "", severity, counts=False),))
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be done with each of many files, in any process: all findings, wanted or not."""
 
     request: Request
 
-    def __call__(self, path: str) -> tuple[bytes | None, Linted]:
-        """The hash of a file's bytes, and its result."""
-        data = read_file(path)
-        if isinstance(data, FileResult):
-            return None, unread(data)
-        return sha256(data).digest(), run(path, data, self.request)
+    def __call__(self, path: str, data: bytes) -> Linted:
+        """The result for a file's bytes."""
+        return run(path, data, self.request)
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+        return self.request.limits.file
+
+    def large(self, path: str, size: int) -> Linted:
+        """The result for a file of so many bytes."""
+        return large(path, size, self.request)
+
+    def unread(self, path: str, why: str) -> Linted:
+        """The result for a file that cannot be read."""
+        return unread(missing(path, why))
 
     def keep(self, result: Linted) -> tuple[Finding, ...] | None:
         """The findings, of a file with which nothing went wrong."""
@@ -113,6 +135,14 @@ class Task:
     def recall(self, path: str, data: bytes, kept: tuple[Finding, ...]) -> Linted:
         """The result for a file of those findings."""
         return Linted(path, decode(data).text, kept)
+
+    def brief(self, kept: tuple[Finding, ...]) -> tuple[()] | None:
+        """Nothing, where nothing was found."""
+        return None if kept else ()
+
+    def tell(self, path: str, brief: tuple[int, ...]) -> Linted:
+        """The result for a file in which nothing was found."""
+        return Linted(path)
 
 
 def unread(result: FileResult) -> Linted:
@@ -133,6 +163,8 @@ class Sum:
 
     def plus(self, result: Linted) -> Sum:
         """This sum with one more file in it."""
+        if not (result.findings or result.failures):
+            return replace(self, files=self.files + 1)
         shown = result.shown
         return Sum(
             files=self.files + 1,

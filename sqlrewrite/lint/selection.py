@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from sqlrewrite.files import matches
+from sqlrewrite.files import Patterns
 from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
 from sqlrewrite.model import ConfigError
 
@@ -47,7 +47,7 @@ class Selection:
         ignored = [
             code
             for pattern, codes in self.per_file
-            if matches(path, (pattern,), self.root)
+            if Patterns((pattern,), self.root).match(path)
             for code in codes
         ]
         for finding in found:
@@ -63,6 +63,8 @@ class Selection:
         best = max((it for it in self.severities if code.startswith(it)), key=len, default=None)
         severity = finding.severity if best is None else Severity(self.severities[best])
         counts = finding.counts and (code != NOT_PARSED or self.strict)
+        if (severity, counts) == (finding.severity, finding.counts):
+            return finding
         return replace(finding, severity=severity, counts=counts)
 
 

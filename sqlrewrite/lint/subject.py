@@ -35,7 +35,6 @@ class Subject:
     engine: Engine
     extent: Span
     managed: tuple[Span, ...]
-    hash: str
 
     def original(self, span: Span) -> Span:
         """A span of the stripped text as one of the author's."""
@@ -55,6 +54,14 @@ class Subject:
         severity = BY_CODE[code].severity
         place = place_of(self.lines, span)
         return Finding(code, message, place, about, self.hash, severity, help, fix)
+
+    @cached_property
+    def hash(self) -> str:
+        """The statement without our predicates, comments, case and spacing, as 16 hexadecimal
+        digits."""
+        text, tokens = self.stripped.text, self.part.statement.tokens
+        words = (text[token.start : token.end + 1].lower() for token in tokens)
+        return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
     def mended(self) -> Fix:
@@ -94,18 +101,10 @@ def subjects(
     parts = zip(examined.parts, full.parts, heeded, starts, ends, strict=True)
     for part, all_of_it, done, start, end in parts:
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
-        extent, hash = Span(start, end), _hash(part, stripped.text)
-        acts = (done, heeding.stripped)
-        yield Subject(part, all_of_it, acts, stripped, lines, engine, extent, managed, hash)
+        acts, extent = (done, heeding.stripped), Span(start, end)
+        yield Subject(part, all_of_it, acts, stripped, lines, engine, extent, managed)
 
 
 def place_of(lines: Lines, span: Span) -> Place:
     """A span with its lines and columns."""
     return Place(span, *lines.place(span.start), *lines.place(span.end))
-
-
-def _hash(part: Part, text: str) -> str:
-    """A statement without our predicates, comments, case and spacing, as 16 hexadecimal digits."""
-    tokens = part.statement.tokens
-    words = (text[token.start : token.end + 1].lower() for token in tokens)
-    return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]

@@ -227,14 +227,15 @@ def _comment(
     options = cases[0].options
     if options.suppressed is None or options.frozen is None:
         return None
+    mends = all(bounded(item.text) in options.mended for item in found)
     for case in cases:
         span = case.pair.target.span
-        if span is not None and (why := options.suppressed(span.start)):
+        if span is not None and not mends and (why := options.suppressed(span.start)):
             return why
     if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
         return "an earlier predicate for it is kept as it is"
     offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
-    return next((why for offset in offsets if (why := options.frozen(offset))), None)
+    return next((why for offset in offsets if (why := options.frozen(offset, mends))), None)
 
 
 def _suppressed(judged: Judged, why: str) -> Judged:

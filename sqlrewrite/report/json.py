@@ -39,21 +39,17 @@ def _file(result: FileResult) -> dict[str, Any]:
         "path": result.path,
         "changed": result.changed,
         "rewritten": result.text,
-        "errors": [_problem(error) for error in result.errors],
-        "skipped": [_problem(problem) for problem in (done.skipped if done else ())],
+        "errors": [problem(error) for error in result.errors],
+        "skipped": [problem(it) for it in (done.skipped if done else ())],
         "removed": [_removed(removed) for removed in (done.removed if done else ())],
-        "notes": [_problem(note) for note in (done.notes if done else ())],
+        "notes": [problem(note) for note in (done.notes if done else ())],
         "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
     }
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
-    return {
-        "code": problem.code,
-        "message": problem.message,
-        "line": problem.line,
-        "column": problem.column,
-    }
+def problem(it: Problem) -> dict[str, Any]:
+    """What was left alone or could not be done, in any of our reports."""
+    return {"code": it.code, "message": it.message, "line": it.line, "column": it.column}
 
 
 def _removed(removed: Removed) -> dict[str, Any]:

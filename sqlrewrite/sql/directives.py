@@ -19,8 +19,11 @@ from sqlrewrite.source import Lines
 SIGN = "dpp-rewrite:"
 KINDS = ("ignore", "ignore-file", "off", "on")
 
-REWRITING = frozenset({"DPP001", "DPP002", "DPP003"})
-"""The findings that a rewrite answers: who ignores one of them wants the scan left as it is."""
+ADDING = frozenset({"DPP001"})
+"""Who ignores this finding wants nothing added to the scan; what stands there is mended."""
+
+MENDING = frozenset({"DPP002", "DPP003"})
+"""Who ignores one of these wants what an earlier run has written left as it is."""
 
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _DIRECTIVE = re.compile(

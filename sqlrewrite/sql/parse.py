@@ -16,6 +16,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
+from sqlrewrite.options import Limits, over
 from sqlrewrite.schema import Name, Reference
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask
@@ -88,6 +89,11 @@ _BEFORE_QUERY = frozenset(
         TokenType.ALIAS,
     }
 )
+
+
+_DEEPER = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
+_HIGHER = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
+_NESTED_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
 
 
 def _no_name(reference: Reference) -> Name | None:
@@ -182,9 +188,12 @@ def _shifted(token: Token, offset: int, line: int) -> Token:
     )
 
 
-def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
-    """The statements of a text in order; empty ones are left out. Raises nothing."""
-    lexed = lexed or lex(text)
+def statements(
+    text: str, lexed: Lexed | None = None, limits: Limits | None = None
+) -> Iterator[Statement]:
+    """The statements of a text in order; empty ones are left out, those over the limits are not
+    parsed. Raises nothing."""
+    lexed, limits = lexed or lex(text), limits or Limits()
     pieces: list[tuple[int, _Piece | Failure]] = [
         (piece.tokens[0].start, piece) for piece in _split(text, lexed.tokens)
     ]
@@ -206,8 +215,11 @@ def statements(text: str, lexed: Lexed | None = None) -> Iterator[Statement]:
             obstacles.popleft()
         # The first that is left ends behind the beginning; all others begin no earlier.
         blocked = bool(obstacles) and obstacles[0].start < piece.until
-        found = _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
-        yield replace(found, end=piece.until)
+        over = _over(text, tokens, limits)
+        if over is not None:
+            yield Statement(index, start, tokens, None, over, end=piece.until)
+            continue
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
 
 
 def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
@@ -283,11 +295,12 @@ def _statement(
     obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
     failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
     if failure is not None:
-        return Statement(index, start, tokens, None, failure)
+        return Statement(index, start, tokens, None, failure, end=piece.until)
     if tokens[0].token_type not in _QUERY_OPENERS:
         known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
-        return Statement(index, start, tokens, None, _excused(failure, templates))
+        failure = _excused(failure, templates)
+        return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
         tree = parse_tokens(tokens, text)
     except ParseError as error:
@@ -299,9 +312,42 @@ def _statement(
     else:
         obstacle = template_tokens.misplaced(templates, tree) if templates else None
         if obstacle is None:
-            return Statement(index, start, tokens, tree, refer=lexed.refer)
+            return Statement(index, start, tokens, tree, refer=lexed.refer, end=piece.until)
         failure = _blocked(obstacle)
-    return Statement(index, start, tokens, None, _excused(failure, templates))
+    return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
+
+
+def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
+    """That a statement is larger or deeper than is read, if it is."""
+    start = tokens[0].start
+    part = text[start : tokens[-1].end + 1]
+    if len(part) * 4 > limits.statement:  # else no letters could make so many bytes
+        taken = len(part.encode("utf-8", "surrogateescape"))
+        if taken > limits.statement:
+            return Failure(start, over("statement", taken, limits.statement), True)
+    if len(tokens) <= limits.nesting or (deep := _nesting(tokens)) <= limits.nesting:
+        return None
+    why = f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
+    return Failure(start, why, True)
+
+
+def _nesting(tokens: Sequence[Token]) -> int:
+    """How deep parentheses, brackets, CASE and types lie in each other."""
+    deepest = depth = types = 0
+    before = None
+    for token in tokens:
+        kind = token.token_type
+        if kind in _DEEPER:
+            depth += 1
+        elif kind in _HIGHER:
+            depth = max(0, depth - 1)
+        elif kind is TokenType.LT and before in _NESTED_TYPES:
+            types += 1
+        elif kind is TokenType.GT:
+            types = max(0, types - 1)
+        deepest = max(deepest, depth + types)
+        before = kind
+    return deepest
 
 
 def _blocked(obstacle: Obstacle) -> Failure:

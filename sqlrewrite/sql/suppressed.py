@@ -13,7 +13,7 @@ from sqlglot import TokenType
 
 from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.directives import REWRITING, Directive, Directives
+from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.sql.managed import Managed, predicates
 from sqlrewrite.sql.parse import lex
 
@@ -26,13 +26,15 @@ class Suppressed:
     catalog: Catalog
 
     def reason(self, offset: int) -> str | None:
-        """Why the scan at an offset of the original text is left as it is; None where it is not."""
-        return _said(self.directives.covering(offset, REWRITING))
+        """Why nothing is added to the scan at an offset of the original text; None where it may."""
+        return _said(self.directives.covering(offset, ADDING))
 
-    def frozen(self, offset: int) -> str | None:
-        """Why nothing is inserted at an offset of the original text; None where something may be.
-        A predicate written into a region would be kept there, and written again on the next run."""
-        return _said(self.directives.region(offset, REWRITING))
+    def frozen(self, offset: int, mends: bool) -> str | None:
+        """Why nothing is inserted at an offset of the original text; None where something may be,
+        or where it ``mends`` what stood there. A predicate written into a region that keeps its own
+        would be kept there, and written again on the next run."""
+        codes = MENDING if mends else ADDING | MENDING
+        return _said(self.directives.region(offset, codes))
 
     def keeps(self, anchors: Anchors, managed: Managed) -> bool:
         """Whether a managed predicate stays: it is in a region, or for a scan that is covered."""
@@ -50,14 +52,14 @@ class Suppressed:
     def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
         first = managed.tokens.start
         start = anchors.tokens[first].start
-        found = self.directives.region(start, REWRITING)
+        found = self.directives.region(start, MENDING)
         wanted, block = self._names(anchors, managed), _block(anchors, start)
         if found is not None or block is None:
             return found
         for index, token in enumerate(anchors.tokens[:first]):
             # What a dot follows is a qualifier: `f` of `f.p` stands where a column is named.
             if token.text.lower() in wanted and anchors.kind(index + 1) is not TokenType.DOT:
-                found = self.directives.covering(_named(anchors, index), REWRITING)
+                found = self.directives.covering(_named(anchors, index), MENDING)
                 if found is not None and _block(anchors, token.start) == block:
                     return found
         return None

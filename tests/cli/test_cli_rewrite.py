@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from sqlrewrite.cli import program
 from sqlrewrite.model import Problem, Rewrite
+from sqlrewrite.options import Limits
 from sqlrewrite.schema import Catalog
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
@@ -332,7 +335,8 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    reach = {"when": "eligible", "depth": 3, "through_facts": False, "key_limit": None}
+    reach = {"when": "eligible", "depth": 3, "through_facts": False}
+    reach |= {"key_limit": None, "limits": Limits()}
     assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
     assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 
@@ -345,3 +349,31 @@ def test_a_bad_key_in_the_settings(run: Any) -> None:
     assert ran.err == (
         "Error: pyproject.toml: [tool.dpp-rewrite] has no key 'catalogs'; did you mean 'catalog'?\n"
     )
+
+
+def test_a_file_over_the_limit_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Printed as it is, skipped with the setting's name; neither read nor a reason to fail."""
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text('[tool.dpp-rewrite]\nfile-limit = "1kB"\n')
+    text = "SELECT 1;\n" * 200
+    Path("q.sql").write_text(text)
+    why = "skipped the file has 2 kB, more than file-limit (1 kB) lets be read"
+
+    def run(*words: str, **given: Any) -> Result:
+        return CliRunner().invoke(program, list(words), **given)
+
+    printed = run("q.sql")
+    assert (printed.stdout, printed.exit_code) == (text, 0)
+    assert why in printed.stderr
+    assert run("-", input=text).stdout == text
+    checked = run("--check", "q.sql")
+    assert (checked.stdout, checked.exit_code) == ("", 0)
+    assert "1 skipped" in checked.stderr
+    assert json.loads(run("--format", "json", "q.sql").stdout)["files"][0]["skipped"]
+    linted = run("lint", "--strict", "q.sql")
+    assert "q.sql:1:1: DPP000 not read: the file has 2 kB" in linted.stdout
+    assert linted.exit_code == 0
+    monkeypatch.setenv("DPP_REWRITE_FILE_LIMIT", "2kB")
+    assert why not in run("q.sql").stderr

@@ -143,7 +143,8 @@ def test_json(catalog: Catalog) -> None:
     assert [(it["line"], it["column"]) for it in first["fix"]["edits"]] == [(4, 20)]
     assert ignored["suppressed"] == {"kind": "inSource", "reason": "all of it"}
     assert (unread["code"], unread["counts"]) == ("DPP000", False)
-    assert report["errors"][0]["path"] == "gone.sql"
+    (error,) = report["errors"]
+    assert (error["path"], error["line"], error["column"]) == ("gone.sql", 1, 1)
 
 
 @lru_cache

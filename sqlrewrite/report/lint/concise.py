@@ -33,6 +33,8 @@ def headline(path: str, finding: Finding) -> Line:
 
 def clean(text: str) -> str:
     """A text without what would move a terminal's cursor: it may quote a stranger's file."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else " " for char in text)
 
 

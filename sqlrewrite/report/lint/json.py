@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlrewrite.lint.findings import Finding, Fix, Place
 from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.report.json import problem
 
 VERSION = 1
 
@@ -29,9 +30,7 @@ def report(results: Sequence[Linted], total: Sum) -> str:
             for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
         ],
         "errors": [
-            {"path": result.path, "code": it.code, "message": it.message}
-            for result in results
-            for it in result.failures
+            {"path": result.path, **problem(it)} for result in results for it in result.failures
         ],
     }
     return json.dumps(whole, indent=2) + "\n"

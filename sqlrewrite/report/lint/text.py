@@ -45,7 +45,7 @@ def _excerpt(finding: Finding, text: list[str]) -> Iterator[Line]:
         start = place.column - 1 if number == place.line else _indent(line)
         end = place.end_column - 1 if number == place.end_line else len(line)
         left = _left(start) if inside else 0
-        shown = _visible(line[left : left + _WIDTH])
+        shown = clean(line[left : left + _WIDTH])
         head, tail = "…" if left else "", "…" if len(line) > left + _WIDTH else ""
         yield ((f"{number:>{margin}} | ", "cyan"), (f"{head}{shown}{tail}".rstrip(), ""))
         if inside and (end > start or number == place.line):
@@ -67,11 +67,8 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _visible(line: str) -> str:
-    """A line in which every character takes the cells that ``_cells`` counts."""
-    return "".join(char if char.isprintable() else " " for char in line)
-
-
 def _cells(text: str) -> int:
     """How wide a text is in a terminal."""
+    if text.isascii():
+        return len(text)
     return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
