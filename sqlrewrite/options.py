@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sqlrewrite.model import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
 
-FORMS = ("in", "set", "range", "auto")
+FORMS = ("in", "set", "range", "values", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
-prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``auto`` is
-``in``, and ``set`` where the engine would not prune by an IN."""
+prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``values`` are
+the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
+prune by an IN."""
 
 
 WHENS = ("eligible", "missed")
@@ -28,12 +29,56 @@ class Reach:
     through_facts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What a key query gives: its keys as literals of SQL in order, each once, NULL left out.
+
+    ``kind`` is their type as Spark names it, ``at`` when they were asked for, in UTC, as
+    ``2026-01-31T09:30:00Z``. ``collapsed``: they are the smallest and the largest of many.
+    """
+
+    literals: tuple[str, ...]
+    kind: str
+    at: str
+    collapsed: bool = False
+
+
+Resolve = Callable[[str, tuple[str, ...]], Keys | None]
+"""The keys of a key query, whose short names are those of the namespace; None: nobody was asked.
+Raises RefusedError, or ResolveError."""
+
+
+class RefusedError(Exception):
+    """Keys that are not to be written as literals; the message says why."""
+
+
+class ResolveError(Exception):
+    """The keys could not be asked for; the message says why."""
+
+
+def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
+    """The ``Resolve`` where there is no engine at hand: what an earlier run wrote is up to date for
+    as long as its key query is."""
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What bears on a statement's literals: the ``namespace`` of its short names; ``noted``, what
+    earlier runs wrote, by what it bounds and its key query: the predicate and its time; and
+    ``changed``, words that may name what the text itself changes."""
+
+    namespace: tuple[str, ...] = ()
+    noted: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
 
     ``suppressed`` says why the scan at an offset of the text is to be left as it is, if it is, and
-    ``frozen`` why nothing may be inserted there.
+    ``frozen`` why nothing may be inserted there. ``resolve`` and ``around`` are for ``values``.
     """
 
     engine: Engine
@@ -45,6 +90,8 @@ class Options:
     disabled: frozenset[str] = frozenset()
     suppressed: Callable[[int], str | None] | None = None
     frozen: Callable[[int], str | None] | None = None
+    resolve: Resolve = not_asked
+    around: Around = field(default_factory=Around)
 
 
 def options(
@@ -57,15 +104,31 @@ def options(
     through_facts: bool = False,
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
+    resolve: Resolve | None = None,
 ) -> Options:
     """The options of those names and numbers, which ``rewriter.rewrite`` explains.
 
-    Raises ConfigError for an engine, a form or a ``when`` that is not there.
+    Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
+    with nobody to ask.
     """
     if predicate not in FORMS:
         known = ", ".join(FORMS)
         raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
     if when not in WHENS:
         raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
-    reach = Reach(depth, through_facts)
-    return Options(engine_named(engine), predicate, when, hint, reach, key_limit, disabled)
+    if predicate == "values" and resolve is None:
+        raise ConfigError(
+            "predicate='values' needs resolve=…, which gives the keys of a key query: "
+            "sqlrewrite.spark.values.resolver(spark) asks a Spark session; on the command line, "
+            "--master or --remote say which Spark"
+        )
+    return Options(
+        engine_named(engine),
+        predicate,
+        when,
+        hint,
+        Reach(depth, through_facts),
+        key_limit,
+        disabled,
+        resolve=resolve or not_asked,
+    )

@@ -7,7 +7,6 @@ from functools import partial
 
 from sqlrewrite.eligibility.case import relation_name
 from sqlrewrite.model import (
-    MARKER,
     Candidate,
     JoinUse,
     PlanDiff,
@@ -56,9 +55,7 @@ def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candida
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
-    if verdict is Verdict.REWRITTEN and all(
-        f"{found.text} {MARKER}" in kept for found in item.predicates
-    ):
+    if verdict is Verdict.REWRITTEN and all(found.marked in kept for found in item.predicates):
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 
 from sqlrewrite.eligibility import (
     CLAUSE,
+    LITERALS,
     MISSED,
     NOT_SUPPRESSED,
     OF_THE_DIMENSION,
     SHARED,
     Case,
+    Rule,
     examine,
 )
 from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
-from sqlrewrite.options import Options
+from sqlrewrite.options import Options, RefusedError
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
 from sqlrewrite.pruning.candidates import Pair, find_pairs
@@ -181,10 +183,15 @@ def _written(
             found = tuple(write(cases, anchors, look, text, union=union))
         except AnchorError as error:
             written = [_refused(item, f"no place in the text: {error}") for item in items]
+        except RefusedError as error:
+            written = [
+                _failed(item, LITERALS, f"no literals of {item.case.dimension_name}: {error}")
+                for item in items
+            ]
         else:
             why = _comment(cases, found, slot, anchors)
             written = [
-                _accepted(item, found, slot) if why is None else _suppressed(item, why)
+                _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
                 for item in items
             ]
         for number, item in zip(group.numbers, written, strict=True):
@@ -237,10 +244,10 @@ def _comment(
     return next((why for offset in offsets if (why := options.frozen(offset))), None)
 
 
-def _suppressed(judged: Judged, why: str) -> Judged:
-    """A pair whose rules passed and which a comment of the author's asks to leave alone."""
-    rule = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
-    return Judged(judged.case, (*judged.rules, rule), Verdict.REJECTED)
+def _failed(judged: Judged, rule: Rule, why: str) -> Judged:
+    """A pair whose rules passed, and which one that is only judged now speaks against."""
+    result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
+    return Judged(judged.case, (*judged.rules, result), Verdict.REJECTED)
 
 
 def _refused(judged: Judged, message: str) -> Judged:

@@ -65,6 +65,22 @@ def _kind(statement: Statement) -> Kind:
     return Kind.OTHER
 
 
+def targets(statement: Statement) -> frozenset[str]:
+    """The words of a statement, in lower case, among which is the name of what it may change; none
+    for a query."""
+    tokens = statement.tokens
+    if isinstance(statement.tree, exp.Query):
+        return frozenset()
+    if tokens and tokens[0].token_type in _NAMES_FIRST:
+        ends = (at for at, token in enumerate(tokens) if token.token_type in _READS)
+        tokens = tokens[: next(ends, len(tokens))]
+    return frozenset(token.text.lower() for token in tokens)
+
+
+_NAMES_FIRST = frozenset({TokenType.INSERT, TokenType.CREATE, TokenType.CACHE})
+_READS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM})
+
+
 def _endless(statement: Statement, text: str) -> str | None:
     tree = statement.tree
     if not isinstance(tree, exp.Query) or not (tree.args.get("limit") or tree.args.get("offset")):

@@ -1,0 +1,172 @@
+"""A key query's keys as literals: ``p IN (1, 2)``, or from the smallest of many to the largest.
+
+In: what is bounded, the key query's text, the cases it is for. Out: the predicate's text and the
+note beside it, or ``RefusedError`` with the reason. Literals are the keys of one moment, and that
+is what the user asked for; but what could make the same query give others though no table has
+changed (the clock, a name that means something in this text alone, a table that the text itself
+writes) is refused, and so is a type whose literals might compare otherwise than the key does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlrewrite.eligibility.case import Case
+from sqlrewrite.options import Options, RefusedError
+from sqlrewrite.plan.columns import column_type, expression_type
+from sqlrewrite.plan.expressions import ColumnRef
+from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
+from sqlrewrite.sql.notes import note
+
+_NOT_ASKED = (
+    "its keys are not known, as no Spark was asked for them: `dpp-rewrite --predicate values` with "
+    "--master or --remote asks"
+)
+
+# A template, or a parameter: what stands for them the author knows, and Spark does not.
+_PLACEHOLDER = re.compile(r"\{\{|\{%|\{#|\$\{|\?|(?<![:\w]):[A-Za-z_]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_WORD = re.compile(r"\w+")
+_UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
+
+# What gives another value on another day, or to another user. The last ones stand in strings.
+_CHANGING = frozenset(
+    """
+    curdate current_catalog current_database current_date current_schema current_time
+    current_timestamp current_timezone current_user localtimestamp now session_user unix_timestamp
+    user today tomorrow yesterday
+    """.split()
+)
+
+_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What is bounded, in the author's words, by the keys of a query: ``sign`` is IN, or the
+    comparison with the one key that there is."""
+
+    fact: str
+    sign: str
+    query: str
+
+
+def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
+    """A predicate of literals and the note beside it; None where another form is asked for, and no
+    earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
+    options = cases[0].options
+    noted = options.around.noted.get((" ".join(bound.fact.lower().split()), bound.query))
+    why = _refusal(bound.query, cases)
+    if options.form != "values":
+        return None if noted is None or why else (noted[0], note(noted[1], bound.query))
+    if why:
+        raise RefusedError(why)
+    text, at = _resolved(bound, cases, options) or noted or ("", "")
+    if not text:
+        raise RefusedError(_NOT_ASKED)
+    if noted is not None and text == noted[0]:
+        at = noted[1]  # the same keys as then: nothing changes, the time neither
+    return text, note(at, bound.query)
+
+
+def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
+    """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
+    keys = options.resolve(bound.query, options.around.namespace)
+    if keys is None:
+        return None
+    if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:
+        declared = expression_type(cases[0].plan, cases[0].pair.key_side.expression)
+        raise RefusedError(f"its keys are {keys.kind}, and {declared} by the catalog")
+    literals = keys.literals
+    if not literals:
+        raise RefusedError(
+            "it gives no keys now: what is never true would hide all that the table gets next"
+        )
+    lower = bound.sign.islower()
+    if bound.sign.upper() != "IN":
+        return f"{bound.fact} {bound.sign} {literals[0]}", keys.at
+    if keys.collapsed:
+        between, joined = ("between", "and") if lower else ("BETWEEN", "AND")
+        return f"{bound.fact} {between} {literals[0]} {joined} {literals[-1]}", keys.at
+    return f"{bound.fact} {bound.sign} ({', '.join(literals)})", keys.at
+
+
+def _refusal(query: str, cases: Sequence[Case]) -> str | None:
+    """Why the keys of a query are not to be asked for, or None."""
+    plan, around = cases[0].plan, cases[0].options.around
+    if _PLACEHOLDER.search(query):
+        return "its query holds a template or a parameter, whose value is not known here"
+    if _CONTROL.search(query):
+        return "its query holds a line break or a control character in a string"
+    if around.namespace[:1] == ("?",):
+        return "the current schema is not known there, after a USE that could not be read"
+    named = {word.lower() for word in _WORD.findall(query)}
+    local = named & {cte.name.lower() for cte in plan.ctes}
+    if local:
+        return f"{min(local)} is a CTE, which means something in this statement alone"
+    tables, functions = _read(plan, named)
+    called = {word.lower() for word in _UNQUALIFIED.findall(query.replace("`", ""))}
+    changing = (called | functions) & _CHANGING
+    if changing:
+        return f"{min(changing)} gives other keys on another day, with no table changed"
+    changed = tables & around.changed
+    if changed:
+        return f"the text itself changes {min(changed)}: the keys are others when it has run"
+    kinds = {kind: _kind(kind) for kind in _kinds(cases)}
+    unlike = next((kind for kind, found in kinds.items() if found is None), None)
+    if unlike is not None:
+        return f"literals of type {unlike} may compare otherwise than the key does"
+    if len(set(kinds.values())) > 1:
+        return f"a literal of one of {' and '.join(sorted(kinds))} may compare otherwise"
+    return None
+
+
+def _kinds(cases: Sequence[Case]) -> Iterator[str]:
+    """The types that meet: of the fact's column, as it is stored and as it is joined, and of the
+    key."""
+    for case in cases:
+        pair = case.pair
+        sides = [pair.fact_side.expression, pair.key_side.expression]
+        if pair.fact_plain:
+            sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]
+        for side in sides:
+            found = (
+                column_type(case.plan, side)
+                if isinstance(side, ColumnRef)
+                else expression_type(case.plan, side)
+            )
+            yield found or "unknown"
+
+
+def _kind(name: str) -> str | None:
+    """What types have in common whose values compare with a literal just as with each other: any
+    integers; decimals of one scale (others may be rounded to meet); dates; strings, without CHAR
+    and VARCHAR, which are padded. None for all else."""
+    if name in _INTEGERS:
+        return "integer"
+    decimal = _DECIMAL.fullmatch(name)
+    if decimal is not None:
+        return f"decimal of scale {decimal[1]}"
+    return name if name in ("date", "string") else None
+
+
+def _read(plan: Plan, named: set[str]) -> tuple[set[str], set[str]]:
+    """The tables that a query reads, of those that the statement does, by their last names, with
+    those inside of views, and the functions that these views call."""
+    tables: set[str] = set()
+    functions: set[str] = set()
+    for relation in plan.relations.values():
+        if not isinstance(relation, Scan | Derived) or not relation.parts:
+            continue
+        if relation.parts[-1].lower() not in named:
+            continue
+        tables.add(relation.parts[-1].lower())
+        if isinstance(relation, Derived):
+            inside = list(read_by(plan, relation.query))
+            blocks = {*relation.query.blocks, *(plan.owner[it.relation] for it in inside)}
+            functions |= {name for block in blocks for name in plan.blocks[block].functions}
+            tables |= {it.parts[-1].lower() for it in inside if isinstance(it, Scan)}
+    return tables, functions
