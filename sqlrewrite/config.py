@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS, WHENS
+from sqlrewrite.options import COLLAPSE_OVER, FORMS, REFUSE_OVER, WHENS
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -39,6 +39,8 @@ class Settings:
     depth: int = 3
     through_facts: bool = False
     key_limit: int | None = None
+    collapse_over: int = COLLAPSE_OVER
+    refuse_over: int = REFUSE_OVER
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
@@ -284,6 +286,8 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "depth": _count,
     "through-facts": _boolean,
     "key-limit": _size,
+    "collapse-over": _count,
+    "refuse-over": _count,
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,

@@ -16,6 +16,11 @@ the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the 
 prune by an IN."""
 
 
+COLLAPSE_OVER = 1_000
+"""More keys than this are written as the smallest and the largest."""
+REFUSE_OVER = 1_000_000
+"""More keys than this are not written at all: their range would hardly prune."""
+
 WHENS = ("eligible", "missed")
 """Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
 that the engine would not derive by itself."""

@@ -104,7 +104,9 @@ def results(
             )
         else:
             cache = _open_cache(files, asked.cache, command, request)
-            done = each(job, files, asked.jobs or settings.jobs, cache)
+            # One session is asked by one process, and may answer otherwise tomorrow.
+            jobs = 1 if request.asks else asked.jobs or settings.jobs
+            done = each(job, files, jobs, cache)
         for result in done:
             yield result
             advance()
@@ -112,7 +114,7 @@ def results(
 
 def _open_cache(files: Sequence[str], wanted: bool, command: str, request: Request) -> Cache | None:
     """The cache for a command's results, where it is wanted and there are files enough."""
-    if not wanted or len(files) < WORTH:
+    if not wanted or request.asks or len(files) < WORTH:
         return None
     from sqlrewrite.cache import Cache, fingerprint
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +19,16 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
-from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
+from sqlrewrite.cli.spark import (
+    SPARK,
+    VALUES,
+    asking,
+    spark_failures,
+    spark_options,
+    started_when_needed,
+    target,
+    values_options,
+)
 from sqlrewrite.config import Settings
 from sqlrewrite.files import STDIN, Found
 from sqlrewrite.model import Verdict
@@ -28,17 +36,20 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run
 
+if TYPE_CHECKING:
+    from sqlrewrite.spark.session import Session
+
 
 class RewriteCommand(Command):
     """``rewrite``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": (*INSERTED, "strip"),
+        "What is inserted": (*INSERTED, *VALUES, "strip"),
         "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
-        "Which Spark, for --explain spark": SPARK,
+        "Which Spark, for --predicate values and --explain spark": SPARK,
         "Exit status": ("strict", "exit_zero"),
     }
 
@@ -56,6 +67,8 @@ class Asked(Files):
     color: bool | None
     strict: bool
     exit_zero: bool
+    collapse_over: int | None
+    refuse_over: int | None
     master: str | None
     remote: str | None
     conf: tuple[str, ...]
@@ -88,6 +101,7 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @catalog_options
 @rewriting_options
+@values_options
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
@@ -152,7 +166,12 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     kept: list[FileResult] = []
     summary = Summary()
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
-    with _explainer(asked, settings, request, err) as explain:
+    where = target(asked.master, asked.remote, asked.conf)
+    with started_when_needed(where) as running:
+        if _asks(asked, request):
+            resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
+            request = replace(request, resolve=resolve)
+        explain = _explainer(asked, settings, request, err, running)
         for path, result in _results(found, asked, settings, request, hidden, err):
             summary = summary.plus(result)
             if asked.format == "json":
@@ -234,24 +253,34 @@ def _explain(asked: Asked, settings: Settings) -> str:
     return asked.explain or ("none" if asked.check else settings.explain)
 
 
-@contextmanager
+def _asks(asked: Asked, request: Request) -> bool:
+    """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
+    written for up to date while its key queries are."""
+    named = bool(asked.master or asked.remote or asked.conf)
+    return request.predicate == "values" and not request.strip and (named or not asked.check)
+
+
 def _explainer(
-    asked: Asked, settings: Settings, request: Request, err: Printer
-) -> Iterator[Callable[[FileResult], None]]:
+    asked: Asked,
+    settings: Settings,
+    request: Request,
+    err: Printer,
+    running: Callable[[], Session],
+) -> Callable[[FileResult], None]:
     """What prints Spark's plans of a file, on one session for all; else what does nothing."""
     wanted = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
     if not wanted:
-        yield lambda result: None
-        return
+        return lambda result: None
     from sqlrewrite.report.physical import explained_lines, stock_lines
     from sqlrewrite.spark.explain import explain_text
-    from sqlrewrite.spark.session import session
+
+    session = running()
 
     def show(result: FileResult) -> None:
         if result.rewrite is None:
             return
         stock = explain_text(
-            running,
+            session,
             result.path,
             result.rewrite,
             request.catalog,
@@ -259,5 +288,4 @@ def _explainer(
         )
         err.print(stock_lines(stock))
 
-    with session(target(asked.master, asked.remote, asked.conf)) as running:
-        yield show
+    return show
