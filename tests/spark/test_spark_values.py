@@ -1,4 +1,4 @@
-"""``--predicate values`` on Spark: the keys as literals, what is read with them, and a later run."""
+"""``--predicate values`` on Spark: keys as literals, what is read with them, and a later run."""
 
 from __future__ import annotations
 
