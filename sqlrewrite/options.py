@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlrewrite.model import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
+from sqlrewrite.schema import Catalog
 
 FORMS = ("in", "set", "range", "values", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
@@ -57,6 +58,17 @@ class RefusedError(Exception):
     """Keys that are not to be written as literals; the message says why."""
 
 
+class NotAskedError(RefusedError):
+    """Keys that nobody was asked for; ``fact`` is what they would bound."""
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(
+            "its keys are not known, as no Spark was asked for them: `dpp-rewrite --predicate "
+            "values` with --master or --remote asks"
+        )
+        self.fact = fact
+
+
 class ResolveError(Exception):
     """The keys could not be asked for; the message says why."""
 
@@ -69,11 +81,11 @@ def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What bears on a statement's literals: the ``namespace`` of its short names; ``noted``, what
-    earlier runs wrote, by what it bounds and its key query: the predicate and its time; and
-    ``changed``, words that may name what the text itself changes."""
+    """What bears on a statement's literals: the ``catalog`` there; ``noted``, what earlier runs
+    wrote, by what it bounds and its key query: the predicate and its time; and ``changed``, words
+    that may name what the text itself changes."""
 
-    namespace: tuple[str, ...] = ()
+    catalog: Catalog = field(default_factory=Catalog)
     noted: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
 

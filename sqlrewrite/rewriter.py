@@ -25,6 +25,7 @@ from sqlrewrite.model import (
 from sqlrewrite.options import Around, Options, Resolve, ResolveError, options
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
+from sqlrewrite.sql import notes
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Stripped, bounded, strip
@@ -207,7 +208,7 @@ def _around(statement: Statement, catalog: Catalog, line: _Line) -> Around:
         for it in text.noted
         if start <= it.start <= end
     }
-    return Around(catalog.namespace, noted, line.changed)
+    return Around(catalog, noted, line.changed)
 
 
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
@@ -253,6 +254,8 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
             about = bounded(text)
             again = part.pruned is not None and about in part.pruned.bounded
             gone = Removed(part.statement.index, text, *lines.place(span.start), again)
+            if notes.queries(text) & notes.queries(written):
+                gone = replace(gone, reason="its key query gives other keys now")
             why = left_to_engine(part.candidates, about)
             yield replace(gone, reason=why) if why and not again else gone
 

@@ -14,16 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlrewrite.eligibility.case import Case
-from sqlrewrite.options import Options, RefusedError
+from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
+from sqlrewrite.schema import Catalog, Name, View
+from sqlrewrite.sql.managed import plain
 from sqlrewrite.sql.notes import note
-
-_NOT_ASKED = (
-    "its keys are not known, as no Spark was asked for them: `dpp-rewrite --predicate values` with "
-    "--master or --remote asks"
-)
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
 _PLACEHOLDER = re.compile(r"\{\{|\{%|\{#|\$\{|\?|(?<![:\w]):[A-Za-z_]")
@@ -58,7 +55,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = cases[0].options
-    noted = options.around.noted.get((" ".join(bound.fact.lower().split()), bound.query))
+    noted = options.around.noted.get((plain(bound.fact), bound.query))
     why = _refusal(bound.query, cases)
     if options.form != "values":
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
@@ -66,7 +63,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
         raise RefusedError(why)
     text, at = _resolved(bound, cases, options) or noted or ("", "")
     if not text:
-        raise RefusedError(_NOT_ASKED)
+        raise NotAskedError(bound.fact)
     if noted is not None and text == noted[0]:
         at = noted[1]  # the same keys as then: nothing changes, the time neither
     return text, note(at, bound.query)
@@ -74,7 +71,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
 
 def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
-    keys = options.resolve(bound.query, options.around.namespace)
+    keys = options.resolve(bound.query, options.around.catalog.namespace)
     if keys is None:
         return None
     if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:
@@ -101,17 +98,18 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
         return "its query holds a line break or a control character in a string"
-    if around.namespace[:1] == ("?",):
+    if "?" in around.catalog.namespace:
         return "the current schema is not known there, after a USE that could not be read"
     named = {word.lower() for word in _WORD.findall(query)}
     local = named & {cte.name.lower() for cte in plan.ctes}
     if local:
         return f"{min(local)} is a CTE, which means something in this statement alone"
-    tables, functions = _read(plan, named)
-    called = {word.lower() for word in _UNQUALIFIED.findall(query.replace("`", ""))}
-    changing = (called | functions) & _CHANGING
-    if changing:
-        return f"{min(changing)} gives other keys on another day, with no table changed"
+    tables, views = _read(plan, named)
+    for text in (query, *(_definition(around.catalog, view) for view in views)):
+        called = {word.lower() for word in _UNQUALIFIED.findall(text.replace("`", ""))}
+        changing = called & _CHANGING
+        if changing:
+            return f"{min(changing)} gives other keys on another day, with no table changed"
     changed = tables & around.changed
     if changed:
         return f"the text itself changes {min(changed)}: the keys are others when it has run"
@@ -153,20 +151,27 @@ def _kind(name: str) -> str | None:
     return name if name in ("date", "string") else None
 
 
-def _read(plan: Plan, named: set[str]) -> tuple[set[str], set[str]]:
+def _read(plan: Plan, named: set[str]) -> tuple[set[str], set[Name]]:
     """The tables that a query reads, of those that the statement does, by their last names, with
-    those inside of views, and the functions that these views call."""
+    those inside of views; and these views."""
     tables: set[str] = set()
-    functions: set[str] = set()
+    views: set[Name] = set()
     for relation in plan.relations.values():
         if not isinstance(relation, Scan | Derived) or not relation.parts:
             continue
         if relation.parts[-1].lower() not in named:
             continue
-        tables.add(relation.parts[-1].lower())
-        if isinstance(relation, Derived):
-            inside = list(read_by(plan, relation.query))
-            blocks = {*relation.query.blocks, *(plan.owner[it.relation] for it in inside)}
-            functions |= {name for block in blocks for name in plan.blocks[block].functions}
-            tables |= {it.parts[-1].lower() for it in inside if isinstance(it, Scan)}
-    return tables, functions
+        inside = read_by(plan, relation.query) if isinstance(relation, Derived) else ()
+        for read in (relation, *inside):
+            if isinstance(read, Scan | Derived) and read.parts:
+                tables.add(read.parts[-1].lower())
+            if isinstance(read, Derived) and read.view:
+                views.add(read.view)
+    return tables, views
+
+
+def _definition(catalog: Catalog, name: Name) -> str:
+    """The text of a view."""
+    view = catalog.relations[name]
+    assert isinstance(view, View)
+    return view.query

@@ -20,6 +20,8 @@ from sqlrewrite.plan.render import diff
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.statement import Judged, Pruned
 
+_MOST_LITERALS = 10
+
 Place = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
 
@@ -36,12 +38,20 @@ def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
     for item in result.judged:
         if item.predicates:
             target = item.case.pair.target.relation
-            texts = [predicate.text for predicate in item.predicates]
+            texts = [_shown(predicate.text) for predicate in item.predicates]
             added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
     if not added:
         return None
     line, _ = place(result.statement.start)
     return PlanDiff(result.statement.index, line, partial(_drawn, result.plan, added))
+
+
+def _shown(predicate: str) -> str:
+    """A predicate without most of its literals, where there are very many."""
+    literals = predicate.split(", ")
+    if len(literals) <= _MOST_LITERALS or "(SELECT" in predicate.upper():
+        return predicate
+    return f"{', '.join(literals[:_MOST_LITERALS])}, … {len(literals)} in all)"
 
 
 def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:

@@ -116,7 +116,12 @@ def bounded(predicate: str) -> str:
     """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
     operand of array_contains."""
     match = _BOUNDED.match(predicate.partition(MARKER)[0].rstrip())
-    return " ".join((match["value"] or match["last"]).lower().split()) if match else ""
+    return plain(match["value"] or match["last"]) if match else ""
+
+
+def plain(value: str) -> str:
+    """A value's text in lower case, on one line."""
+    return " ".join(value.lower().split())
 
 
 _BOUNDED = re.compile(
@@ -268,18 +273,17 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
 def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
     end = at + len(MARKER)
+    note, found = None, None
     said = notes.read(anchors.text, end)
     if said is not None:
-        when, query, until = said
+        when, query, end = said
         found = _first_and_word(anchors, last, _before_literals)
-        if found is not None:
-            first, word = found
-            return Managed(Range(first, last + 1), word, at, until, (when, query))
-    found = _first_and_word(anchors, last, _before_query)
+        note = (when, query) if found is not None else None
+    found = found or _first_and_word(anchors, last, _before_query)
     if found is None:
         return None
     first, word = found
-    return Managed(Range(first, last + 1), word, at, end)
+    return Managed(Range(first, last + 1), word, at, end, note)
 
 
 def _commented(anchors: Anchors, first: int, last: int) -> bool:

@@ -28,6 +28,11 @@ def note(at: str, query: str) -> str:
     return f" /* keys as of {at}: {inside} */"
 
 
+def queries(text: str) -> frozenset[str]:
+    """The queries of all such comments in a text, as they are written there."""
+    return frozenset(match["query"] for match in _NOTE.finditer(text))
+
+
 def read(text: str, offset: int) -> tuple[str, str, int] | None:
     """The time, the query and the end of the comment that begins at an offset, if one does."""
     match = _NOTE.match(text, offset)
