@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from sqlrewrite.lint.linter import lint
 from sqlrewrite.model import MARKER, Rewrite, Verdict
 from sqlrewrite.options import Keys, RefusedError, Resolve, ResolveError, not_asked, options
 from sqlrewrite.rewriter import stripped
+from sqlrewrite.schema import Table
 from sqlrewrite.sql import notes
 from tests.rule_cases import catalog_of
 
@@ -32,6 +34,8 @@ CREATE TABLE by_time (a INT, p TIMESTAMP) USING parquet PARTITIONED BY (p);
 CREATE TABLE kinds (x INT, day DATE, at TIMESTAMP, label STRING, code CHAR(3),
   money DECIMAL(12, 2), cents DECIMAL(12, 4)) USING parquet;
 CREATE VIEW recent AS SELECT k, x FROM d WHERE day > current_date();
+CREATE VIEW timed AS SELECT x AS k, x FROM kinds WHERE at > '2024-01-01';
+CREATE TABLE `odd-one` (k INT, x INT) USING parquet;
 CREATE VIEW old AS SELECT k, x FROM d WHERE day < DATE '2020-01-01';
 """
 AT = "2026-01-31T09:30:00Z"
@@ -211,6 +215,11 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
         (QUERY.replace("d.x = 1", "d.day > current_date()"), "current_date gives other keys"),
         (QUERY.replace("d.x = 1", "d.day > current_date"), "current_date gives other keys"),
         (QUERY.replace("d.x = 1", "d.day > DATE 'today'"), "today gives other keys"),
+        ("SELECT f.a FROM f JOIN kinds d ON f.p = d.x WHERE d.at > '2024-01-01'", "at may give"),
+        ("SELECT f.a FROM f JOIN kinds d ON f.p = year(d.at) WHERE d.x = 1", "at may give other"),
+        (QUERY.replace("d.x = 1", "date_trunc('month', d.day) = d.day"), "date_trunc may give"),
+        (QUERY.replace("d.x = 1", "d.day > CAST('2024-01-01' AS TIMESTAMP)"), "timestamp may"),
+        (QUERY.replace(" d ", " timed AS d "), "at may give other keys in another session's"),
         (QUERY.replace("d.x = 1", "d.x = :x"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = ${x}"), "a template or a parameter"),
         (QUERY.replace("d.x = 1", "d.x = {{ var('x') }}"), "a template or a parameter"),
@@ -223,6 +232,8 @@ BY_KIND = "SELECT f.a FROM {} f JOIN kinds k ON f.p = k.{} WHERE k.x = 1"
             "c is a CTE",
         ),
         (f"INSERT INTO d VALUES (1); {QUERY}", "the text itself changes d"),
+        (f"DELETE FROM `odd-one`; {QUERY.replace(' d ', ' `odd-one` AS d ')}", "changes odd-one"),
+        (f"CALL compact('db.d'); {QUERY}", "the text itself changes d"),
         (f"{QUERY}; TRUNCATE TABLE D", "the text itself changes d"),
         (f"MERGE INTO d USING s ON d.k = s.k WHEN MATCHED THEN DELETE; {QUERY}", "changes d"),
         (f"INSERT OVERWRITE d {QUERY.replace('f.a', 'f.a, 1')}", "the text itself changes d"),
@@ -251,8 +262,17 @@ def test_what_the_text_does_elsewhere_is_no_hindrance(catalog: Catalog) -> None:
         f"INSERT INTO out {QUERY}",
         f"CREATE TABLE out AS {QUERY}",
         f"DROP TABLE IF EXISTS other; USE default; {QUERY}",
+        f"DESCRIBE d; ANALYZE TABLE d COMPUTE STATISTICS; REFRESH TABLE d; {QUERY}",
     ):
         assert values(sql, catalog).changed, sql
+
+
+def test_a_table_whose_columns_are_not_all_known(catalog: Catalog) -> None:
+    table = catalog.resolve(("d",))
+    assert isinstance(table, Table)
+    partial = catalog.with_relation(replace(table, complete=False))
+    assert rewrite(QUERY, partial).changed
+    assert "the columns of d are not all known" in reason(values(QUERY, partial))
 
 
 def test_keys_that_are_not_what_the_catalog_says(catalog: Catalog) -> None:

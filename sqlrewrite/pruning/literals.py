@@ -18,14 +18,13 @@ from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
-from sqlrewrite.schema import Catalog, Name, View
+from sqlrewrite.schema import Catalog, View
 from sqlrewrite.sql.managed import plain
 from sqlrewrite.sql.notes import note
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
 _PLACEHOLDER = re.compile(r"\{\{|\{%|\{#|\$\{|\?|(?<![:\w]):[A-Za-z_]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_WORD = re.compile(r"\w+")
 _UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 
 # What gives another value on another day, or to another user. The last ones stand in strings.
@@ -34,6 +33,15 @@ _CHANGING = frozenset(
     curdate current_catalog current_database current_date current_schema current_time
     current_timestamp current_timezone current_user localtimestamp now session_user unix_timestamp
     user today tomorrow yesterday
+    """.split()
+)
+
+# What makes a time of something else, or takes one apart: in which zone, the session says.
+_ZONED = frozenset(
+    """
+    date_trunc from_unixtime from_utc_timestamp hour make_timestamp minute second timestamp
+    timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds to_timestamp to_timestamp_ltz
+    to_unix_timestamp to_utc_timestamp
     """.split()
 )
 
@@ -100,25 +108,30 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
         return "its query holds a line break or a control character in a string"
     if "?" in around.catalog.namespace:
         return "the current schema is not known there, after a USE that could not be read"
-    named = {word.lower() for word in _WORD.findall(query)}
-    local = named & {cte.name.lower() for cte in plan.ctes}
-    if local:
-        return f"{min(local)} is a CTE, which means something in this statement alone"
-    tables, views = _read(plan, named)
-    for text in (query, *(_definition(around.catalog, view) for view in views)):
-        called = {word.lower() for word in _UNQUALIFIED.findall(text.replace("`", ""))}
-        changing = called & _CHANGING
-        if changing:
-            return f"{min(changing)} gives other keys on another day, with no table changed"
-    changed = tables & around.changed
-    if changed:
-        return f"the text itself changes {min(changed)}: the keys are others when it has run"
     kinds = {kind: _kind(kind) for kind in _kinds(cases)}
     unlike = next((kind for kind, found in kinds.items() if found is None), None)
     if unlike is not None:
         return f"literals of type {unlike} may compare otherwise than the key does"
     if len(set(kinds.values())) > 1:
         return f"a literal of one of {' and '.join(sorted(kinds))} may compare otherwise"
+    local = [cte.name for cte in plan.ctes if _names(query, cte.name)]
+    if local:
+        return f"{local[0]} is a CTE, which means something in this statement alone"
+    read = _read(plan, query)
+    texts = (query, *(_definition(around.catalog, it) for it in read if isinstance(it, Derived)))
+    for text in texts:
+        changing = _unqualified(text) & _CHANGING
+        if changing:
+            return f"{min(changing)} gives other keys on another day, with no table changed"
+        zoned = _unqualified(text) & _ZONED or _timestamps(text, read)
+        if zoned:
+            return f"{min(zoned)} may give other keys in another session's time zone"
+    partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
+    if partial:
+        return f"the columns of {partial[0].parts[-1]} are not all known: one may be a timestamp"
+    changed = {it.parts[-1].lower() for it in read} & around.changed
+    if changed:
+        return f"the text itself changes {min(changed)}: the keys are others when it has run"
     return None
 
 
@@ -151,27 +164,43 @@ def _kind(name: str) -> str | None:
     return name if name in ("date", "string") else None
 
 
-def _read(plan: Plan, named: set[str]) -> tuple[set[str], set[Name]]:
-    """The tables that a query reads, of those that the statement does, by their last names, with
-    those inside of views; and these views."""
-    tables: set[str] = set()
-    views: set[Name] = set()
+def _read(plan: Plan, query: str) -> list[Scan | Derived]:
+    """The tables and views that a query names, of those that the statement does, with those inside
+    of the views."""
+    found: list[Scan | Derived] = []
     for relation in plan.relations.values():
         if not isinstance(relation, Scan | Derived) or not relation.parts:
             continue
-        if relation.parts[-1].lower() not in named:
-            continue
-        inside = read_by(plan, relation.query) if isinstance(relation, Derived) else ()
-        for read in (relation, *inside):
-            if isinstance(read, Scan | Derived) and read.parts:
-                tables.add(read.parts[-1].lower())
-            if isinstance(read, Derived) and read.view:
-                views.add(read.view)
-    return tables, views
+        if _names(query, relation.parts[-1]):
+            found.append(relation)
+            if isinstance(relation, Derived):
+                inside = read_by(plan, relation.query)
+                found += [it for it in inside if isinstance(it, Scan | Derived) and it.parts]
+    return found
 
 
-def _definition(catalog: Catalog, name: Name) -> str:
+def _names(text: str, name: str) -> bool:
+    """Whether a name stands in a text, as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _unqualified(text: str) -> set[str]:
+    """The words of a text, in lower case, but for what a dot makes a column."""
+    return {word.lower() for word in _UNQUALIFIED.findall(text.replace("`", ""))}
+
+
+def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
+    """The columns of tables that a text names and that hold a time, or may."""
+    return {
+        column.name.lower()
+        for table in (it.table for it in read if isinstance(it, Scan))
+        for column in table.columns
+        if (column.type is None or "timestamp" in column.type) and _names(text, column.name)
+    }
+
+
+def _definition(catalog: Catalog, view: Derived) -> str:
     """The text of a view."""
-    view = catalog.relations[name]
-    assert isinstance(view, View)
-    return view.query
+    found = catalog.relations[view.view]
+    assert isinstance(found, View)
+    return found.query

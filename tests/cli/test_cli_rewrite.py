@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite.model import Problem, Rewrite
+from sqlrewrite.options import not_asked
 from sqlrewrite.schema import Catalog
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
@@ -333,6 +334,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
     reach = {"when": "eligible", "depth": 3, "through_facts": False, "key_limit": None}
+    reach |= {"resolve": not_asked}
     assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
     assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,23 +160,23 @@ def ddl(tmp_path: Path) -> Path:
     ],
 )
 def test_partitions(visits: SparkSession, ddl: Path, sql: str, holds: str, partitions: int) -> None:
-    """Literals prune without dynamic pruning, and with no broadcast join."""
+    """Literals prune with and without dynamic pruning, with and without broadcast joins."""
     ask = resolver(visits, collapse_over=10)
     written = rewrite(
         sql, Catalog.load(str(ddl), schema="resolved"), predicate="values", resolve=ask
     ).sql
     assert holds.replace("visits.", "") in written.replace("visits.", "")
-    visits.conf.set(PRUNING, "false")
-    try:
-        for broadcast in (True, False):
+    for pruning, broadcast in product(("true", "false"), (True, False)):
+        visits.conf.set(PRUNING, pruning)
+        try:
             with broadcast_joins(visits, broadcast):
                 before, after = run(visits, sql), run(visits, written)
-            assert before.rows
-            assert difference(before.rows, after.rows) is None
-            scans = sum(scan.table.endswith("visits") for scan in after.scans)
-            assert after.partitions("visits") == partitions * scans
-    finally:
-        visits.conf.unset(PRUNING)
+        finally:
+            visits.conf.unset(PRUNING)
+        assert before.rows
+        assert difference(before.rows, after.rows) is None
+        scans = sum(scan.table.endswith("visits") for scan in after.scans)
+        assert (pruning, after.partitions("visits")) == (pruning, partitions * max(1, scans))
 
 
 def test_a_later_run_refreshes(visits: SparkSession, ddl: Path) -> None:
