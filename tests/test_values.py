@@ -267,6 +267,13 @@ def test_what_the_text_does_elsewhere_is_no_hindrance(catalog: Catalog) -> None:
         assert values(sql, catalog).changed, sql
 
 
+def test_words_in_strings_are_no_words(catalog: Catalog) -> None:
+    for label in ("user", "is it now?", "the :hour at", "it is today"):
+        assert values(QUERY.replace("d.x = 1", f"d.label = '{label}'"), catalog).changed, label
+    unsure = QUERY.replace("d.x = 1", "d.label = '\\' OR d.day > current_date OR d.label = '")
+    assert not values(unsure, catalog).changed
+
+
 def test_a_table_whose_columns_are_not_all_known(catalog: Catalog) -> None:
     table = catalog.resolve(("d",))
     assert isinstance(table, Table)

@@ -23,18 +23,21 @@ from sqlrewrite.sql.managed import plain
 from sqlrewrite.sql.notes import note
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
-_PLACEHOLDER = re.compile(r"\{\{|\{%|\{#|\$\{|\?|(?<![:\w]):[A-Za-z_]")
+_TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
+_PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 
-# What gives another value on another day, or to another user. The last ones stand in strings.
+# What gives another value on another day, or to another user; and what does so in DATE '…'.
 _CHANGING = frozenset(
     """
     curdate current_catalog current_database current_date current_schema current_time
     current_timestamp current_timezone current_user localtimestamp now session_user unix_timestamp
-    user today tomorrow yesterday
+    user
     """.split()
 )
+_SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 # What makes a time of something else, or takes one apart: in which zone, the session says.
 _ZONED = frozenset(
@@ -102,7 +105,7 @@ def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[st
 def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     """Why the keys of a query are not to be asked for, or None."""
     plan, around = cases[0].plan, cases[0].options.around
-    if _PLACEHOLDER.search(query):
+    if _TEMPLATE.search(query) or _PARAMETER.search(_without_strings(query)):
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
         return "its query holds a line break or a control character in a string"
@@ -120,7 +123,7 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     read = _read(plan, query)
     texts = (query, *(_definition(around.catalog, it) for it in read if isinstance(it, Derived)))
     for text in texts:
-        changing = _unqualified(text) & _CHANGING
+        changing = _unqualified(text) & _CHANGING or set(_SPECIAL_DAY.findall(text))
         if changing:
             return f"{min(changing)} gives other keys on another day, with no table changed"
         zoned = _unqualified(text) & _ZONED or _timestamps(text, read)
@@ -186,11 +189,18 @@ def _names(text: str, name: str) -> bool:
 
 def _unqualified(text: str) -> set[str]:
     """The words of a text, in lower case, but for what a dot makes a column."""
-    return {word.lower() for word in _UNQUALIFIED.findall(text.replace("`", ""))}
+    words = _UNQUALIFIED.findall(_without_strings(text).replace("`", ""))
+    return {word.lower() for word in words}
+
+
+def _without_strings(text: str) -> str:
+    """A text with its strings empty; as it is where a backslash leaves open where one ends."""
+    return text if "\\" in text else _STRING.sub("''", text)
 
 
 def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
     """The columns of tables that a text names and that hold a time, or may."""
+    text = _without_strings(text)
     return {
         column.name.lower()
         for table in (it.table for it in read if isinstance(it, Scan))
