@@ -15,7 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS, NESTING_MOST, WHENS, Limits
+from sqlrewrite.options import (
+    COLLAPSE_OVER,
+    FORMS,
+    NESTING_MOST,
+    REFUSE_OVER,
+    WHENS,
+    Limits,
+)
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -42,6 +49,8 @@ class Settings:
     file_limit: int = Limits().file
     statement_limit: int = Limits().statement
     nesting_limit: int = Limits().nesting
+    collapse_over: int = COLLAPSE_OVER
+    refuse_over: int = REFUSE_OVER
     explain: str = "logical"
     strict: bool = False
     select: tuple[str, ...] = ()
@@ -296,6 +305,8 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "file-limit": _size,
     "statement-limit": _size,
     "nesting-limit": _nesting,
+    "collapse-over": _count,
+    "refuse-over": _count,
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
     "select": _strings,

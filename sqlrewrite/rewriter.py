@@ -9,31 +9,35 @@ with all that was found on the way, for those who judge a query rather than chan
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlrewrite.model import (
     Candidate,
+    ConfigError,
     Edit,
     PlanDiff,
     Problem,
     Removed,
     Rewrite,
 )
-from sqlrewrite.options import Limits, Options, options
+from sqlrewrite.options import Around, Limits, Options, Resolve, ResolveError, options
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import Lines, apply
+from sqlrewrite.sql import notes
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Stripped, bounded, strip
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
+from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.suppressed import Suppressed
 
 if TYPE_CHECKING:
     from sqlrewrite.pruning.statement import Pruned
 
 BUG = "DPP999"
+NO_KEYS = "DPP126"
 FOREIGN = "DPP009"
 LEFT_TO_ENGINE = "DPP125"
 _TOO_DEEP = "nested too deeply to be rewritten"
@@ -68,11 +72,12 @@ class Examined:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
     """What stays the same from statement to statement; offsets in ``options`` are of the stripped
-    text."""
+    text, ``changed`` are words that may name what it changes."""
 
     stripped: Stripped
     options: Options
     place: Callable[[int], tuple[int, int]]
+    changed: frozenset[str] = frozenset()
 
 
 def rewrite(
@@ -88,20 +93,23 @@ def rewrite(
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
+    resolve: Resolve | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
-    followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``
-    or ``auto``; ``when`` is ``eligible``, or ``missed`` for only those predicates that the engine
-    would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A dimension's
-    neighbours are followed ``depth`` joins outward, and through partitioned tables if
-    ``through_facts``. Keys of more than ``key_limit`` bytes (default: the engine's) are not
-    collected. Statements over the ``limits`` are left alone. ``disabled`` rules are taken as
-    passed, which makes the result unsound: it is for tests.
+    followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``,
+    ``auto``, or ``values``, for which ``resolve`` gives the keys of a key query; ``when`` is
+    ``eligible``, or ``missed`` for only those predicates that the engine would not derive by
+    itself; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
+    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
+    more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
+    ``limits`` are left alone. ``disabled`` rules are taken as passed, which makes the result
+    unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
-    for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there.
+    for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
+    ``values`` without ``resolve``.
     """
     wanted = options(
         engine=engine,
@@ -113,6 +121,7 @@ def rewrite(
         key_limit=key_limit,
         disabled=disabled,
         limits=limits,
+        resolve=resolve,
     )
     return examine(sql, catalog, wanted).result
 
@@ -133,10 +142,15 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     lines = asked.lines
     if suppressed is not None:
         wanted = _heeding(wanted, suppressed, text)
-    line = _Line(text, wanted, lambda offset: lines.place(text.original_offset(offset)))
+    found: Iterable[Statement] = statements(text.text, lexed, wanted.limits)
+    changed: frozenset[str] = frozenset()
+    if wanted.form == "values" or text.noted:
+        found = tuple(found)
+        changed = frozenset().union(*map(targets, found))
+    line = _Line(text, wanted, lambda at: lines.place(text.original_offset(at)), changed)
     earlier = text.insertions()
     parts: list[Part] = []
-    for statement in statements(text.text, lexed, wanted.limits):
+    for statement in found:
         part = Part(statement, failure=statement.failure)
         if statement.failure is None and statement.tree is not None:
             part = _part(statement, catalog, line, earlier)
@@ -172,6 +186,8 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     options = line.options
     if options.suppressed is not None and line.stripped.predicates:
         options = replace(options, mended=_taken_out(statement, line.stripped))
+    if options.form == "values" or line.stripped.noted:
+        options = replace(options, around=_around(statement, catalog, line))
     try:
         pruned = prune(statement, line.stripped.text, catalog, options)
         if pruned is None:
@@ -179,6 +195,10 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
         plan = plan_diff(pruned, line.place)
     except RecursionError:
         return Part(statement, failure=Failure(statement.start, _TOO_DEEP, parsed=True))
+    except ResolveError as error:
+        return Part(statement, failure=Failure(statement.start, str(error), code=NO_KEYS))
+    except ConfigError:
+        raise
     except Exception as error:  # a mistake of ours must cost no more than this statement
         why = f"internal error, please report this: {type(error).__name__}: {error}"
         return Part(statement, failure=Failure(statement.start, why, code=BUG))
@@ -191,6 +211,18 @@ def _taken_out(statement: Statement, text: Stripped) -> frozenset[str]:
     start, end = text.original_offset(statement.start), text.original_offset(statement.end)
     spans = [span for span in text.predicates if start <= span.start <= end]
     return frozenset(bounded(text.original[span.start : span.end]) for span in spans)
+
+
+def _around(statement: Statement, catalog: Catalog, line: _Line) -> Around:
+    """What bears on the literals of a statement."""
+    text = line.stripped
+    start, end = map(text.original_offset, (statement.start, statement.end))
+    noted = {
+        (bounded(it.text), it.query): (it.text, it.at)
+        for it in text.noted
+        if start <= it.start <= end
+    }
+    return Around(catalog, noted, line.changed)
 
 
 def _concerns(statement: Statement, catalog: Catalog) -> bool:
@@ -236,6 +268,8 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
             about = bounded(text)
             again = part.pruned is not None and about in part.pruned.bounded
             gone = Removed(part.statement.index, text, *lines.place(span.start), again)
+            if notes.queries(text) & notes.queries(written):
+                gone = replace(gone, reason="its key query gives other keys now")
             why = left_to_engine(part.candidates, about)
             yield replace(gone, reason=why) if why and not again else gone
 

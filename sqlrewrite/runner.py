@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
-from sqlrewrite.options import Limits, over
+from sqlrewrite.options import Limits, Resolve, not_asked, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
@@ -21,7 +21,8 @@ from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_a
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote."""
+    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote, and
+    ``resolve`` gives keys for ``values``."""
 
     catalog: Catalog
     engine: str = "spark"
@@ -33,10 +34,16 @@ class Request:
     through_facts: bool = False
     key_limit: int | None = None
     limits: Limits = field(default_factory=Limits)
+    resolve: Resolve = not_asked
+
+    @property
+    def asks(self) -> bool:
+        """Whether an engine is asked, so that the same text may come out otherwise."""
+        return self.resolve is not not_asked
 
     @property
     def choices(self) -> dict[str, Any]:
-        """What ``rewrite`` and ``options`` take by name."""
+        """What ``rewrite`` and ``options`` take by name, but for ``resolve``."""
         return {
             "engine": self.engine,
             "predicate": self.predicate,
@@ -198,7 +205,8 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
         if request.strip:
             done = stripped(source.text)
         else:
-            done = rewrite(source.text, request.catalog, **request.choices)
+            resolve = request.resolve
+            done = rewrite(source.text, request.catalog, **request.choices, resolve=resolve)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

@@ -92,7 +92,7 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
         (
             'predicate = "sets"',
-            "predicate must be 'in' or 'set' or 'range' or 'auto', not 'sets'",
+            "predicate must be 'in' or 'set' or 'range' or 'values' or 'auto', not 'sets'",
         ),
         ('explain = "x"', "explain must be 'logical' or 'spark' or 'none', not 'x'"),
         ('per-file-ignores = "x"', "must be a table of patterns, each with a list of codes, not"),

@@ -6,11 +6,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sqlrewrite import Outcome, rewrite
-from sqlrewrite.eligibility import DECIDED, NOT_SUPPRESSED, RULES
+from sqlrewrite.eligibility import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
+from sqlrewrite.options import Keys
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
 from sqlrewrite.schema import Catalog
 from tests.rule_cases import catalog_of
@@ -41,9 +43,16 @@ def _catalog(page: Page) -> Catalog:
     return catalog_of("".join(_blocks(page, "catalog")) or CATALOG)
 
 
-def _when(page: Page) -> str:
-    """Which predicates the examples of a page ask for: DPP125 says nothing unless asked."""
-    return "missed" if page.code == "DPP125" else "eligible"
+def _asked(page: Page) -> dict[str, Any]:
+    """What the examples of a page ask for: some rules say nothing unless they are asked."""
+    if page.code == LITERALS.code:
+        return {"predicate": "values", "resolve": _two_days}
+    return {"when": "missed"} if page.code == "DPP125" else {}
+
+
+def _two_days(query: str, namespace: tuple[str, ...]) -> Keys:
+    days = ("DATE '2024-01-01'", "DATE '2024-01-02'")
+    return Keys(days, "date", "2026-01-31T09:30:00Z")
 
 
 def _pairs(page: Page) -> list[tuple[str, str]]:
@@ -66,7 +75,7 @@ def _cases(kind: str) -> list[object]:
 
 def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
     assert [(page.code, page.name) for page in RULE_PAGES] == sorted(
-        (rule.code, rule.name) for rule in (*RULES, NOT_SUPPRESSED, DECIDED)
+        (rule.code, rule.name) for rule in (*RULES, LITERALS, NOT_SUPPRESSED, DECIDED)
     )
 
 
@@ -99,17 +108,17 @@ def test_a_page_has_examples_and_no_other_code(page: Page) -> None:
 
 @pytest.mark.parametrize(("page", "before", "after"), _cases("before"))
 def test_an_example_is_rewritten_as_shown(page: Page, before: str, after: str) -> None:
-    result = rewrite(before, _catalog(page), when=_when(page))
+    result = rewrite(before, _catalog(page), **_asked(page))
     assert (result.errors, result.skipped) == ((), ())
     assert result.sql == after
     assert before != after
-    again = rewrite(after, _catalog(page), when=_when(page))
+    again = rewrite(after, _catalog(page), **_asked(page))
     assert again.sql == after
 
 
 @pytest.mark.parametrize(("page", "refused", "same"), _cases("refused"))
 def test_an_example_is_refused_by_the_page_s_rule(page: Page, refused: str, same: str) -> None:
-    result = rewrite(refused, _catalog(page), when=_when(page))
+    result = rewrite(refused, _catalog(page), **_asked(page))
     assert (result.errors, result.skipped) == ((), ())
     assert result.sql == same
     reasons = [candidate.reason for candidate in result.candidates]

@@ -133,8 +133,9 @@ def rewriting_options(function: _Function) -> _Function:
             "--predicate",
             type=click.Choice(FORMS),
             help="Form of the predicate: in, a semi-join; set, which prunes without dynamic "
-            "pruning too; range, from the smallest to the largest key; auto: in, or set where an "
-            "IN would not prune.  [default: in]",
+            "pruning too; range, from the smallest to the largest key; values, the keys as Spark "
+            "gives them now, right until they change; auto: in, or set where an IN would not "
+            "prune.  [default: in]",
         ),
         click.option(
             "--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]"

@@ -16,10 +16,12 @@ from sqlrewrite.cli.common import (
 )
 from sqlrewrite.cli.spark import (
     SPARK,
+    VALUES,
     SparkCommand,
     report_options,
     spark_options,
     task,
+    values_options,
     write_page,
 )
 from sqlrewrite.report.styled import Printer
@@ -30,7 +32,7 @@ class ExplainCommand(SparkCommand):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": INSERTED,
+        "What is inserted": (*INSERTED, *VALUES),
         "Which Spark": SPARK,
         "What is reported": ("format", "html", "color"),
     }
@@ -56,6 +58,7 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 @click.argument("path", metavar="PATH")
 @catalog_options
 @rewriting_options
+@values_options
 @spark_options
 @report_options
 def command(html: str | None, format: str, color: bool | None, **given: Any) -> None:

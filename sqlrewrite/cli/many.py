@@ -105,7 +105,9 @@ def results(
             )
         else:
             cache = _open_cache(files, asked.cache, kept, request)
-            done = each(job, files, asked.jobs or settings.jobs, cache)
+            # One session is asked by one process, and may answer otherwise tomorrow.
+            jobs = 1 if request.asks else asked.jobs or settings.jobs
+            done = each(job, files, jobs, cache)
         for result in done:
             yield result
             advance()
@@ -115,7 +117,7 @@ def _open_cache(
     files: Sequence[str], wanted: bool, kept: tuple[object, ...], request: Request
 ) -> Cache | None:
     """The cache for results of that kind, where it is wanted and there are files enough."""
-    if not wanted or len(files) < WORTH:
+    if not wanted or request.asks or len(files) < WORTH:
         return None
     from sqlrewrite.cache import Cache, fingerprint
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +20,16 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
-from sqlrewrite.cli.spark import SPARK, spark_failures, spark_options, target
+from sqlrewrite.cli.spark import (
+    SPARK,
+    VALUES,
+    asking,
+    spark_failures,
+    spark_options,
+    started_when_needed,
+    target,
+    values_options,
+)
 from sqlrewrite.config import Settings
 from sqlrewrite.files import STDIN, Found
 from sqlrewrite.model import Verdict
@@ -29,17 +37,20 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run, write
 
+if TYPE_CHECKING:
+    from sqlrewrite.spark.session import Session
+
 
 class RewriteCommand(Command):
     """``rewrite``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": (*INSERTED, "strip"),
+        "What is inserted": (*INSERTED, *VALUES, "strip"),
         "What becomes of the files": ("write", "check", "diff", "force_exclude"),
         "How the work is done": ("jobs", "cache"),
         "What is reported": ("explain", "format", "quiet", "verbose", "color"),
-        "Which Spark, for --explain spark": SPARK,
+        "Which Spark, for --predicate values and --explain spark": SPARK,
         "Exit status": ("strict", "exit_zero"),
     }
 
@@ -57,6 +68,8 @@ class Asked(Files):
     color: bool | None
     strict: bool
     exit_zero: bool
+    collapse_over: int | None
+    refuse_over: int | None
     master: str | None
     remote: str | None
     conf: tuple[str, ...]
@@ -89,6 +102,7 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @catalog_options
 @rewriting_options
+@values_options
 @click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
@@ -153,7 +167,12 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     kept: list[FileResult] = []
     summary = Summary()
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
-    with _on_spark(asked, settings, request, err) as (left_to_spark, explain):
+    where = target(asked.master, asked.remote, asked.conf)
+    with started_when_needed(where) as running:
+        if _asks(asked, request):
+            resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
+            request = replace(request, resolve=resolve)
+        left_to_spark, explain = _on_spark(asked, settings, request, err, running)
         for path, plain in _results(found, asked, settings, request, hidden, err):
             result = left_to_spark(plain)
             summary = summary.plus(result)
@@ -256,33 +275,43 @@ def _by_plan(asked: Asked, settings: Settings, request: Request) -> bool:
     return request.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
 
 
-@contextmanager
+def _asks(asked: Asked, request: Request) -> bool:
+    """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
+    written for up to date while its key queries are."""
+    named = bool(asked.master or asked.remote or asked.conf)
+    return request.predicate == "values" and not request.strip and (named or not asked.check)
+
+
 def _on_spark(
-    asked: Asked, settings: Settings, request: Request, err: Printer
-) -> Iterator[tuple[Callable[[FileResult], FileResult], Callable[[FileResult], None]]]:
+    asked: Asked,
+    settings: Settings,
+    request: Request,
+    err: Printer,
+    running: Callable[[], Session],
+) -> tuple[Callable[[FileResult], FileResult], Callable[[FileResult], None]]:
     """What leaves to Spark, in a file's result, that which it prunes by itself, and what prints its
-    plans of a file, on one session for all; where it is not asked for, what does nothing."""
+    plans of a file; where that is not asked for, what does nothing."""
     shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
     by_plan = _by_plan(asked, settings, request)
     if not (shown or by_plan):
-        yield lambda result: result, lambda result: None
-        return
+        return lambda result: result, lambda result: None
     from sqlrewrite.report.physical import explained_lines, stock_lines
     from sqlrewrite.spark.explain import explain_text
     from sqlrewrite.spark.native import missed
-    from sqlrewrite.spark.session import session
+
+    session = running()
 
     def left_to_spark(result: FileResult) -> FileResult:
         if result.rewrite is None or not by_plan:
             return result
-        done = replace(result, rewrite=missed(running, result.path, result.rewrite, request))
+        done = replace(result, rewrite=missed(session, result.path, result.rewrite, request))
         return write(done) if asked.write else done
 
     def show(result: FileResult) -> None:
         if result.rewrite is None or not shown:
             return
         stock = explain_text(
-            running,
+            session,
             result.path,
             result.rewrite,
             request.catalog,
@@ -290,5 +319,4 @@ def _on_spark(
         )
         err.print(stock_lines(stock))
 
-    with session(target(asked.master, asked.remote, asked.conf)) as running:
-        yield left_to_spark, show
+    return left_to_spark, show

@@ -5,22 +5,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option
-from sqlrewrite.config import load
+from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN
-from sqlrewrite.model import Rewrite
+from sqlrewrite.model import ConfigError, Rewrite
+from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
 from sqlrewrite.runner import FileResult, Request, read_file, run
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import write_file
 from sqlrewrite.spark.target import SparkError, Target
 
+if TYPE_CHECKING:
+    from sqlrewrite.spark.session import Session
+
 SPARK = ("master", "remote", "conf")
+VALUES = ("collapse_over", "refuse_over")
 """The options' names, for the sections of a command's help."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -56,6 +62,28 @@ def spark_options(function: _Function) -> _Function:
     return function
 
 
+def values_options(function: _Function) -> _Function:
+    """``--collapse-over`` and ``--refuse-over``, wherever Spark is asked for keys."""
+    options: list[Callable[[_Function], _Function]] = [
+        click.option(
+            "--refuse-over",
+            type=click.IntRange(0),
+            metavar="N",
+            help=f"values: no predicate for more keys than this.  [default: {REFUSE_OVER}]",
+        ),
+        click.option(
+            "--collapse-over",
+            type=click.IntRange(0),
+            metavar="N",
+            help="values: for more keys than this, BETWEEN the smallest and the largest.  "
+            f"[default: {COLLAPSE_OVER}]",
+        ),
+    ]
+    for option in options:
+        function = option(function)
+    return function
+
+
 def report_options(function: _Function) -> _Function:
     """``--format``, ``--html`` and ``--color``."""
     formats = click.Choice(["text", "json"])
@@ -81,7 +109,14 @@ class Task:
 
 
 def task(
-    *, path: str, master: str | None, remote: str | None, conf: tuple[str, ...], **given: Any
+    *,
+    path: str,
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    collapse_over: int | None,
+    refuse_over: int | None,
+    **given: Any,
 ) -> Task:
     """Reads and rewrites the file. Raises Failure for one that cannot be read or parsed."""
     where, asked = target(master, remote, conf), Rewriting(**given)
@@ -89,7 +124,11 @@ def task(
     request = asked.request(settings)
     data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
-    result = data if isinstance(data, FileResult) else run(name, data, request)
+    with started_when_needed(where) as running:
+        if request.predicate == "values":
+            resolve = asking(running, where, settings, collapse_over, refuse_over)
+            request = replace(request, resolve=resolve)
+        result = data if isinstance(data, FileResult) else run(name, data, request)
     for error in result.errors:
         raise Failure(f"{name}:{error.line}:{error.column}: {error.message}")
     assert result.rewrite is not None
@@ -117,6 +156,57 @@ def target(master: str | None, remote: str | None, conf: Sequence[str]) -> Targe
             raise click.UsageError(f"--conf {item!r}: write KEY=VALUE")
         pairs.append((key.strip(), value))
     return Target(master, remote, tuple(pairs))
+
+
+@contextmanager
+def started_when_needed(where: Target) -> Iterator[Callable[[], Session]]:
+    """What starts a Spark when it is called first, and gives the same one from then on; it ends
+    with the block."""
+    with ExitStack() as ends:
+
+        @cache
+        def running() -> Session:
+            from sqlrewrite.spark.session import session
+
+            return ends.enter_context(session(where))
+
+        yield running
+
+
+def asking(
+    running: Callable[[], Session],
+    where: Target,
+    settings: Settings,
+    collapse_over: int | None,
+    refuse_over: int | None,
+) -> Resolve:
+    """What asks a Spark for the keys of ``--predicate values``, and starts it for the first. Raises
+    ConfigError where it does not start: that concerns no single statement."""
+
+    @cache
+    def resolver() -> Resolve:
+        from sqlrewrite.spark import values
+
+        try:
+            spark = running().spark
+        except SparkError as error:
+            raise ConfigError(f"--predicate values asks Spark for the keys: {error}") from error
+        return values.resolver(
+            spark,
+            collapse_over=settings.collapse_over if collapse_over is None else collapse_over,
+            refuse_over=settings.refuse_over if refuse_over is None else refuse_over,
+        )
+
+    def resolve(query: str, namespace: tuple[str, ...]) -> Keys | None:
+        try:
+            return resolver()(query, namespace)
+        except ResolveError as error:
+            if not where.embedded:
+                raise
+            hint = "a local Spark was asked: --master or --remote name one that has the tables"
+            raise ResolveError(f"{error}; {hint}") from error
+
+    return resolve
 
 
 @contextmanager

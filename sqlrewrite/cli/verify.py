@@ -17,10 +17,12 @@ from sqlrewrite.cli.common import (
 )
 from sqlrewrite.cli.spark import (
     SPARK,
+    VALUES,
     SparkCommand,
     report_options,
     spark_options,
     task,
+    values_options,
     write_page,
 )
 
@@ -33,7 +35,7 @@ class VerifyCommand(SparkCommand):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": INSERTED,
+        "What is inserted": (*INSERTED, *VALUES),
         "Which Spark": SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is reported": ("format", "html", "color"),
@@ -62,6 +64,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 @click.argument("path", metavar="PATH")
 @catalog_options
 @rewriting_options
+@values_options
 @spark_options
 @click.option(
     "--sample",

@@ -85,6 +85,9 @@ and what varies are not among them: there nothing is read twice, under whatever 
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
 
+# Said of a pair that passed, and whose keys are not written as literals (``--predicate values``).
+LITERALS = Rule("DPP126", "literals", lambda case: passed("the keys can be literals"))
+
 # Said of a pair that passed, and that a comment of the author's asks to leave alone.
 NOT_SUPPRESSED = Rule("DPP198", "not-suppressed", lambda case: passed("no comment asks otherwise"))
 
@@ -126,6 +129,7 @@ def _result(rule: Rule, case: Case) -> RuleResult:
 __all__ = [
     "CLAUSE",
     "DECIDED",
+    "LITERALS",
     "MISSED",
     "NOT_SUPPRESSED",
     "OF_THE_DIMENSION",

@@ -28,8 +28,10 @@ _WIDEST = 16  # a decimal
 
 
 def chosen(case: Case) -> str:
-    """The form of a case's predicate: ``in``, ``set`` or ``range``."""
+    """The form of a case's predicate: ``in``, ``set``, ``range`` or ``values``."""
     form = case.options.form
+    if form == "values":
+        return form
     if case.pair.operator not in ("=", "<=>"):
         return "range"
     if form == "auto":
@@ -43,6 +45,8 @@ def judge(case: Case) -> Judgement:
     """Whether the keys that the engine would collect stay below the limit."""
     if chosen(case) == "range":
         return passed("a smallest and a largest key take no room")
+    if chosen(case) == "values":
+        return passed("the keys are counted when they are asked for")
     count = _keys(case)
     if count is None:
         return passed("how many keys there are is not known")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.eligibility.case import relation_name
 from sqlrewrite.lint.findings import Finding
+from sqlrewrite.lint.managed import ASK
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Candidate, Outcome, Span, Verdict
 from sqlrewrite.plan.expressions import columns
@@ -13,7 +14,7 @@ from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, num
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.statement import Judged, Pruned
-from sqlrewrite.sql.managed import bounded
+from sqlrewrite.sql.managed import bounded, plain
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
@@ -21,9 +22,11 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
     before = (subject.stripped.original[it.start : it.end] for it in subject.managed)
     stale = {bounded(text) for text in before}
     for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
-        if candidate.verdict is not Verdict.REWRITTEN or not judged.predicates:
+        asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
+        if not asked and judged.unasked is None:
             continue
-        if stale.intersection(bounded(it.text) for it in judged.predicates):
+        about = {bounded(it.text) for it in judged.predicates} or {plain(judged.unasked or "")}
+        if stale & about:
             continue  # DPP002 speaks of it
         fact, why = _fact(candidate), _refused(subject, candidate)
         yield subject.finding(
@@ -32,10 +35,16 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
             fact,
             f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
             "bounds",
-            f"add `{' '.join((candidate.predicate or '').split())}`; `dpp-rewrite --write` "
-            + (f"does not: {why}" if why else "does"),
-            None if why else subject.mended,
+            _advice(candidate, why) if asked else ASK,
+            subject.mended if asked and not why else None,
         )
+
+
+def _advice(candidate: Candidate, why: str | None) -> str:
+    """What to do, and who does it."""
+    added = " ".join((candidate.predicate or "").split())
+    does = f"does not: {why}" if why else "does"
+    return f"add `{added}`; `dpp-rewrite --write` {does}"
 
 
 def _refused(subject: Subject, candidate: Candidate) -> str | None:

@@ -16,12 +16,15 @@ from sqlrewrite.model import MARKER, Outcome, Verdict
 from sqlrewrite.rewriter import Part, left_to_engine
 from sqlrewrite.sql.managed import bounded
 
+ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
+
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
     written, follows = _text(subject.part), _text(subject.full)
     pruned = subject.full.pruned
     again = pruned.bounded if pruned is not None else frozenset()
+    unasked = pruned.unasked if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
         if text in written:
@@ -48,6 +51,15 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "`dpp-rewrite --write` derives it anew; if you changed it on purpose, take the "
                 f"marker {MARKER} off, and it is yours",
                 subject.mended,
+            )
+        elif about in unasked:
+            yield subject.finding(
+                "DPP002",
+                span,
+                about,
+                f"the predicate on {about} does not hold the keys that follow now: it may take "
+                "rows away",
+                ASK,
             )
         else:
             yield subject.finding(

@@ -90,7 +90,8 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        found, bugs = lint(text, request.catalog, options(**request.choices))
+        wanted = options(**request.choices, resolve=request.resolve)
+        found, bugs = lint(text, request.catalog, wanted)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

@@ -16,6 +16,7 @@ from sqlrewrite.eligibility.join_type import Place, place
 from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.plan.nodes import Clause
 from sqlrewrite.pruning.predicates import Predicate, Style
+from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
@@ -62,7 +63,7 @@ def style(found: Slot, anchors: Anchors) -> Style:
 def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> list[Edit]:
     """The insertions that add the predicates to a clause, in the order of their offsets."""
     clause, words = found.clause, style(found, anchors)
-    marked = [f"{predicate.text} {MARKER}" for predicate in predicates]
+    marked = [predicate.marked for predicate in predicates]
     conjunction = words.word("AND")
     if clause.disjunction:
         first, last = anchors.tokens[clause.condition.start], clause.condition.end - 1
@@ -86,11 +87,15 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
 
 
 def _behind(anchors: Anchors, last: int) -> int:
-    """Where a clause's last token ends, and with it a marker: of a predicate that stays because its
-    scan is suppressed."""
+    """Where a clause's last token ends, and with it a marker with its note: of a predicate that
+    stays because its scan is suppressed."""
     offset = anchors.tokens[last].end + 1
     marker = f" {MARKER}"
-    return offset + len(marker) if anchors.text.startswith(marker, offset) else offset
+    if not anchors.text.startswith(marker, offset):
+        return offset
+    offset += len(marker)
+    note = notes.read(anchors.text, offset)
+    return offset if note is None else note[2]
 
 
 def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:

@@ -1,5 +1,5 @@
 """The predicate's text: ``p IN (SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …)``, or as a
-set, or a range.
+set, a range, or literals.
 
 It is composed from slices of the author's own text; each column of the dimension is qualified with
 an alias that occurs nowhere in the statement, so that none can be taken for another (SOUNDNESS.md,
@@ -15,10 +15,12 @@ from itertools import count
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
+from sqlrewrite.model import MARKER
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
 from sqlrewrite.pruning.candidates import Side
+from sqlrewrite.pruning.literals import Bound, literal
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 
@@ -48,10 +50,17 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate without its marker, and the key queries in it, each with its parentheses."""
+    """A predicate without its marker, and the key queries in it, each with its parentheses; the
+    ``note`` is what stands behind the marker of one of literals."""
 
     text: str
-    queries: tuple[str, ...]
+    queries: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def marked(self) -> str:
+        """The predicate as it is written, with its marker."""
+        return f"{self.text} {MARKER}{self.note}"
 
 
 def write(
@@ -66,32 +75,77 @@ def write(
     first, word = cases[0], style.word
     if not union:
         cases = _distinct(cases, anchors, style, text)
-    named = [_fact(case, anchors) for case in (cases[:1] if union else cases)]
-    fact = named[0] if len(named) == 1 else f"({', '.join(named)})"
+    fact = _fact(first, anchors)
     constants = _constants(first, anchors) if len(cases) == 1 else None
     if constants is not None:
-        return [Predicate(f"{fact} {word('IN')} ({constants})", ())]
+        return [Predicate(f"{fact} {word('IN')} ({constants})")]
+    form = chosen(first)
+    queries = _KeyQueries(anchors, style, text, union)
+    if form == "values" or first.options.around.noted:
+        found = _literals(cases, queries)
+        if found:
+            return found
+    operator = first.pair.operator
+    equal = operator in ("=", "<=>")
+    if form == "in":
+        named = [fact] if union else [_fact(case, anchors) for case in cases]
+        fact = fact if len(named) == 1 else f"({', '.join(named)})"
+        query = queries.over(cases, hint=first.options.hint, distinct=repeats_keys(first))
+        return [Predicate(f"{fact} {word('IN')} {query}", (query,))]
+    if form == "set":
+        query = queries.over(cases, "collect_set({})")
+        return [Predicate(f"array_contains({query}, {fact})", (query,))]
+    found = []
+    for sign in (">=", "<=") if equal else (operator,):
+        query = queries.over(cases, _END[sign[0]])
+        found.append(Predicate(f"{fact} {sign} {query}", (query,)))
+    return found
 
-    def key_query(wrapped: str = "{}", *, hint: bool = False, distinct: bool = False) -> str:
-        writer = _Writer(anchors, style, text)
-        if union:
+
+_END = {">": "min({})", "<": "max({})"}
+"""Of the keys that the fact is to be above, or below, the one that the others imply."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KeyQueries:
+    """The key queries of a statement's predicates, each with its parentheses."""
+
+    anchors: Anchors
+    style: Style
+    text: str
+    union: bool
+
+    def over(
+        self,
+        cases: Sequence[Case],
+        wrapped: str = "{}",
+        *,
+        hint: bool = False,
+        distinct: bool = False,
+    ) -> str:
+        """The key query of cases, its keys ``wrapped`` in a function."""
+        writer = _Writer(self.anchors, self.style, self.text)
+        if self.union:
             return f"({writer.union(cases, wrapped, hint=hint)})"
+        first = cases[0]
         values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
         dimension = first.pair.dimension
         return f"({writer.query(dimension, values, first.kept, hint=hint, distinct=distinct)})"
 
-    form = chosen(first)
-    if form == "in":
-        query = key_query(hint=first.options.hint, distinct=repeats_keys(first))
-        return [Predicate(f"{fact} {word('IN')} {query}", (query,))]
-    if form == "set":
-        query = key_query("collect_set({})")
-        return [Predicate(f"array_contains({query}, {fact})", (query,))]
-    operator = first.pair.operator
+
+def _literals(cases: Sequence[Case], queries: _KeyQueries) -> list[Predicate]:
+    """The predicates of literals, one for each column; empty where another form is to be written.
+    Raises RefusedError."""
     found: list[Predicate] = []
-    for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
-        query = key_query("min({})" if sign[0] == ">" else "max({})")
-        found.append(Predicate(f"{fact} {sign} {query}", (query,)))
+    for of in [cases] if queries.union else [[case] for case in cases]:
+        operator = of[0].pair.operator
+        sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
+        query = queries.over(of, _END.get(sign[0], "{}"))[1:-1]
+        written = literal(Bound(_fact(of[0], queries.anchors), sign, query), of)
+        if written is None:
+            return []
+        text, note = written
+        found.append(Predicate(text, note=note))
     return found
 
 

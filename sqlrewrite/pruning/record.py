@@ -7,7 +7,6 @@ from functools import partial
 
 from sqlrewrite.eligibility.case import relation_name
 from sqlrewrite.model import (
-    MARKER,
     Candidate,
     JoinUse,
     PlanDiff,
@@ -20,6 +19,8 @@ from sqlrewrite.plan.nodes import Derived, Plan
 from sqlrewrite.plan.render import diff
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.statement import Judged, Pruned
+
+_MOST_LITERALS = 10
 
 Place = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
@@ -37,12 +38,20 @@ def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
     for item in result.judged:
         if item.predicates:
             target = item.case.pair.target.relation
-            texts = [predicate.text for predicate in item.predicates]
+            texts = [_shown(predicate.text) for predicate in item.predicates]
             added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
     if not added:
         return None
     line, _ = place(result.statement.start)
     return PlanDiff(result.statement.index, line, partial(_drawn, result.plan, added))
+
+
+def _shown(predicate: str) -> str:
+    """A predicate without most of its literals, where there are very many."""
+    literals = predicate.split(", ")
+    if len(literals) <= _MOST_LITERALS or "(SELECT" in predicate.upper():
+        return predicate
+    return f"{', '.join(literals[:_MOST_LITERALS])}, … {len(literals)} in all)"
 
 
 def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
@@ -56,9 +65,7 @@ def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candida
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
-    if verdict is Verdict.REWRITTEN and all(
-        f"{found.text} {MARKER}" in kept for found in item.predicates
-    ):
+    if verdict is Verdict.REWRITTEN and all(found.marked in kept for found in item.predicates):
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 
 from sqlrewrite.eligibility import (
     CLAUSE,
+    LITERALS,
     MISSED,
     NOT_SUPPRESSED,
     OF_THE_DIMENSION,
     SHARED,
     Case,
+    Rule,
     examine,
 )
 from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
-from sqlrewrite.options import Options
+from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
 from sqlrewrite.pruning.candidates import Pair, find_pairs
@@ -31,7 +33,7 @@ from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
-from sqlrewrite.sql.managed import bounded, has_managed
+from sqlrewrite.sql.managed import bounded, has_managed, plain
 from sqlrewrite.sql.parse import Statement
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
@@ -40,13 +42,15 @@ _OF_ONE = frozenset((SHARED.code, MISSED.code))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written."""
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written; ``unasked``
+    is what literals would bound, where nobody was asked for them."""
 
     case: Case
     rules: tuple[RuleResult, ...]
     verdict: Verdict
     predicates: tuple[Predicate, ...] = ()
     slot: placement.Slot | None = None
+    unasked: str | None = None
 
     @property
     def failing(self) -> frozenset[str]:
@@ -68,6 +72,11 @@ class Pruned:
     def bounded(self) -> frozenset[str]:
         """What the predicates that are to be written bound, as the text has it."""
         return frozenset(bounded(it.text) for item in self.judged for it in item.predicates)
+
+    @property
+    def unasked(self) -> frozenset[str]:
+        """What predicates of literals would bound, had someone been asked for the keys."""
+        return frozenset(plain(item.unasked) for item in self.judged if item.unasked)
 
 
 def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -> Pruned | None:
@@ -181,10 +190,18 @@ def _written(
             found = tuple(write(cases, anchors, look, text, union=union))
         except AnchorError as error:
             written = [_refused(item, f"no place in the text: {error}") for item in items]
+        except RefusedError as error:
+            unasked = error.fact if isinstance(error, NotAskedError) else None
+            written = [
+                _failed(
+                    item, LITERALS, f"no literals of {item.case.dimension_name}: {error}", unasked
+                )
+                for item in items
+            ]
         else:
             why = _comment(cases, found, slot, anchors)
             written = [
-                _accepted(item, found, slot) if why is None else _suppressed(item, why)
+                _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
                 for item in items
             ]
         for number, item in zip(group.numbers, written, strict=True):
@@ -238,10 +255,10 @@ def _comment(
     return next((why for offset in offsets if (why := options.frozen(offset, mends))), None)
 
 
-def _suppressed(judged: Judged, why: str) -> Judged:
-    """A pair whose rules passed and which a comment of the author's asks to leave alone."""
-    rule = RuleResult(NOT_SUPPRESSED.code, NOT_SUPPRESSED.name, Outcome.FAIL, why)
-    return Judged(judged.case, (*judged.rules, rule), Verdict.REJECTED)
+def _failed(judged: Judged, rule: Rule, why: str, unasked: str | None = None) -> Judged:
+    """A pair whose rules passed, and which one that is only judged now speaks against."""
+    result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
+    return Judged(judged.case, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
 
 
 def _refused(judged: Judged, message: str) -> Judged:

@@ -45,7 +45,7 @@ from sqlrewrite.sql.queries import queries
 def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
     """The rewriting with those predicates alone that Spark's own plan does not make needless.
     Raises SparkError."""
-    wanted = options(**request.choices)
+    wanted = options(**request.choices, resolve=request.resolve)
     every = examine(rewrite.original, request.catalog, replace(wanted, when="eligible"))
     if not (every.parts and wanted.engine.native_joins):  # asks to be left alone; not Spark's plans
         return rewrite

@@ -1,9 +1,8 @@
 """The keys of a key query as literals, for engines and statements that prune by constants alone.
 
-In come a session and the text of a key query, out goes a ``Resolved``: the keys in order, or, over
-a first cap, only the smallest and the largest. Over a second cap nothing is resolved: a range over
-so many keys would hardly prune. The literals hold for as long as the dimension stays as it is; the
-one who writes them down says so beside them (``key_query``, ``at``).
+In come a session and the text of a key query, out go its ``Keys``: all of them in order, or, over a
+first cap, only the smallest and the largest. Over a second cap they are refused: a range over so
+many keys would hardly prune.
 """
 
 from __future__ import annotations
@@ -11,71 +10,105 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.spark.session import Session, spark_errors
+from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, RefusedError, Resolve, ResolveError
+from sqlrewrite.spark.session import literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
-COLLAPSE_OVER = 1_000
-REFUSE_OVER = 1_000_000
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-_PLAIN_TEXT = re.compile(r"[^\\'\x00-\x1f\x7f]*")
+# Quotes and backslashes mean something else to every engine, braces to templates.
+_PLAIN_TEXT = re.compile(r"(?!.*(?:\{\{|\{%|\{#|\$\{))[^\\'\x00-\x1f\x7f]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """The keys as literals of SQL, sorted and each once, NULL left out: an empty tuple where there
-    are none. ``collapsed``: they are the bounds of a range, both inside it."""
+def resolver(
+    spark: SparkSession, *, collapse_over: int = COLLAPSE_OVER, refuse_over: int = REFUSE_OVER
+) -> Resolve:
+    """What asks a session for the keys of key queries, for each of them once."""
 
-    key_query: str
-    at: datetime.datetime
-    literals: tuple[str, ...]
-    count: int
-    collapsed: bool = False
+    @cache
+    def asked(query: str, namespace: tuple[str, ...]) -> Keys | RefusedError | ResolveError:
+        try:
+            return resolve(
+                spark, query, namespace, collapse_over=collapse_over, refuse_over=refuse_over
+            )
+        except RefusedError as error:
+            return error
+        except SparkError as error:
+            return ResolveError(f"{error} (in {query})")
+
+    def answer(query: str, namespace: tuple[str, ...]) -> Keys:
+        keys = asked(query, namespace)
+        if isinstance(keys, Exception):
+            raise keys
+        return keys
+
+    return answer
 
 
 def resolve(
-    session: Session,
-    key_query: str,
+    spark: SparkSession,
+    query: str,
+    namespace: tuple[str, ...] = (),
     *,
     collapse_over: int = COLLAPSE_OVER,
     refuse_over: int = REFUSE_OVER,
-) -> Resolved:
-    """Runs a key query of one column. Raises SparkError, also for keys over the cap and for types
-    and strings whose literals do not mean the same to every engine."""
-    at = datetime.datetime.now(datetime.UTC)
-    with spark_errors("the key query cannot be run"):
-        keys = session.spark.sql(key_query)
+) -> Keys:
+    """Runs a key query of one column, whose short names are those of the namespace.
+
+    Raises SparkError where it cannot be run, and RefusedError for more keys than ``refuse_over``
+    and for types and strings whose literals do not mean the same to every engine.
+    """
+    at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with spark_errors("the key query cannot be run"), _namespace(spark, namespace):
+        keys = spark.sql(query)
         if len(keys.columns) != 1:
             raise SparkError(f"a key query has one column, this one {len(keys.columns)}")
         kind = keys.schema.fields[0].dataType.simpleString()
         write = _writer(kind)
         keys = keys.toDF("k").where("k IS NOT NULL").distinct()
         found = [row[0] for row in keys.limit(collapse_over + 1).collect()]
-        if len(found) <= collapse_over:
-            literals = tuple(write(it) for it in sorted(found))
-            return Resolved(key_query, at, literals, len(found))
-        low, high, count = keys.selectExpr("min(k)", "max(k)", "count(*)").collect()[0]
+        count = len(found)
+        if count > collapse_over:
+            low, high, count = keys.selectExpr("min(k)", "max(k)", "count(*)").collect()[0]
+            found = [low, high]
     if count > refuse_over:
-        raise SparkError(
-            f"the key query gives {count:,} keys; more than {refuse_over:,} are refused"
+        raise RefusedError(
+            f"there are {count:,}, and more than {refuse_over:,} are refused (--refuse-over)"
         )
-    return Resolved(key_query, at, (write(low), write(high)), count, collapsed=True)
+    return Keys(tuple(map(write, sorted(found))), kind, at, collapsed=count > collapse_over)
+
+
+@contextmanager
+def _namespace(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[None]:
+    """The session with another current schema, and afterwards with its own again."""
+    own = (spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
+    if namespace in ((), own):
+        yield
+        return
+    spark.sql(f"USE {literal_name(namespace)}")
+    try:
+        yield
+    finally:
+        spark.sql(f"USE {literal_name(own)}")
 
 
 def _writer(kind: str) -> Callable[[Any], str]:
     write = _WRITERS.get(kind.partition("(")[0])
     if write is None:
-        raise SparkError(f"keys of type {kind} cannot be written as literals")
+        raise RefusedError(f"keys of type {kind} do not mean the same to every engine as literals")
     return write
 
 
 def _text(value: str) -> str:
     """A string that every engine reads alike: they do not agree on what a backslash is."""
     if not _PLAIN_TEXT.fullmatch(value):
-        raise SparkError(f"the key {value!r} cannot be written as a literal that all engines read")
+        raise RefusedError(f"the key {value!r} does not mean the same to every engine as a literal")
     return f"'{value}'"
 
 

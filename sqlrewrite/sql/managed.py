@@ -15,6 +15,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType
 
 from sqlrewrite.model import MARKER, Span
+from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -22,11 +23,23 @@ _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A predicate of literals that was taken out: where, without its marker, and what the comment
+    beside it says."""
+
+    start: int
+    text: str
+    at: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stripped:
     """A text without managed predicates; ``removed`` are the spans of the original taken out.
 
     ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
-    what is not ours: edited, wrapped or moved by the author, whose it then is.
+    what is not ours: edited, wrapped or moved by the author, whose it then is. ``noted`` are those
+    of literals, which tell when and by which query their keys were found.
     """
 
     text: str
@@ -34,6 +47,7 @@ class Stripped:
     removed: tuple[Span, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
+    noted: tuple[Noted, ...] = ()
 
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
@@ -76,24 +90,43 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
         at = max(at, span.end)
     starts = [span.start for span in spans]
     gone = []
-    for ours in (_of(anchors, found) for found in taken):
+    for found in taken:
+        ours = _of(anchors, found)
         around = bisect_right(starts, ours.start) - 1
         if around >= 0 and ours.end <= spans[around].end:
-            gone.append(ours)
-    known = {span.end for span in gone} | {found.end for found in kept}
-    foreign = [at for at in _markers(anchors) if at + len(MARKER) not in known]
-    return Stripped("".join([*pieces, text[at:]]), text, tuple(spans), tuple(gone), tuple(foreign))
+            gone.append(found)
+    known = {found.marker for found in gone + kept}
+    return Stripped(
+        "".join([*pieces, text[at:]]),
+        text,
+        tuple(spans),
+        tuple(_of(anchors, found) for found in gone),
+        tuple(at for at in _markers(anchors) if at not in known),
+        tuple(noted for found in gone if (noted := _noted(text, _of(anchors, found), found))),
+    )
+
+
+def _noted(text: str, span: Span, found: Managed) -> Noted | None:
+    if found.note is None:
+        return None
+    return Noted(span.start, text[span.start : found.marker - 1], *found.note)
 
 
 def bounded(predicate: str) -> str:
     """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
     operand of array_contains."""
-    match = _BOUNDED.match(predicate.removesuffix(MARKER).rstrip())
-    return " ".join((match["value"] or match["last"]).lower().split()) if match else ""
+    match = _BOUNDED.match(predicate.partition(MARKER)[0].rstrip())
+    return plain(match["value"] or match["last"]) if match else ""
+
+
+def plain(value: str) -> str:
+    """A value's text in lower case, on one line."""
+    return " ".join(value.lower().split())
 
 
 _BOUNDED = re.compile(
-    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z|(?P<value>.+?)\s*(?:\bIN|[<>]=?)\s*\(",
+    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
+    r"|(?P<value>.+?)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(])",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -127,11 +160,14 @@ def _markers(anchors: Anchors) -> Iterator[int]:
 @dataclass(frozen=True, slots=True)
 class Managed:
     """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
-    function's name), and the end of its marker in the text."""
+    function's name), where its marker begins in the text, and where it ends with the marker and the
+    comment beside that: ``note`` is what the comment says, the time and the key query."""
 
     tokens: Range
     word: int
+    marker: int
     end: int
+    note: tuple[str, str] | None = None
 
 
 def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
@@ -220,18 +256,34 @@ def _blank_before(anchors: Anchors, index: int, end: int) -> int:
 
 def predicates(anchors: Anchors) -> Iterator[Managed]:
     """The predicates that a marker follows, a space between, in one of the forms we write: ``value
-    IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``."""
+    IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
+    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]
     at = text.find(MARKER)
     while at >= 0:
         last = bisect_right(starts, at) - 1
-        if anchors.kind(last) is TokenType.R_PAREN and tokens[last].end + 2 == at:
-            found = _first_and_word(anchors, last)
-            if found is not None and not _commented(anchors, found[0], last):
-                first, word = found
-                yield Managed(Range(first, last + 1), word, at + len(MARKER))
+        if last >= 0 and tokens[last].end + 2 == at:
+            found = _managed(anchors, last, at)
+            if found is not None and not _commented(anchors, found.tokens.start, last):
+                yield found
         at = text.find(MARKER, at + 1)
+
+
+def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
+    """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
+    end = at + len(MARKER)
+    note, found = None, None
+    said = notes.read(anchors.text, end)
+    if said is not None:
+        when, query, end = said
+        found = _first_and_word(anchors, last, _before_literals)
+        note = (when, query) if found is not None else None
+    found = found or _first_and_word(anchors, last, _before_query)
+    if found is None:
+        return None
+    first, word = found
+    return Managed(Range(first, last + 1), word, at, end, note)
 
 
 def _commented(anchors: Anchors, first: int, last: int) -> bool:
@@ -240,7 +292,8 @@ def _commented(anchors: Anchors, first: int, last: int) -> bool:
     return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
 
 
-_BEFORE_QUERY = (TokenType.IN, TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
+_COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
+_BEFORE_QUERY = (TokenType.IN, *_COMPARISONS)
 _ARITHMETIC = (
     TokenType.PLUS,
     TokenType.DASH,
@@ -262,21 +315,59 @@ _NO_FUNCTION = (
 )
 
 
-def _first_and_word(anchors: Anchors, last: int) -> tuple[int, int] | None:
-    """The first token of a predicate of ours that ends at a parenthesis, and the one that says what
-    it is; None where it is none."""
+def _first_and_word(
+    anchors: Anchors, last: int, before: Callable[[Anchors, int], int | None]
+) -> tuple[int, int] | None:
+    """The first token of a predicate of ours that ends at a token, and the one that says what it
+    is, which ``before`` finds; None where it is none."""
     try:
-        word = anchors.opening(last) - 1
-        if anchors.kind(word) in _BEFORE_QUERY:
-            index = _operand(anchors, word - 1)
-            while anchors.kind(index - 1) in _ARITHMETIC:
-                index = _operand(anchors, index - 2)
-            return (index, word) if index > 0 else None
+        word = before(anchors, last)
+        if word is None or anchors.raw(word).lower() == "array_contains":
+            return None if word is None else (word, word)
+        index = _operand(anchors, word - 1)
+        while anchors.kind(index - 1) in _ARITHMETIC:
+            index = _operand(anchors, index - 2)
+        return (index, word) if index > 0 else None
     except AnchorError:
         return None
-    if word >= 0 and anchors.raw(word).lower() == "array_contains":
-        return word, word
-    return None
+
+
+def _before_query(anchors: Anchors, last: int) -> int | None:
+    """The word before the parentheses that close at a token."""
+    if anchors.kind(last) is not TokenType.R_PAREN:
+        return None
+    word = anchors.opening(last) - 1
+    known = anchors.kind(word) in _BEFORE_QUERY or (
+        word >= 0 and anchors.raw(word).lower() == "array_contains"
+    )
+    return word if known else None
+
+
+def _before_literals(anchors: Anchors, last: int) -> int | None:
+    """The word before the literals that end at a token."""
+    if anchors.kind(last) is TokenType.R_PAREN:
+        opening, index = anchors.opening(last), last
+        while index > opening:
+            index = _literal(anchors, index - 1) - 1
+            if anchors.kind(index) is not TokenType.COMMA and index != opening:
+                return None
+        return opening - 1 if anchors.kind(opening - 1) is TokenType.IN else None
+    word = _literal(anchors, last) - 1
+    if anchors.kind(word) is TokenType.AND:
+        word = _literal(anchors, word - 1) - 1
+        return word if anchors.kind(word) is TokenType.BETWEEN else None
+    return word if anchors.kind(word) in _COMPARISONS else None
+
+
+def _literal(anchors: Anchors, index: int) -> int:
+    """The first token of the literal that ends at a token: ``1``, ``-1``, ``'a'``, ``DATE '…'``.
+    Raises AnchorError where there is none."""
+    kind, before = anchors.kind(index), anchors.kind(index - 1)
+    if kind is TokenType.NUMBER:
+        return index - (before is TokenType.DASH)
+    if kind is TokenType.STRING:
+        return index - (before is TokenType.DATE)
+    raise AnchorError("no literal")
 
 
 def _operand(anchors: Anchors, index: int) -> int:

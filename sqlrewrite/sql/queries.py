@@ -6,6 +6,7 @@ In comes a text, out come its statements in order, each with its own text and th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -63,6 +64,27 @@ def _kind(statement: Statement) -> Kind:
     if isinstance(tree, exp.Create) and tree.kind == "VIEW" and tree.find(exp.TemporaryProperty):
         return Kind.SESSION
     return Kind.OTHER
+
+
+def targets(statement: Statement) -> frozenset[str]:
+    """The words of a statement, in lower case, among which is the name of what it may change; none
+    for a query."""
+    tokens = statement.tokens
+    if not tokens or isinstance(statement.tree, exp.Query):
+        return frozenset()
+    if tokens[0].text.lower().split()[0] in _CHANGE_NOTHING:
+        return frozenset()
+    if tokens[0].token_type in _NAMES_FIRST:
+        ends = (at for at, token in enumerate(tokens) if token.token_type in _READS)
+        tokens = tokens[: next(ends, len(tokens))]
+    found = {token.text.lower() for token in tokens}
+    # The rest of a command is one token, whatever it says.
+    return frozenset(found | {word for text in found for word in re.findall(r"\w+", text)})
+
+
+_CHANGE_NOTHING = frozenset("analyze desc describe explain refresh set show uncache use".split())
+_NAMES_FIRST = frozenset({TokenType.INSERT, TokenType.CREATE, TokenType.CACHE})
+_READS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM})
 
 
 def _endless(statement: Statement, text: str) -> str | None:

@@ -83,17 +83,24 @@ def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
 
 
 def _is_ours(tree: exp.Expr) -> bool:
-    """Whether a conjunct has the form of an inserted predicate: an IN, a set, an end of a range."""
+    """Whether a conjunct has the form of an inserted predicate: an IN, a set, an end of a range, a
+    range of literals."""
     match tree:
         case exp.In():
-            constants = not any(item.find(exp.Column, exp.Query) for item in tree.expressions)
-            return tree.args.get("query") is not None or (bool(tree.expressions) and constants)
+            constants = bool(tree.expressions) and all(map(_is_constant, tree.expressions))
+            return tree.args.get("query") is not None or constants
         case exp.GTE() | exp.GT() | exp.LTE() | exp.LT():
-            return isinstance(tree.expression, exp.Subquery)
+            return isinstance(tree.expression, exp.Subquery) or _is_constant(tree.expression)
+        case exp.Between():
+            return _is_constant(tree.args["low"]) and _is_constant(tree.args["high"])
         case exp.ArrayContains():
             return isinstance(tree.this, exp.Subquery)
         case _:
             return False
+
+
+def _is_constant(tree: exp.Expr) -> bool:
+    return tree.find(exp.Column, exp.Query) is None
 
 
 def same_tree(one: object, other: object) -> bool:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.cli import program
 from sqlrewrite.model import Problem, Rewrite
-from sqlrewrite.options import Limits
+from sqlrewrite.options import Limits, not_asked
 from sqlrewrite.schema import Catalog
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
@@ -336,7 +336,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
     reach = {"when": "eligible", "depth": 3, "through_facts": False}
-    reach |= {"key_limit": None, "limits": Limits()}
+    reach |= {"key_limit": None, "limits": Limits(), "resolve": not_asked}
     assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
     assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 

@@ -10,6 +10,7 @@ import argparse
 import secrets
 import sys
 import time
+from dataclasses import replace
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -148,7 +149,8 @@ def _one(seed: int, index: int, rewrite: Rewriter, options: Options) -> int:
         return 1
     print(f"{ddl()}\n{inserts(data)}\n")
     print(f"-- original\n{case.sql}\n-- {case.manner}")
-    print(f"-- rewritten\n{rewrite(case.sql, case.manner).sql}")
+    asking = replace(case.manner, resolve=database.keys)
+    print(f"-- rewritten\n{rewrite(case.sql, asking).sql}")
     print(f"-- the same {case.rows.total()} rows (batch of {BATCH}: {index // BATCH})")
     return 0
 

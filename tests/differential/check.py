@@ -13,13 +13,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
+
+from sqlrewrite.options import Keys, Resolve, not_asked
 
 from .duckdbtext import respelled
 from .queries import random_query
@@ -33,6 +36,8 @@ BEYOND_DUCKDB = (duckdb.NotImplementedException, duckdb.InternalException)
 """What DuckDB raises for a query that is right and that it cannot run."""
 
 ATTEMPTS = 20
+MOST_KEYS = 2
+"""More keys than this are written as their range, with ``values``."""
 
 BENEFIT = frozenset({"DPP120", "DPP121", "DPP123", "DPP124"})
 """The rules that are about speed alone. Not DPP122: it refuses every author's own IN, also that of
@@ -54,12 +59,14 @@ Bag = Counter[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """The options of ``sqlrewrite.rewrite`` that a case is rewritten with."""
+    """The options of ``sqlrewrite.rewrite`` that a case is rewritten with; ``resolve`` is the
+    database's."""
 
     predicate: str = "in"
     hint: bool = True
     depth: int = 3
     through_facts: bool = False
+    resolve: Resolve | None = None
 
 
 Rewriter = Callable[[str, Manner], Rewritten]
@@ -156,6 +163,7 @@ def without(disabled: frozenset[str], sql: str, manner: Manner) -> Rewritten:
         depth=manner.depth,
         through_facts=manner.through_facts,
         disabled=disabled,
+        resolve=manner.resolve,
     )
     return result
 
@@ -202,6 +210,29 @@ class Database:
         """The rows of a Spark query, with how often each occurs."""
         return Counter(self._connection.execute(respelled(spark_sql)).fetchall())
 
+    def keys(self, query: str, namespace: tuple[str, ...]) -> Keys:
+        """The keys of a key query, as ``--predicate values`` asks for them; more than a few
+        collapse."""
+        result = self._connection.execute(respelled(query))
+        ((_, kind, *_),) = result.description
+        keys = sorted({key for (key,) in result.fetchall() if key is not None})
+        collapsed = len(keys) > MOST_KEYS
+        literals = [_literal(key) for key in (keys[0], keys[-1]) if collapsed] if keys else []
+        literals = literals or [_literal(key) for key in keys]
+        return Keys(tuple(literals), _spark_type(str(kind)), "2026-01-31T09:30:00Z", collapsed)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}'"
+    return f"DATE '{value}'" if isinstance(value, date) else str(value)
+
+
+def _spark_type(kind: str) -> str:
+    """DuckDB's name of a type as Spark's."""
+    known = {"integer": "int", "varchar": "string"}
+    return known.get(kind.lower(), kind.lower())
+
 
 # --- one case -----------------------------------------------------------------------------------
 
@@ -227,12 +258,13 @@ def data_of(seed: int, index: int) -> Data:
 def manner_of(seed: int, index: int) -> Manner:
     """The options that the case with this index is rewritten with."""
     rng = random.Random(f"{seed}/manner/{index}")
-    return Manner(
+    manner = Manner(
         predicate=rng.choice(("in", "in", "set", "range", "auto")),
         hint=rng.random() < 0.7,
         depth=rng.choice((0, 1, 2, 3, 3, 4)),
         through_facts=rng.random() < 0.25,
     )
+    return replace(manner, predicate="values") if rng.random() < 0.2 else manner
 
 
 def case_of(seed: int, index: int, database: Database, options: Options = DEFAULT) -> Case:
@@ -274,8 +306,7 @@ def check(case: Case, database: Database, rewrite: Rewriter, report: Report) -> 
     report.non_empty += bool(case.rows)
     report.tried.update(names)
     try:
-        result = rewrite(case.sql, case.manner)
-        again = rewrite(result.sql, case.manner) if result.sql != case.sql else result
+        result, again = twice(case.sql, rewrite, case.manner, database)
     except Exception as error:  # the library never raises for a query: whatever it is, it is a bug
         report.wrong.append(Wrong(case.index, case.sql, "", f"rewrite raised {error!r}"))
         return
@@ -286,7 +317,7 @@ def check(case: Case, database: Database, rewrite: Rewriter, report: Report) -> 
     report.done.update(names)
     report.non_empty_rewritten += bool(case.rows)
     try:
-        problem = difference(database, case.rows, result.sql) or _unstable(result, again)
+        problem = difference(database, case.rows, result.sql) or _unstable(result, *again)
     except BEYOND_DUCKDB:
         report.unjudged += 1
         return
@@ -294,8 +325,21 @@ def check(case: Case, database: Database, rewrite: Rewriter, report: Report) -> 
         report.wrong.append(Wrong(case.index, case.sql, result.sql, problem))
 
 
-def _unstable(once: Rewritten, twice: Rewritten) -> str | None:
-    return None if once.sql == twice.sql else f"a second run changes it to\n{twice.sql}"
+def twice(
+    sql: str, rewrite: Rewriter, manner: Manner, database: Database
+) -> tuple[Rewritten, list[Rewritten]]:
+    """The rewritten query, and what further runs make of it: one of the same manner, and with
+    ``values`` one that has nobody to ask."""
+    manners = [replace(manner, resolve=database.keys)]
+    if manner.predicate == "values":
+        manners.append(replace(manner, resolve=not_asked))
+    once = rewrite(sql, manners[0])
+    return once, [rewrite(once.sql, it) for it in manners] if once.sql != sql else []
+
+
+def _unstable(once: Rewritten, *again: Rewritten) -> str | None:
+    changed = next((it.sql for it in again if it.sql != once.sql), None)
+    return None if changed is None else f"a second run changes it to\n{changed}"
 
 
 def verdict(
@@ -308,15 +352,14 @@ def verdict(
     except duckdb.Error:
         return None
     try:
-        result = rewrite(sql, manner)
-        again = rewrite(result.sql, manner)
+        result, again = twice(sql, rewrite, manner, database)
     except Exception as error:
         return "", f"rewrite raised {error!r}"
     try:
         problem = None if result.sql == sql else difference(database, before, result.sql)
     except BEYOND_DUCKDB:
         return None
-    problem = problem or _unstable(result, again)
+    problem = problem or _unstable(result, *again)
     return (result.sql, problem) if problem else None
 
 

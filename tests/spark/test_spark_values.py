@@ -1,52 +1,68 @@
-"""Key queries resolved to literals: caps, order, types, and what is refused."""
+"""``--predicate values`` on Spark: keys as literals, what is read with them, and a later run."""
 
 from __future__ import annotations
 
+import json
+from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
 
-from sqlrewrite.spark.session import Session
-from sqlrewrite.spark.target import SparkError, Target
-from sqlrewrite.spark.values import resolve
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.cli import program
+from sqlrewrite.options import RefusedError, ResolveError
+from sqlrewrite.spark.target import SparkError
+from sqlrewrite.spark.values import resolve, resolver
+from tests.rows import difference
+
+from .runs import broadcast_joins, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-
-@pytest.fixture
-def session(spark: SparkSession) -> Session:
-    return Session(spark, Target("local"), classic=True)
+# --- key queries ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("keys", "literals"),
+    ("keys", "kind", "literals"),
     [
-        ("(3), (1), (NULL), (3), (-2)", ("-2", "1", "3")),
-        ("('b'), ('a;--'), ('ä')", ("'a;--'", "'b'", "'ä'")),
-        ("(DATE'2024-02-01'), (DATE'0999-01-01')", ("DATE '0999-01-01'", "DATE '2024-02-01'")),
-        ("(1.50BD), (-2.25BD)", ("-2.25", "1.50")),
-        ("(CAST(NULL AS INT))", ()),
+        ("(3), (1), (NULL), (3), (-2)", "int", ("-2", "1", "3")),
+        ("('b'), ('a;--'), ('ä')", "string", ("'a;--'", "'b'", "'ä'")),
+        (
+            "(DATE'2024-02-01'), (DATE'0999-01-01')",
+            "date",
+            ("DATE '0999-01-01'", "DATE '2024-02-01'"),
+        ),
+        ("(1.50BD), (-2.25BD)", "decimal(3,2)", ("-2.25", "1.50")),
+        ("(-9223372036854775808L), (9223372036854775807L)", "bigint", None),
+        ("(CAST(NULL AS INT))", "int", ()),
     ],
 )
-def test_literals(session: Session, keys: str, literals: tuple[str, ...]) -> None:
+def test_literals(
+    spark: SparkSession, keys: str, kind: str, literals: tuple[str, ...] | None
+) -> None:
     query = f"SELECT k FROM VALUES {keys} AS t(k)"
-    found = resolve(session, query)
-    assert (found.literals, found.collapsed, found.key_query) == (literals, False, query)
-    if literals:  # they mean to Spark what they were made of
-        again = session.spark.sql(f"{query} WHERE k IN ({', '.join(literals)})")
-        assert again.distinct().count() == len(literals) == found.count
+    found = resolve(spark, query)
+    assert (found.kind, found.collapsed) == (kind, False)
+    if literals is not None:
+        assert found.literals == literals
+    if found.literals:  # they mean to Spark what they were made of
+        again = spark.sql(f"{query} WHERE k IN ({', '.join(found.literals)})")
+        assert again.distinct().count() == len(found.literals)
 
 
-def test_caps(session: Session) -> None:
+def test_caps(spark: SparkSession) -> None:
     query = "SELECT id % 10 AS k FROM range(100)"
-    assert len(resolve(session, query, collapse_over=10).literals) == 10
-    found = resolve(session, query, collapse_over=9)
-    assert (found.literals, found.collapsed, found.count) == (("0", "9"), True, 10)
-    with pytest.raises(SparkError, match="gives 10 keys; more than 9 are refused"):
-        resolve(session, query, collapse_over=5, refuse_over=9)
+    assert len(resolve(spark, query, collapse_over=10).literals) == 10
+    found = resolve(spark, query, collapse_over=9)
+    assert (found.literals, found.collapsed) == (("0", "9"), True)
+    for collapse_over in (5, 50):
+        with pytest.raises(RefusedError, match="there are 10, and more than 9 are refused"):
+            resolve(spark, query, collapse_over=collapse_over, refuse_over=9)
 
 
 @pytest.mark.parametrize(
@@ -54,13 +70,192 @@ def test_caps(session: Session) -> None:
     [
         ("SELECT 1.5D AS k", "type double"),
         ("SELECT current_timestamp() AS k", "type timestamp"),
-        ("SELECT 'it\\'s' AS k", "cannot be written as a literal"),
-        ("SELECT 'a\\\\b' AS k", "cannot be written as a literal"),
+        ("SELECT true AS k", "type boolean"),
+        ("SELECT 'it\\'s' AS k", "does not mean the same to every engine"),
+        ("SELECT 'a\\\\b' AS k", "does not mean the same to every engine"),
+        ("SELECT 'a{{b' AS k", "does not mean the same to every engine"),
+    ],
+)
+def test_what_is_refused(spark: SparkSession, query: str, why: str) -> None:
+    with pytest.raises(RefusedError, match=why):
+        resolve(spark, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
         ("SELECT 1, 2", "has one column, this one 2"),
         ("SELECT nothing FROM nowhere", "the key query cannot be run: [TABLE_OR_VIEW_NOT_FOUND]"),
     ],
 )
-def test_what_is_refused(session: Session, query: str, why: str) -> None:
+def test_what_cannot_be_run(spark: SparkSession, query: str, why: str) -> None:
     with pytest.raises(SparkError) as error:
-        resolve(session, query)
+        resolve(spark, query)
     assert why in str(error.value)
+    with pytest.raises(ResolveError) as failure:
+        resolver(spark)(query, ())
+    assert query in str(failure.value)
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+DDL = """
+CREATE TABLE visits (amount INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE spans (day BIGINT, week INT, label STRING) USING parquet;
+"""
+ROWS = (
+    "INSERT INTO visits SELECT id, id % 20 FROM range(0, 200, 1, 1)",
+    "INSERT INTO spans SELECT id, id div 4, IF(id < 3, 'in', 'out') FROM range(0, 23, 1, 1)",
+    "INSERT INTO spans VALUES (NULL, 1, 'in')",
+)
+QUERY = "SELECT v.amount FROM visits v JOIN spans s ON v.day = s.day WHERE s.label = 'in'"
+PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+
+
+@pytest.fixture
+def visits(spark: SparkSession) -> SparkSession:
+    spark.sql("DROP DATABASE IF EXISTS resolved CASCADE")
+    spark.sql("CREATE DATABASE resolved")
+    spark.sql("USE resolved")
+    for statement in (*DDL.split(";")[:-1], *ROWS):
+        spark.sql(statement)
+    return spark
+
+
+@pytest.fixture
+def ddl(tmp_path: Path) -> Path:
+    path = tmp_path / "ddl.sql"
+    path.write_text(DDL, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sql", "holds", "partitions"),
+    [
+        pytest.param(QUERY, "v.day IN (0, 1, 2)", 3, id="in"),
+        pytest.param(QUERY.replace("'in'", "'out'"), "v.day BETWEEN 3 AND 22", 17, id="between"),
+        pytest.param(QUERY.replace("v.day =", "v.day <"), "v.day < 2 /*", 2, id="below"),
+        pytest.param(
+            "SELECT s.day, v.amount FROM spans s LEFT JOIN visits v ON v.day = s.day "
+            "WHERE s.label = 'in'",
+            "ON v.day = s.day AND v.day IN (0, 1, 2)",
+            3,
+            id="null-extended",
+        ),
+        pytest.param(
+            "SELECT s.day FROM spans s LEFT ANTI JOIN visits v ON v.day = s.day AND v.amount = 181 "
+            "WHERE s.week = 0",
+            "AND v.day IN (0, 1, 2, 3)",
+            4,
+            id="anti-join",
+        ),
+        pytest.param(
+            "WITH c AS (SELECT amount, day FROM visits) "
+            "SELECT c.amount FROM c JOIN spans s ON c.day = s.day WHERE s.label = 'in' UNION ALL "
+            "SELECT c.amount FROM c JOIN spans s ON c.day = s.day WHERE s.week = 1",
+            "visits.day IN (0, 1, 2, 4, 5, 6, 7)",
+            7,
+            id="shared-cte",
+        ),
+    ],
+)
+def test_partitions(visits: SparkSession, ddl: Path, sql: str, holds: str, partitions: int) -> None:
+    """Literals prune with and without dynamic pruning, with and without broadcast joins."""
+    ask = resolver(visits, collapse_over=10)
+    written = rewrite(
+        sql, Catalog.load(str(ddl), schema="resolved"), predicate="values", resolve=ask
+    ).sql
+    assert holds.replace("visits.", "") in written.replace("visits.", "")
+    for pruning, broadcast in product(("true", "false"), (True, False)):
+        visits.conf.set(PRUNING, pruning)
+        try:
+            with broadcast_joins(visits, broadcast):
+                before, after = run(visits, sql), run(visits, written)
+        finally:
+            visits.conf.unset(PRUNING)
+        assert before.rows
+        assert difference(before.rows, after.rows) is None
+        scans = sum(scan.table.endswith("visits") for scan in after.scans)
+        assert (pruning, after.partitions("visits")) == (pruning, partitions * max(1, scans))
+
+
+def test_a_later_run_refreshes(visits: SparkSession, ddl: Path) -> None:
+    catalog = Catalog.load(str(ddl), schema="resolved")
+
+    def again(sql: str) -> str:  # each time with a resolver that has asked nothing yet
+        return rewrite(sql, catalog, predicate="values", resolve=resolver(visits)).sql
+
+    once = again(QUERY)
+    stamp = once.partition("as of ")[2][:20]
+    older = once.replace(stamp, "2001-01-01T00:00:00Z")
+    assert older != once
+    assert again(older) == older  # the same keys: the time stays, too
+    visits.sql("INSERT INTO spans VALUES (7, 0, 'in')")
+    refreshed = again(older)
+    assert "v.day IN (0, 1, 2, 7) /* dpp-rewrite */ /* keys as of 2" in refreshed
+    assert "2001" not in refreshed
+    assert difference(run(visits, QUERY).rows, run(visits, refreshed).rows) is None
+    assert difference(run(visits, QUERY).rows, run(visits, older).rows) is not None
+    visits.sql("TRUNCATE TABLE spans")
+    assert again(refreshed) == QUERY  # nothing is written that is never true
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def invoke(*args: str) -> Result:
+    return CliRunner().invoke(program, args, prog_name="dpp-rewrite", catch_exceptions=False)
+
+
+def test_the_commands(visits: SparkSession, ddl: Path, tmp_path: Path) -> None:
+    query = tmp_path / "q.sql"
+    query.write_text(QUERY + ";\n", encoding="utf-8")
+    known = ("-c", str(ddl), "--schema", "resolved")
+    values = ("--predicate", "values")
+    done = invoke("rewrite", *known, *values, "-w", str(query))
+    assert done.exit_code == 0, done.stderr
+    text = query.read_text(encoding="utf-8")
+    assert "v.day IN (0, 1, 2) /* dpp-rewrite */ /* keys as of " in text
+    for options in ((), values, (*values, "--conf", "spark.sql.ansi.enabled=true")):
+        assert invoke("rewrite", *known, *options, "--check", str(query)).exit_code == 0
+        assert invoke("lint", *known, *options[:2], str(query)).exit_code == 0
+    visits.sql("INSERT INTO spans VALUES (9, 0, 'in')")
+    conf = ("--conf", "spark.sql.ansi.enabled=true")
+    # Who asks nobody cannot know; who asks does.
+    assert invoke("rewrite", *known, *values, "--check", str(query)).exit_code == 0
+    assert invoke("rewrite", *known, *values, *conf, "--check", str(query)).exit_code == 1
+    collapsed = invoke("rewrite", *known, *values, "--collapse-over", "3", str(query))
+    assert "v.day BETWEEN 0 AND 9 /*" in collapsed.stdout
+    refused = invoke("rewrite", *known, *values, "--refuse-over", "3", str(query))
+    assert refused.stdout == QUERY + ";\n"
+    assert "there are 4, and more than 3 are refused" in refused.stderr
+
+
+def test_verify_and_explain(visits: SparkSession, ddl: Path, tmp_path: Path) -> None:
+    query = tmp_path / "q.sql"
+    query.write_text(QUERY + ";\n", encoding="utf-8")
+    known = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
+    done = invoke("verify", *known, "--format", "json", str(query))
+    assert done.exit_code == 0, done.stdout + done.stderr
+    shown = invoke("explain", *known, "--format", "json", str(query))
+    assert shown.exit_code == 0, shown.stdout + shown.stderr
+    assert json.loads(shown.stdout)
+    beside = invoke("rewrite", *known, "--explain", "spark", str(query))
+    assert beside.exit_code == 0, beside.stderr
+
+
+def test_what_spark_cannot_run_leaves_the_statement(
+    visits: SparkSession, ddl: Path, tmp_path: Path
+) -> None:
+    """A key query that fails says nothing of the query: what an earlier run wrote stays."""
+    query = tmp_path / "q.sql"
+    known = ("-c", str(ddl), "--schema", "resolved", "--predicate", "values")
+    query.write_text(QUERY + ";\nSELECT 1;\n", encoding="utf-8")
+    assert invoke("rewrite", *known, "-w", str(query)).exit_code == 0
+    text = query.read_text(encoding="utf-8")
+    visits.sql("DROP TABLE spans")
+    done = invoke("rewrite", *known, str(query))
+    assert done.exit_code == 2
+    assert done.stdout == text
+    assert "DPP126 the key query cannot be run: [TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
+    assert "--master or --remote" in done.stderr
