@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
 from sqlrewrite.options import (
     COLLAPSE_OVER,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
+
+from sqlrewrite.frozen import dataclass
 
 STDIN = "-"
 

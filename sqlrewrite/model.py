@@ -7,8 +7,9 @@ cross a process boundary. Offsets count code points of the file's text; lines an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
+
+from sqlrewrite.frozen import dataclass
 
 MARKER = "/* dpp-rewrite */"
 """Stands right after each inserted predicate: what carries it is ours to refresh or take out."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
     Candidate,
     ConfigError,

@@ -6,12 +6,13 @@ The folder is data. In the wheel it lies inside the package, in a checkout besid
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
 
 _PACKAGE = Path(__file__).resolve().parent

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import traceback
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.options import Limits, Resolve, not_asked, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped

@@ -7,7 +7,9 @@ frozen: a statement that creates or drops a relation yields a new catalog (``wit
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from sqlrewrite.frozen import dataclass
 
 Name = tuple[str, ...]
 """A qualified name, catalog first, lower case: ``("spark_catalog", "default", "sales")``."""

@@ -12,9 +12,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Edit
 
 _BOM = b"\xef\xbb\xbf"

@@ -10,12 +10,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sqlrewrite import pool
+from sqlrewrite.frozen import dataclass
 
 if TYPE_CHECKING:  # sqlite3 and pickle would double the time in which a small run starts
     from sqlrewrite.cache import Cache

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.snapshot import parsed_name
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, CatalogError, Name, Reference, Relation, Table, View
 from sqlrewrite.sql.templates import SIGNS, mask
 

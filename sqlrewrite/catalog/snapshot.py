@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import (
     DEFAULT_NAMESPACE,
     Catalog,

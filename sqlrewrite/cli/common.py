@@ -6,12 +6,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
 from sqlrewrite.config import Settings, size
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
 from sqlrewrite.options import FORMS, WHENS, Limits
 from sqlrewrite.pool import PoolError

@@ -6,7 +6,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -25,6 +25,7 @@ from sqlrewrite.cli.common import (
 from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
 from sqlrewrite.config import Settings
 from sqlrewrite.files import Found
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection

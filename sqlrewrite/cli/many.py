@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +12,7 @@ import click
 from sqlrewrite.cli.common import Rewriting
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.pool import WORTH
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +32,7 @@ from sqlrewrite.cli.spark import (
 )
 from sqlrewrite.config import Settings
 from sqlrewrite.files import STDIN, Found
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Verdict
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer

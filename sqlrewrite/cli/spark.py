@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +15,7 @@ import click
 from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError, Rewrite
 from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
 from sqlrewrite.runner import FileResult, Request, read_file, run

@@ -7,7 +7,7 @@ rules say whether a predicate would be right, the benefit rules whether it would
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlrewrite.eligibility import (
     already_pruned,
@@ -29,6 +29,7 @@ from sqlrewrite.eligibility import (
 )
 from sqlrewrite.eligibility.case import Case, Judgement, passed
 from sqlrewrite.eligibility.repeatable import cannot_stand_alone, of_whole
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Outcome, RuleResult, Verdict
 from sqlrewrite.options import Options
 from sqlrewrite.plan.nodes import Plan

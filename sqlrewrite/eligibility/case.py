@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Outcome
 from sqlrewrite.options import Options
 from sqlrewrite.plan.expressions import ColumnRef

@@ -10,8 +10,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import Finding, Suppression
 from sqlrewrite.model import ConfigError
 from sqlrewrite.source import write_atomically

@@ -7,9 +7,9 @@ a place is the first character behind it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 
 

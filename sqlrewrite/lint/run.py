@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.baseline import Baseline
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.lint.linter import lint

@@ -7,10 +7,11 @@ wins where both select and ignore fit, and ``ignore`` where they are equally lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 
 from sqlrewrite.files import Patterns
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
 from sqlrewrite.model import ConfigError
 

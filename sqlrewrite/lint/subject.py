@@ -7,10 +7,10 @@ stripped text into places of the author's, and makes findings.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
 from sqlrewrite.model import Edit, Span
 from sqlrewrite.rewriter import Examined, Part

@@ -8,9 +8,10 @@ and a lower-case column name, and the span of text where the author wrote it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 
 if TYPE_CHECKING:

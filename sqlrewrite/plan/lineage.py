@@ -8,8 +8,8 @@ join and the scan").
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import (
     Aggregate,

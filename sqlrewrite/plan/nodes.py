@@ -8,10 +8,11 @@ two nodes are the same only if they are one (``eq=False``, which also makes them
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.plan.expressions import ColumnRef, Expression
 from sqlrewrite.schema import Name, Table

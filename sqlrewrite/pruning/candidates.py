@@ -7,9 +7,10 @@ equality ties to it, in a WHERE, an ON, a USING, an IN or through a correlation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.expressions import (
     Call,
     ColumnRef,

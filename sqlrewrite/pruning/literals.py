@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlrewrite.eligibility.case import Case
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef

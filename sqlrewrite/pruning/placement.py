@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.join_type import Place, place
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.plan.nodes import Clause
 from sqlrewrite.pruning.predicates import Predicate, Style

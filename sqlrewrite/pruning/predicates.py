@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns

@@ -7,8 +7,9 @@ widens a bound. ``reducers`` finds them, ``eligibility`` sifts them, ``predicate
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.expressions import ColumnRef, Expression
 from sqlrewrite.plan.nodes import Condition, CteReference, Derived, Relation, Scan
 

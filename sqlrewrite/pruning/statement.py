@@ -7,7 +7,7 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlrewrite.eligibility import (
     CLAUSE,
@@ -21,6 +21,7 @@ from sqlrewrite.eligibility import (
     examine,
 )
 from sqlrewrite.eligibility.form import chosen
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.nodes import Plan

@@ -6,8 +6,8 @@ In come ``FileResult`` and ``Summary``, out go styled lines. Nothing is decided 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
     MARKER,
     Candidate,

@@ -9,9 +9,9 @@ all other columns, because a sum of doubles depends on the order in which they c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.target import SparkError
 

@@ -11,12 +11,13 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog import snapshot
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, CatalogError, Name, Relation, Table
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried

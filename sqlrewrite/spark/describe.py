@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Column, Name, PartitionField, Table, View
 
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")

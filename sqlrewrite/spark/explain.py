@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import Enum
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import PlanLine, Rewrite
 from sqlrewrite.schema import Catalog, Name
 from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, partitioned, use

@@ -6,8 +6,7 @@ n-th before is the n-th after.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Candidate, Rewrite
 from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, Table
 from sqlrewrite.spark.session import Session, literal_name, spark_errors

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from itertools import cycle
 from urllib.parse import unquote
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Candidate
 from sqlrewrite.schema import Catalog, Name, Table, View
 from sqlrewrite.spark.pairs import Pair

@@ -9,9 +9,9 @@ collected, but for the scans in scalar subqueries.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.physical import Operator
 
 if TYPE_CHECKING:

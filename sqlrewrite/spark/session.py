@@ -17,12 +17,13 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 
 if TYPE_CHECKING:

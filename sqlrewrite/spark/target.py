@@ -3,7 +3,7 @@ Spark can name them without waiting for what starts one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from sqlrewrite.frozen import dataclass
 
 
 class SparkError(Exception):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from statistics import median
 from threading import Timer
 from typing import TYPE_CHECKING
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Rewrite
 from sqlrewrite.schema import Catalog
 from sqlrewrite.spark.bags import Comparison, compare

@@ -13,10 +13,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, Name, Relation, Table, View
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError

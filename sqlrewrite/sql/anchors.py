@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.plan.nodes import Clause, Condition
 from sqlrewrite.sql.keywords import (

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import (
     Call,

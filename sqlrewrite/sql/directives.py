@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from sqlglot import Token
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.source import Lines
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Span
 from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range

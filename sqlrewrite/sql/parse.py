@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits, over
 from sqlrewrite.schema import Name, Reference
 from sqlrewrite.sql import template_tokens

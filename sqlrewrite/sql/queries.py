@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.source import Lines
 from sqlrewrite.sql.parse import Statement, statements
 

@@ -6,10 +6,10 @@ In comes the text of one statement, out come its references; what a WITH of it d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.schema import Name
 from sqlrewrite.sql.parse import statements

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, Unknown

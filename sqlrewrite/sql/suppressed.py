@@ -7,10 +7,9 @@ that it is for, and names it, or a column that the scan's table is partitioned b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import TokenType
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives

@@ -18,9 +18,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Name, Reference
 
 Refer = Callable[[Reference], Name | None]

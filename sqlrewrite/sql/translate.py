@@ -7,10 +7,11 @@ An operator is a ``Call`` under its SQL sign, a function one under the name the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from sqlglot import exp
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.plan.expressions import (
     Call,
