@@ -66,7 +66,7 @@ class Manner:
     hint: bool = True
     depth: int = 3
     through_facts: bool = False
-    resolve: Resolve | None = None
+    resolve: Resolve | None = field(default=None, compare=False)
 
 
 Rewriter = Callable[[str, Manner], Rewritten]

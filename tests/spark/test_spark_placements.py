@@ -167,7 +167,7 @@ def shop(spark: SparkSession) -> SparkSession:
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     path = tmp_path_factory.mktemp("catalog") / "ddl.sql"
     path.write_text(DDL, encoding="utf-8")
-    return Catalog.load(str(path))
+    return Catalog.load(str(path), schema="placements")
 
 
 def _rewritten(case: Case, catalog: Catalog) -> Rewrite:
@@ -218,9 +218,8 @@ def test_what_the_plan_has_is_left_to_spark(
     shop: SparkSession, catalog: Catalog, case: Case, broadcast: bool
 ) -> None:
     session = Session(shop, Target("local"), True)
-    known = catalog.use("placements")
     threshold = f"SET {THRESHOLD} = {10 << 20 if broadcast else -1};\n"
-    everything = rewrite(threshold + case.sql, known)
-    done = missed(session, "q.sql", everything, Request(known, when="missed"))
+    everything = rewrite(threshold + case.sql, catalog)
+    done = missed(session, "q.sql", everything, Request(catalog, when="missed"))
     assert done.changed is not (broadcast and case.natively)
     assert done.sql == (everything.sql if done.changed else everything.original)

@@ -176,7 +176,9 @@ def test_partitions(visits: SparkSession, ddl: Path, sql: str, holds: str, parti
         assert before.rows
         assert difference(before.rows, after.rows) is None
         scans = sum(scan.table.endswith("visits") for scan in after.scans)
-        assert (pruning, after.partitions("visits")) == (pruning, partitions * max(1, scans))
+        read, most = after.partitions("visits"), partitions * max(1, scans)
+        # Dynamic pruning may tell the references of a CTE apart, where the literals are for both.
+        assert read <= most if pruning == "true" else read == most
 
 
 def test_a_later_run_refreshes(visits: SparkSession, ddl: Path) -> None:
