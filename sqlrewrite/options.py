@@ -39,7 +39,7 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What is too large is left alone: bytes of a file and of a statement, and how deep a statement
-    may be nested. A file of the largest size takes about half a gigabyte, and a minute."""
+    may be nested."""
 
     file: int = 4 << 20
     statement: int = 1 << 20
