@@ -51,11 +51,12 @@ def test_without_broadcasts_nothing_is_pruned() -> None:
 
 
 def test_under_int_keys_a_union_hides_the_column(default: Score) -> None:
-    """The eight scans of q5 and q54 that stand below a UNION ALL, and no other."""
+    """The scans of q5 and q54 that stand below a UNION ALL, and no other."""
     found = score_in("int-keys", queries(), tables())
     assert found.wrong == []
-    assert found.predicted < default.predicted
-    assert default.predicted - found.predicted == {
+    queried = {number for number, _ in found.uses}
+    before = {(number, table) for number, table in default.predicted if number in queried}
+    assert before - found.predicted == {
         *((5, table) for table in PARTITION_COLUMN if table != "inventory"),
         (54, "catalog_sales"),
         (54, "web_sales"),
