@@ -67,6 +67,8 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = cases[0].options
     noted = options.around.noted.get((plain(bound.fact), bound.query))
+    if noted is not None:  # perhaps that of another scan, which spells the column otherwise
+        noted = (bound.fact + noted[0][len(bound.fact) :], noted[1])
     why = _refusal(bound.query, cases)
     if options.form != "values":
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
