@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from sqlrewrite import pool
@@ -137,7 +136,7 @@ def _done(job: Job[Result], path: str) -> Done[Result]:
         return Done(result)
     brief = job.brief(keep)
     told = brief is not None and job.tell(path, brief) is not None
-    return Done(None if told else result, stamp, sha256(data).digest(), brief, pickled(keep))
+    return Done(None if told else result, stamp, hashed(data), brief, pickled(keep))
 
 
 def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Result | None:
@@ -157,7 +156,7 @@ def _recalled(job: Job[Result], path: str, known: bytes, cache: Cache) -> Result
         data, stamp = _read(path, job.limit)
     except (OSError, LargeError):
         return None
-    if kept is None or sha256(data).digest() != known:
+    if kept is None or hashed(data) != known:
         return None
     cache.note(path, stamp, known, job.brief(kept))
     return job.recall(path, data, kept)
@@ -176,9 +175,16 @@ def pickled(value: object) -> bytes | None:
 def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
     """The hash of a file's bytes, None where they cannot be read or are too many."""
     try:
-        return sha256(_read(path, limit)[0]).digest()
+        return hashed(_read(path, limit)[0])
     except (OSError, LargeError):
         return None
+
+
+def hashed(data: bytes) -> bytes:
+    """The hash of bytes."""
+    from hashlib import sha256  # it would take a part in the time in which a small run starts
+
+    return sha256(data).digest()
 
 
 def _read(path: str, limit: int) -> tuple[bytes, Stamp | None]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
-from sqlrewrite.plan.nodes import Clause, Condition
 from sqlrewrite.sql.keywords import (
     AFTER_NAME,
     AFTER_ON,
@@ -30,6 +30,9 @@ from sqlrewrite.sql.keywords import (
     OR,
     STEPS,
 )
+
+if TYPE_CHECKING:
+    from sqlrewrite.plan.nodes import Clause, Condition
 
 
 class AnchorError(Exception):
