@@ -18,7 +18,22 @@ else:
     def dataclass(*, frozen: bool = False, **options: Any) -> Any:
         """``dataclasses.dataclass``, where ``frozen`` is a promise that mypy keeps."""
         hashed = frozen and options.get("eq", True)
-        return dataclasses.dataclass(unsafe_hash=hashed, **options)
+        make = dataclasses.dataclass(unsafe_hash=hashed, repr=False, **options)
+
+        def made(cls: type) -> type:
+            if "__repr__" not in cls.__dict__:
+                cls.__repr__ = _shown
+            return make(cls)
+
+        return made
+
+
+def _shown(value: Any) -> str:
+    """As a dataclass shows itself, by one function for all: to make one for each class takes 4 % of
+    the instructions of a start."""
+    names = (it.name for it in dataclasses.fields(value) if it.repr)
+    shown = ", ".join(f"{name}={getattr(value, name)!r}" for name in names)
+    return f"{type(value).__qualname__}({shown})"
 
 
 __all__ = ["dataclass"]

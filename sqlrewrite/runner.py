@@ -20,7 +20,7 @@ from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Request:
     """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote, and
     ``resolve`` gives keys for ``values``."""
@@ -57,7 +57,7 @@ class Request:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FileResult:
     """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing."""
 

@@ -39,6 +39,10 @@ def test_equality_and_hash_are_those_of_a_frozen_one() -> None:
     assert len({Identity(1), Identity(1)}) == 2
 
 
+def test_it_shows_itself_as_one() -> None:
+    assert repr(Value(1, (2,))) == repr(Frozen(1, (2,))).replace("Frozen", "Value")
+
+
 def test_it_has_slots_and_can_be_replaced_and_sent() -> None:
     assert not hasattr(Value(1), "__dict__")
     assert dataclasses.replace(Value(1), y=(3,)) == Value(1, (3,))

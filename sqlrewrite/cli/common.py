@@ -146,7 +146,7 @@ def rewriting_options(function: _Function) -> _Function:
     return function
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rewriting:
     """What ``catalog_options`` and ``rewriting_options`` were given; None where the settings
     decide."""

@@ -56,7 +56,7 @@ class LintCommand(Command):
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked(Files):
     """The options as given; None, or nothing, where the settings decide."""
 

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Files(Rewriting):
     """What the options over many files were given besides; None where the settings decide."""
 

@@ -56,7 +56,7 @@ class RewriteCommand(Command):
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Asked(Files):
     """The options as given; None where the settings decide."""
 
