@@ -83,18 +83,17 @@ def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
 
 
 def _is_ours(tree: exp.Expr) -> bool:
-    """Whether a conjunct has the form of an inserted predicate: an IN, a set, an end of a range, a
-    range of literals."""
+    """Whether a conjunct has the form of an inserted predicate, with a constant where its key query
+    was: an IN, a set, an end of a range, a range of literals."""
     match tree:
         case exp.In():
-            constants = bool(tree.expressions) and all(map(_is_constant, tree.expressions))
-            return tree.args.get("query") is not None or constants
+            return bool(tree.expressions) and all(map(_is_constant, tree.expressions))
         case exp.GTE() | exp.GT() | exp.LTE() | exp.LT():
-            return isinstance(tree.expression, exp.Subquery) or _is_constant(tree.expression)
+            return _is_constant(tree.expression)
         case exp.Between():
             return _is_constant(tree.args["low"]) and _is_constant(tree.args["high"])
         case exp.ArrayContains():
-            return isinstance(tree.this, exp.Subquery)
+            return _is_constant(tree.this)
         case _:
             return False
 
