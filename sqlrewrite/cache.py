@@ -110,16 +110,14 @@ class Cache:
     def known(self, digests: Iterable[bytes]) -> set[bytes]:
         """The hashes of those texts that have a result."""
         keys = {self._key(digest): digest for digest in digests}
-        asked, found = list(keys), set[bytes]()
-        for start in range(0, len(asked), _BATCH):
-            batch = asked[start : start + _BATCH]
-            query = f"SELECT key FROM results WHERE key IN ({','.join('?' * len(batch))})"
-            found.update(keys[key] for (key,) in self._rows(query, batch))
-        return found
+        return {keys[key] for batch in _batches(list(keys)) for key, _ in self._stored(batch, "1")}
 
-    def get(self, digest: bytes) -> Any | None:
-        """The result for a text of that hash, or None."""
-        return self._value(self._key(digest))
+    def values(self, digests: Sequence[bytes]) -> Iterator[Any | None]:
+        """The result for each text of those hashes in turn, None where there is none; a few at a
+        time, so that many take no more memory."""
+        for batch in _batches([self._key(digest) for digest in digests]):
+            stored = dict(self._stored(batch, "value"))
+            yield from (_unpickled(stored.get(key)) for key in batch)
 
     def put(self, digest: bytes, value: bytes) -> None:
         """Keeps a pickled result, unless it is large."""
@@ -146,20 +144,19 @@ class Cache:
 
     def _folder(self, above: str) -> _Folder:
         """What was noted of the files in a folder."""
-        found = self._value(self._folder_key(above))
-        return found if isinstance(found, dict) else {}
+        for _, value in self._stored([self._folder_key(above)], "value"):
+            found = _unpickled(value)
+            return found if isinstance(found, dict) else {}
+        return {}
 
-    def _value(self, key: bytes) -> Any | None:
-        for (value,) in self._rows("SELECT value FROM results WHERE key = ?", (key,)):
-            with suppress(Exception):  # a pickle of another program may raise anything
-                return pickle.loads(value)
-        return None
-
-    def _rows(self, query: str, values: Sequence[bytes]) -> list[Any]:
+    def _stored(self, keys: Sequence[bytes], what: str) -> list[tuple[bytes, Any]]:
+        """What is stored under those of the keys that are there."""
         if self._database is None:
             return []
+        marks = ",".join("?" * len(keys))
+        query = f"SELECT key, {what} FROM results WHERE key IN ({marks})"
         try:
-            return self._database.execute(query, values).fetchall()
+            return self._database.execute(query, keys).fetchall()
         except _FAILURES:
             return []
 
@@ -175,6 +172,18 @@ class Cache:
                 self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
                 self._database.execute(f"PRAGMA user_version = {today}")
             self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
+
+
+def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(keys), _BATCH):
+        yield keys[start : start + _BATCH]
+
+
+def _unpickled(value: bytes | None) -> Any | None:
+    if value is not None:
+        with suppress(Exception):  # a pickle of another program may raise anything
+            return pickle.loads(value)
+    return None
 
 
 def _open(where: str) -> sqlite3.Connection | None:

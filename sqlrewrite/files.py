@@ -84,7 +84,8 @@ def _search(folder: str, folders: _Folders) -> Iterator[tuple[str, str]]:
     before = os.path.join(os.path.normpath(folder), "").removeprefix(os.path.join(os.curdir, ""))
     for name in sorted(names):
         path = before + name.replace("/", os.sep).rstrip(os.sep)
-        above, last = os.path.split(path)
+        cut = path.rfind(os.sep) + 1
+        above, last = path[:cut], path[cut:]
         entry = folders.entries(above).get(last)
         if entry is None:  # deleted, and git still lists it
             continue
@@ -159,7 +160,8 @@ class Patterns:
         """Whether a pattern fits the path or a folder above it, by name or from the root."""
         if self._fits is None:
             return False
-        folder, name = os.path.split(path)
+        cut = path.rfind(os.sep) + 1
+        folder, name = path[:cut], path[cut:]
         if folder not in self._folders:
             self._folders[folder] = self._of_folder(folder or os.curdir)
         before, matched = self._folders[folder]

@@ -114,9 +114,9 @@ class FileResult:
         return text.encode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Summary:
-    """Counts over files.
+    """Counts over files, to which each is added.
 
     ``statements_*`` and ``skipped`` add up to all statements, a file that could not be read
     counting as one.
@@ -133,34 +133,27 @@ class Summary:
     rewritten: int = 0
     errors: int = 0
 
-    def plus(self, result: FileResult) -> Summary:
-        """This summary with one more file in it."""
+    def add(self, result: FileResult) -> None:
+        """Counts one more file."""
         done = result.rewrite
-        if done is not None and result.silent:
-            return replace(
-                self,
-                files=self.files + 1,
-                statements=self.statements + done.statements,
-                statements_unchanged=self.statements_unchanged + done.statements,
-            )
+        statements = done.statements if done else 0
+        self.files += 1
+        self.statements += statements
+        if result.silent:
+            self.statements_unchanged += statements
+            return
         found = done.candidates if done else ()
         rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
         touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
-        statements = done.statements if done else 0
         left = len(done.errors) + len(done.skipped) if done else 0
-        return Summary(
-            files=self.files + 1,
-            changed=self.changed + result.changed,
-            failures=self.failures + (result.failure is not None),
-            statements=self.statements + statements,
-            statements_rewritten=self.statements_rewritten + len(touched),
-            statements_unchanged=self.statements_unchanged
-            + max(0, statements - left - len(touched)),
-            skipped=self.skipped + left + (result.failure is not None),
-            candidates=self.candidates + len(found),
-            rewritten=self.rewritten + len(rewritten),
-            errors=self.errors + len(result.errors),
-        )
+        self.changed += result.changed
+        self.failures += result.failure is not None
+        self.statements_rewritten += len(touched)
+        self.statements_unchanged += max(0, statements - left - len(touched))
+        self.skipped += left + (result.failure is not None)
+        self.candidates += len(found)
+        self.rewritten += len(rewritten)
+        self.errors += len(result.errors)
 
     def status(self, *, check: bool, strict: bool) -> int:
         """The exit status: 2 where something could not be done, 1 where ``--check`` found work."""

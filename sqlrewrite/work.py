@@ -94,6 +94,7 @@ def each(
         elif found is not None:
             digests[path] = found
     known = cache.known(digests.values())
+    kept = cache.values([digests[it] for it in paths if digests.get(it) in known])
     unknown = [it for it in paths if it not in told and digests.get(it) not in known]
     fresh = pool.each(partial(_done, job), unknown, jobs)
     for path in paths:
@@ -101,7 +102,7 @@ def each(
             yield told[path]
             continue
         if digests.get(path) in known:
-            result = _recalled(job, path, digests[path], cache)
+            result = _recalled(job, path, digests[path], next(kept), cache)
         else:
             result = _taken(job, path, next(fresh), cache)
         # It has changed meanwhile, or what was kept is of no use: done now, and kept another time.
@@ -149,9 +150,10 @@ def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Res
     return done.result
 
 
-def _recalled(job: Job[Result], path: str, known: bytes, cache: Cache) -> Result | None:
-    """What the cache knows of a file, if it is still the one that was asked about."""
-    kept = cache.get(known)
+def _recalled(
+    job: Job[Result], path: str, known: bytes, kept: Any | None, cache: Cache
+) -> Result | None:
+    """What was ``kept`` of a file, if it is still the one that was asked about."""
     try:
         data, stamp = _read(path, job.limit)
     except (OSError, LargeError):

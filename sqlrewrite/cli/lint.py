@@ -222,7 +222,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
     for raw in _results(found, asked, settings, request, err):
         result = rules.of(raw)
-        total = total.plus(result)
+        total.add(result)
         if asked.write_baseline:
             known.update(rules.baseline.key(result.path, it) for it in result.shown)
         elif not people:

@@ -176,7 +176,7 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
         left_to_spark, explain = _on_spark(asked, settings, request, err, running)
         for path, plain in _results(found, asked, settings, request, hidden, err):
             result = left_to_spark(plain)
-            summary = summary.plus(result)
+            summary.add(result)
             if asked.format == "json":
                 kept.append(result)
                 continue

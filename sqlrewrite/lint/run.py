@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import field, replace
 from hashlib import sha256
 
@@ -152,30 +151,29 @@ def unread(result: FileResult) -> Linted:
     return Linted(result.path, failures=result.errors)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sum:
-    """Counts over files: ``codes`` of the findings shown, ``counting`` those that fail a run."""
+    """Counts over files, to which each is added: ``codes`` of the findings shown, and ``counting``
+    those that fail a run."""
 
     files: int = 0
     failures: int = 0
     counting: int = 0
     fixable: int = 0
     suppressed: int = 0
-    codes: Mapping[str, int] = field(default_factory=dict)
+    codes: Counter[str] = field(default_factory=Counter)
 
-    def plus(self, result: Linted) -> Sum:
-        """This sum with one more file in it."""
+    def add(self, result: Linted) -> None:
+        """Counts one more file."""
+        self.files += 1
         if not (result.findings or result.failures):
-            return replace(self, files=self.files + 1)
+            return
         shown = result.shown
-        return Sum(
-            files=self.files + 1,
-            failures=self.failures + len(result.failures),
-            counting=self.counting + sum(it.counts for it in shown),
-            fixable=self.fixable + sum(it.fix is not None for it in shown),
-            suppressed=self.suppressed + len(result.findings) - len(shown),
-            codes=Counter(self.codes) + Counter(it.code for it in shown),
-        )
+        self.failures += len(result.failures)
+        self.counting += sum(it.counts for it in shown)
+        self.fixable += sum(it.fix is not None for it in shown)
+        self.suppressed += len(result.findings) - len(shown)
+        self.codes.update(it.code for it in shown)
 
     @property
     def status(self) -> int:

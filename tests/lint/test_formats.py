@@ -38,7 +38,7 @@ def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> Linted
 def _sum(*results: Linted) -> Sum:
     total = Sum()
     for result in results:
-        total = total.plus(result)
+        total.add(result)
     return total
 
 
