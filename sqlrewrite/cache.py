@@ -86,11 +86,12 @@ class Cache:
 
     def seen(self, path: str) -> Seen | None:
         """What is known of a file that is as it was when it was noted; None of any other."""
-        above, name = os.path.split(path)
-        if above not in self._folders:
-            self._folders[above] = self._folder(above)
+        above, name = _cut(path)
+        known = self._folders.get(above)
+        if known is None:
+            known = self._folders[above] = self._folder(above)
             self._met[above] = {}
-        entry = self._folders[above].get(name)
+        entry = known.get(name)
         if entry is None:
             return None
         try:
@@ -103,7 +104,7 @@ class Cache:
 
     def note(self, path: str, found: Stamp | None, digest: bytes, brief: Brief | None) -> None:
         """Keeps what a file is known by, for ``seen``."""
-        above, name = os.path.split(path)
+        above, name = _cut(path)
         if found is not None and above in self._met:
             self._met[above][name] = (found, digest, brief)
 
@@ -172,6 +173,12 @@ class Cache:
                 self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
                 self._database.execute(f"PRAGMA user_version = {today}")
             self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
+
+
+def _cut(path: str) -> tuple[str, str]:
+    """A path's folder, with its separator, and name: ``os.path.split`` takes thrice the time."""
+    cut = path.rfind(os.sep) + 1
+    return path[:cut], path[cut:]
 
 
 def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

@@ -83,24 +83,24 @@ def _search(folder: str, folders: _Folders) -> Iterator[tuple[str, str]]:
         names = _walk(folder)
     before = os.path.join(os.path.normpath(folder), "").removeprefix(os.path.join(os.curdir, ""))
     for name in sorted(names):
-        path = before + name.replace("/", os.sep).rstrip(os.sep)
+        path = before + name
         cut = path.rfind(os.sep) + 1
         above, last = path[:cut], path[cut:]
         entry = folders.entries(above).get(last)
         if entry is None:  # deleted, and git still lists it
             continue
-        if entry.is_dir(follow_symlinks=False):  # a repository within the repository
-            yield from _search(path, folders)
-        elif path[-4:].lower() != ".sql":
-            continue
-        elif entry.is_file(follow_symlinks=False):
+        wanted = path[-4:].lower() == ".sql"
+        if wanted and entry.is_file(follow_symlinks=False):
             yield path, folders.real(above) + last
-        elif os.path.isfile(path):
+        elif entry.is_dir(follow_symlinks=False):  # a repository within the repository
+            yield from _search(path, folders)
+        elif wanted and os.path.isfile(path):
             yield path, os.path.realpath(path)
 
 
 def _listed_by_git(folder: str) -> list[str] | None:
-    """What git tracks or would track below ``folder``; None where there is no git to ask.
+    """What git tracks or would track below ``folder``, a repository in it without what it holds;
+    None where there is no git to ask.
 
     A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
     """
@@ -109,7 +109,8 @@ def _listed_by_git(folder: str) -> list[str] | None:
     listing = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listing is None or (not listing and _git(folder, "check-ignore", "-q", ".") is not None):
         return None
-    return [os.fsdecode(name) for name in listing.split(b"\0") if name]
+    names = os.fsdecode(listing).replace("/", os.sep).split("\0")
+    return [name.rstrip(os.sep) for name in names if name]
 
 
 def _in_work_tree(folder: str) -> bool:
@@ -151,8 +152,9 @@ class Patterns:
     """Patterns of names (``archive``) or of paths from a root (``etl/*.sql``)."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
-        wanted = [translate(os.path.normcase(pattern.strip("/"))) for pattern in patterns]
-        self._fits = re.compile("|".join(wanted)).match if wanted else None
+        case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
+        wanted = [translate(pattern.strip("/").replace(os.sep, "/")) for pattern in patterns]
+        self._fits = re.compile("|".join(wanted), case).match if wanted else None
         self._root = root
         self._folders: dict[str, tuple[str, bool]] = {}
 
@@ -177,5 +179,5 @@ class Patterns:
         return f"{above[-1]}/", any(map(self._fit, parts, above))
 
     def _fit(self, name: str, whole: str) -> bool:
-        fits, case = self._fits, os.path.normcase
-        return fits is not None and bool(fits(case(name)) or fits(case(whole)))
+        fits = self._fits
+        return fits is not None and bool(fits(name) or fits(whole))
