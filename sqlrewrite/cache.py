@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from sqlrewrite.schema import Catalog
@@ -54,11 +53,15 @@ def _program() -> Iterator[object]:
     change while someone works on it."""
     from sqlrewrite.rulebook import rules_folder
 
-    for root in (Path(__file__).parent, rules_folder()):
-        for path in sorted(root.rglob("*.*")):
-            if path.suffix in (".py", ".toml"):
-                status = path.stat()
-                yield (str(path), status.st_size, status.st_mtime_ns)
+    folders = [os.path.dirname(__file__), str(rules_folder())]
+    for folder in folders:  # which grows on the way
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda it: it.name)
+        folders += [it.path for it in entries if it.is_dir()]
+        for entry in entries:
+            if entry.name.endswith((".py", ".toml")):
+                status = entry.stat()
+                yield (entry.path, status.st_size, status.st_mtime_ns)
 
 
 Seen = tuple[bytes, Brief | None]
