@@ -9,7 +9,7 @@ with all that was found on the way, for those who judge a query rather than chan
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql import notes
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
-from sqlrewrite.sql.managed import Stripped, bounded, strip
+from sqlrewrite.sql.managed import Earlier, Stripped, bounded, strip
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.suppressed import Suppressed
@@ -73,11 +73,13 @@ class Examined:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
     """What stays the same from statement to statement; offsets in ``options`` are of the stripped
-    text, ``changed`` are words that may name what it changes."""
+    text, ``earlier`` is what an earlier run wrote by the offset of its clause there, ``changed``
+    are words that may name what it changes."""
 
     stripped: Stripped
     options: Options
     place: Callable[[int], tuple[int, int]]
+    earlier: Mapping[int, Earlier]
     changed: frozenset[str] = frozenset()
 
 
@@ -148,7 +150,8 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     if wanted.form == "values" or text.noted:
         found = tuple(found)
         changed = frozenset().union(*map(targets, found))
-    line = _Line(text, wanted, lambda at: lines.place(text.original_offset(at)), changed)
+    written = {it.at: it for it in text.clauses}
+    line = _Line(text, wanted, lambda at: lines.place(text.original_offset(at)), written, changed)
     earlier = text.insertions()
     parts: list[Part] = []
     for statement in found:
@@ -190,7 +193,7 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     if options.form == "values" or line.stripped.noted:
         options = replace(options, around=_around(statement, catalog, line))
     try:
-        pruned = prune(statement, line.stripped.text, catalog, options)
+        pruned = prune(statement, line.stripped.text, catalog, options, line.earlier)
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)

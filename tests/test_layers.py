@@ -43,7 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.pruning.literals",),
     ("sqlrewrite.pruning.predicates",),
     ("sqlrewrite.pruning.placement",),
-    ("sqlrewrite.pruning.postcheck",),
+    ("sqlrewrite.pruning.postcheck", "sqlrewrite.pruning.settled"),
     ("sqlrewrite.pruning.statement",),
     ("sqlrewrite.pruning.record",),
     ("sqlrewrite.rewriter",),

@@ -65,23 +65,28 @@ class Predicate:
 
 
 def write(
-    cases: Sequence[Case], anchors: Anchors, style: Style, text: str, *, union: bool = False
+    cases: Sequence[Case],
+    anchors: Anchors,
+    style: Style,
+    words: frozenset[str],
+    *,
+    union: bool = False,
 ) -> list[Predicate]:
     """The predicates for a case, each on one line, without their markers.
 
     Several cases are the columns of a tuple, with one dimension and ``in`` as their form; or, with
-    ``union``, what each of several references allows one column to be. ``text`` is the statement's,
-    in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
+    ``union``, what each of several references allows one column to be. ``words`` are those of the
+    statement, in lower case. Raises AnchorError where a part of a predicate cannot be found in it.
     """
     first, word = cases[0], style.word
     if not union:
-        cases = _distinct(cases, anchors, style, text)
+        cases = _distinct(cases, anchors, style, words)
     fact = _fact(first, anchors)
     constants = _constants(first, anchors) if len(cases) == 1 else None
     if constants is not None:
         return [Predicate(f"{fact} {word('IN')} ({constants})")]
     form = chosen(first)
-    queries = _KeyQueries(anchors, style, text, union)
+    queries = _KeyQueries(anchors, style, words, union)
     if form == "values" or first.options.around.noted:
         found = _literals(cases, queries)
         if found:
@@ -113,7 +118,7 @@ class _KeyQueries:
 
     anchors: Anchors
     style: Style
-    text: str
+    words: frozenset[str]
     union: bool
 
     def over(
@@ -125,7 +130,7 @@ class _KeyQueries:
         distinct: bool = False,
     ) -> str:
         """The key query of cases, its keys ``wrapped`` in a function."""
-        writer = _Writer(self.anchors, self.style, self.text)
+        writer = _Writer(self.anchors, self.style, self.words)
         if self.union:
             return f"({writer.union(cases, wrapped, hint=hint)})"
         first = cases[0]
@@ -150,12 +155,14 @@ def _literals(cases: Sequence[Case], queries: _KeyQueries) -> list[Predicate]:
     return found
 
 
-def _distinct(cases: Sequence[Case], anchors: Anchors, style: Style, text: str) -> Sequence[Case]:
+def _distinct(
+    cases: Sequence[Case], anchors: Anchors, style: Style, words: frozenset[str]
+) -> Sequence[Case]:
     """The cases without those that say the same as one before: an equality that is written twice,
     an expression over two partition columns, a column that a view reads in two places."""
     if len(cases) == 1:
         return cases
-    writer = _Writer(anchors, style, text)
+    writer = _Writer(anchors, style, words)
     found: dict[tuple[str, str], Case] = {}
     for case in cases:
         key = writer.value(case.pair.key_side, case)("")
@@ -185,12 +192,12 @@ class _Writer:
 
     anchors: Anchors
     style: Style
-    text: str
+    words: frozenset[str]
     taken: set[str] = field(default_factory=set)
 
     def again(self) -> _Writer:
         """A writer for a key query beside this one, which may use the same aliases."""
-        return _Writer(self.anchors, self.style, self.text)
+        return _Writer(self.anchors, self.style, self.words)
 
     def query(
         self,
@@ -256,9 +263,7 @@ class _Writer:
         """An alias that begins so and is used nowhere else."""
         for number in count(1):
             alias = stem if number == 1 else f"{stem}{number}"
-            if alias in avoid or alias in self.taken or alias in _WORDS:
-                continue
-            if not re.search(rf"\b{alias}\b", self.text):
+            if not any(alias in words for words in (avoid, self.taken, self.words, _WORDS)):
                 break
         self.taken.add(alias)
         return alias

@@ -6,8 +6,10 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from sqlrewrite.eligibility import (
     CLAUSE,
@@ -30,12 +32,15 @@ from sqlrewrite.pruning.candidates import Pair, find_pairs
 from sqlrewrite.pruning.predicates import Predicate, write
 from sqlrewrite.pruning.reducers import alternatives
 from sqlrewrite.pruning.restrictions import any_of, same_rows
+from sqlrewrite.pruning.settled import settled
 from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
-from sqlrewrite.sql.managed import bounded, has_managed, plain
+from sqlrewrite.sql.managed import Earlier, bounded, has_managed, plain
 from sqlrewrite.sql.parse import Statement
+
+_WORD = re.compile(r"\w+")
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
@@ -80,8 +85,15 @@ class Pruned:
         return frozenset(plain(item.unasked) for item in self.judged if item.unasked)
 
 
-def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -> Pruned | None:
-    """One statement from its tree to its edits; None where it holds no query.
+def prune(
+    statement: Statement,
+    text: str,
+    catalog: Catalog,
+    options: Options,
+    earlier: Mapping[int, Earlier] = MappingProxyType({}),
+) -> Pruned | None:
+    """One statement from its tree to its edits; None where it holds no query. ``earlier`` is what
+    an earlier run wrote, by the offset of its clause.
 
     Raises RecursionError for one that is nested too deeply.
     """
@@ -93,12 +105,12 @@ def prune(statement: Statement, text: str, catalog: Catalog, options: Options) -
     if not pairs:
         return Pruned(statement, plan, (), ())
     anchors = Anchors(text, statement.tokens)
-    written = text[statement.start : statement.tokens[-1].end + 1].lower()
     judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
     judged += _by_others(plan, judged, pairs, options)
     groups = _groups(judged) + _unions(plan, judged)
-    done = _written(judged, groups, anchors, written)
-    return _edit(statement, bound, done, anchors)
+    written = text[statement.start : statement.tokens[-1].end + 1].lower() if groups else ""
+    done = _written(judged, groups, anchors, frozenset(_WORD.findall(written)))
+    return _edit(statement, bound, done, anchors, earlier)
 
 
 def _by_others(
@@ -172,9 +184,9 @@ def _written(
     judged: Sequence[Judged],
     groups: Sequence[_Group],
     anchors: Anchors,
-    text: str,
+    words: frozenset[str],
 ) -> tuple[Judged, ...]:
-    """The pairs with the predicates of those in ``groups``; ``text`` is the statement's, in lower
+    """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
     case."""
     done = list(judged)
     for group in groups:
@@ -188,7 +200,7 @@ def _written(
             look = placement.style(slot, anchors)
             cases = _merged(cases, group)
             union = group.union and len(cases) > 1
-            found = tuple(write(cases, anchors, look, text, union=union))
+            found = tuple(write(cases, anchors, look, words, union=union))
         except AnchorError as error:
             written = [_refused(item, f"no place in the text: {error}") for item in items]
         except RefusedError as error:
@@ -272,9 +284,14 @@ def _refused(judged: Judged, message: str) -> Judged:
 
 
 def _edit(
-    statement: Statement, bound: Bound, judged: tuple[Judged, ...], anchors: Anchors
+    statement: Statement,
+    bound: Bound,
+    judged: tuple[Judged, ...],
+    anchors: Anchors,
+    earlier: Mapping[int, Earlier],
 ) -> Pruned:
-    """The insertions of a statement, clause by clause, each checked; a bad one is discarded."""
+    """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
+    an earlier run wrote the same into a clause, it stays as and where the author has it."""
     slots: dict[placement.Slot, list[Predicate]] = {}
     for item in judged:
         if item.slot is not None:
@@ -283,14 +300,30 @@ def _edit(
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     known: set[str] = set()
+    theirs: dict[tuple[placement.Slot, Predicate], Predicate] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
         wrong = postcheck.check(slot, predicates, made, anchors, bound, known, statement.refer)
         if wrong is None:
+            as_before = settled(slot, predicates, anchors, earlier) if earlier else None
+            if as_before is not None:
+                made, standing = as_before
+                theirs.update(((slot, one), other) for one, other in standing.items())
             edits += made
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
         bugs.append((made[0].offset, message))
         judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
+    judged = tuple(_as_it_stands(item, theirs) for item in judged) if theirs else judged
     return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs))
+
+
+def _as_it_stands(
+    item: Judged, theirs: Mapping[tuple[placement.Slot, Predicate], Predicate]
+) -> Judged:
+    """A pair whose predicates the text has already, as they stand there."""
+    if item.slot is None:
+        return item
+    slot = item.slot
+    return replace(item, predicates=tuple(theirs.get((slot, it), it) for it in item.predicates))

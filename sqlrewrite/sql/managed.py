@@ -7,14 +7,14 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import MARKER, Span
+from sqlrewrite.model import MARKER, Edit, Span
 from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 
@@ -34,37 +34,45 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier run wrote into one clause: the offset, in the stripped text, of its WHERE or
+    ON, or of where its WHERE was; what would put it back; the predicates with their markers."""
+
+    at: int
+    edits: tuple[Edit, ...]
+    predicates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stripped:
-    """A text without managed predicates; ``removed`` are the spans of the original taken out.
+    """A text without managed predicates; ``removed`` are the spans of the original taken out, and
+    ``places`` the offsets in the text where each of them was.
 
     ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
     what is not ours: edited, wrapped or moved by the author, whose it then is. ``noted`` are those
-    of literals, which tell when and by which query their keys were found.
+    of literals, which tell when and by which query their keys were found. ``clauses`` are all of
+    them once more, clause by clause.
     """
 
     text: str
     original: str
     removed: tuple[Span, ...] = ()
+    places: tuple[int, ...] = ()
     predicates: tuple[Span, ...] = ()
     foreign: tuple[int, ...] = ()
     noted: tuple[Noted, ...] = ()
+    clauses: tuple[Earlier, ...] = ()
 
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
-        for span in self.removed:
-            if span.start > offset:
-                break
-            offset += span.end - span.start
-        return offset
+        before = bisect_right(self.places, offset) - 1
+        return offset if before < 0 else offset + self.removed[before].end - self.places[before]
 
     def insertions(self) -> dict[int, str]:
         """What was taken out, by the offset in the stripped text where it stood."""
         found: dict[int, str] = {}
-        shift = 0
-        for span in self.removed:
-            at = span.start - shift
+        for span, at in zip(self.removed, self.places, strict=True):
             found[at] = found.get(at, "") + self.original[span.start : span.end]
-            shift += span.end - span.start
         return found
 
 
@@ -82,13 +90,19 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
     kept: list[Managed] = []
     for found in predicates(anchors):
         (kept if keep is not None and keep(anchors, found) else taken).append(found)
-    spans = sorted(_spans(anchors, taken), key=lambda span: span.start)
+    clauses = list(_by_clause(anchors, taken))
+    spans = sorted((span for *_, found in clauses for span in found), key=lambda span: span.start)
     pieces: list[str] = []
     at = 0
     for span in spans:
         pieces.append(text[at : span.start])
         at = max(at, span.end)
     starts = [span.start for span in spans]
+    lengths = list(accumulate((span.end - span.start for span in spans), initial=0))
+
+    def stripped(offset: int) -> int:
+        return offset - lengths[bisect_left(starts, offset)]
+
     gone = []
     for found in taken:
         ours = _of(anchors, found)
@@ -100,9 +114,11 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
         "".join([*pieces, text[at:]]),
         text,
         tuple(spans),
+        tuple(map(stripped, starts)),
         tuple(_of(anchors, found) for found in gone),
         tuple(at for at in _markers(anchors) if at not in known),
         tuple(noted for found in gone if (noted := _noted(text, _of(anchors, found), found))),
+        tuple(_earlier(anchors, *clause, stripped) for clause in clauses),
     )
 
 
@@ -170,8 +186,10 @@ class Managed:
     note: tuple[str, str] | None = None
 
 
-def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
-    """What to take out, clause by clause."""
+def _by_clause(
+    anchors: Anchors, taken: Sequence[Managed]
+) -> Iterator[tuple[ConditionClause, list[Managed], list[Span]]]:
+    """The predicates of each clause, and what to take out of it."""
     clauses: dict[ConditionClause, dict[int, Managed]] = {}
     clause: ConditionClause | None = None
     for found in taken:
@@ -181,12 +199,32 @@ def _spans(anchors: Anchors, taken: Sequence[Managed]) -> list[Span]:
         except AnchorError:
             continue
         clauses.setdefault(clause, {})[found.tokens.start] = found
-    return [
-        span
-        for clause, managed in clauses.items()
-        if not clause.disjunction
-        for span in _clause_spans(anchors, clause, managed)
-    ]
+    for clause, managed in clauses.items():
+        spans = [] if clause.disjunction else list(_clause_spans(anchors, clause, managed))
+        if spans:
+            yield clause, list(managed.values()), spans
+
+
+def _earlier(
+    anchors: Anchors,
+    clause: ConditionClause,
+    managed: Sequence[Managed],
+    spans: Sequence[Span],
+    stripped: Callable[[int], int],
+) -> Earlier:
+    """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
+    keyword = anchors.tokens[clause.keyword or 0].start
+    spans = sorted(spans, key=lambda span: span.start)
+    ours = (_of(anchors, found) for found in managed)
+    return Earlier(
+        stripped(min(keyword, spans[0].start)),
+        tuple(Edit(stripped(it.start), anchors.text[it.start : it.end]) for it in spans),
+        tuple(
+            anchors.text[it.start : it.end]
+            for it in ours
+            if any(span.start <= it.start and it.end <= span.end for span in spans)
+        ),
+    )
 
 
 def _clause_spans(

@@ -1,0 +1,89 @@
+"""A predicate of ours that still follows stays where the author has it, and as it is broken there;
+what no longer follows in just this form is derived anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog, Verdict, rewrite
+from sqlrewrite.lint.linter import lint
+from sqlrewrite.model import MARKER
+from sqlrewrite.pruning.settled import says_the_same
+from tests.rule_cases import catalog_of
+
+DDL = """
+CREATE TABLE f (a INT, b INT, p INT, q INT) USING parquet PARTITIONED BY (p, q);
+CREATE TABLE d (k INT, x STRING) USING parquet;
+CREATE TABLE e (k INT, x STRING) USING parquet;
+"""
+KEYS = "SELECT /*+ BROADCAST(d2) */ d2.k FROM d AS d2 WHERE d2.x = 'a  b'"
+OURS = f"f.p IN ({KEYS}) {MARKER}"
+BROKEN = f"f.p IN (\n    {KEYS.replace(' WHERE', chr(10) + '    WHERE')}\n) {MARKER}"
+JOIN = "SELECT f.a FROM f JOIN d ON f.p = d.k"
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return catalog_of(DDL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{JOIN} WHERE d.x = 'a  b' AND {OURS} AND f.a = 1",
+        f"{JOIN} WHERE d.x = 'a  b' AND {OURS}\n  AND f.a = 1 -- mine\nORDER BY 1",
+        f"{JOIN} WHERE {OURS} AND d.x = 'a  b'",
+        f"{JOIN} WHERE {OURS} -- mine\n  AND d.x = 'a  b'",
+        f"{JOIN} WHERE d.x = 'a  b'\n  AND {BROKEN}",
+        f"{JOIN}\n AND d.x = 'a  b'\n      WHERE\n        {BROKEN}\nGROUP BY f.a",
+        f"{JOIN} AND d.x = 'a  b' WHERE {BROKEN} AND (f.a = 1\n OR f.b = 2)",
+        f"{JOIN} WHERE d.x = 'a  b' AND {OURS} AND f.a = 1;\n"
+        f"{JOIN} WHERE d.x = 'a  b' AND f.b = 3 AND {OURS} AND f.a = 1",
+        f"SELECT 1 FROM f LEFT JOIN d ON f.p = d.k AND d.x = 'a  b' JOIN e ON e.k = f.q AND "
+        f"e.x = 'c' WHERE f.q IN (SELECT /*+ BROADCAST(e2) */ e2.k FROM e AS e2 WHERE e2.x = 'c') "
+        f"{MARKER} AND f.b > 1",
+    ],
+)
+def test_what_still_follows_stays_as_it_is(catalog: Catalog, text: str) -> None:
+    done = rewrite(text, catalog)
+    assert done.sql == text
+    assert not done.removed
+    verdicts = {it.verdict for it in done.candidates if it.predicate}
+    assert verdicts == {Verdict.ALREADY_PRUNED}
+    findings, _ = lint(text, catalog)
+    assert not [it for it in findings if it.code in ("DPP001", "DPP002", "DPP003")]
+
+
+@pytest.mark.parametrize(
+    ("stale", "fresh"),
+    [
+        pytest.param("d.x = 'a  b'", "d.x = 'a b'", id="spaces in a string"),
+        pytest.param("d.x = 'a  b'", "d.x = 'A  B'", id="case in a string"),
+        pytest.param("d.x = 'a  b'", "d.x >= 'a  b'", id="an operator"),
+        pytest.param("ON f.p = d.k", "ON f.q = d.k", id="another column"),
+    ],
+)
+def test_what_follows_otherwise_is_derived_anew(catalog: Catalog, stale: str, fresh: str) -> None:
+    for ours in (OURS, BROKEN):
+        text = f"{JOIN} WHERE d.x = 'a  b' AND {ours} AND f.a = 1".replace(stale, fresh, 1)
+        bare = f"{JOIN} WHERE d.x = 'a  b' AND f.a = 1".replace(stale, fresh, 1)
+        assert rewrite(text, catalog).sql == rewrite(bare, catalog).sql != text
+
+
+def test_a_second_predicate_is_written_beside_the_first(catalog: Catalog) -> None:
+    """And then the clause has what follows, in the one order that a run from nothing gives."""
+    text = (
+        "SELECT f.a FROM f JOIN d ON f.p = d.k JOIN e ON f.q = e.k "
+        f"WHERE d.x = 'a  b' AND {OURS} AND e.x = 'c'"
+    )
+    done = rewrite(text, catalog).sql
+    assert done == rewrite(text.replace(f" AND {OURS}", ""), catalog).sql
+    assert done.count(MARKER) == 2
+
+
+def test_templates_are_compared_as_they_are_written() -> None:
+    """Two references may be masked by the same words, and spaces between braces be part of them."""
+    one = f"f.p IN (SELECT d2.k FROM {{{{ ref('a') }}}} AS d2) {MARKER}"
+    assert says_the_same(one, one)
+    assert not says_the_same(one, one.replace("'a'", "'b'"))
+    assert not says_the_same(one, one.replace("{{ ", "{{"))
