@@ -93,6 +93,7 @@ _BEFORE_QUERY = frozenset(
 
 
 _DEEPER = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
+_OPENING = "([<"  # what they, and types, are written with, but for CASE
 _HIGHER = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
 _NESTED_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
 
@@ -326,7 +327,8 @@ def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
         taken = len(part.encode("utf-8", "surrogateescape"))
         if taken > limits.statement:
             return Failure(start, over("statement", taken, limits.statement), True)
-    if len(tokens) <= limits.nesting or (deep := _nesting(tokens)) <= limits.nesting:
+    opening = sum(map(part.count, _OPENING)) + part.lower().count("case")
+    if opening <= limits.nesting or (deep := _nesting(tokens)) <= limits.nesting:
         return None
     why = f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
     return Failure(start, why, True)
