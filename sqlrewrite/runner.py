@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
-from sqlrewrite.options import Limits, Resolve, not_asked, over
+from sqlrewrite.options import Limits, Options, Resolve, not_asked, options, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
 from sqlrewrite.source import Source, SourceError, decode, unified_diff, write_atomically
@@ -41,6 +41,10 @@ class Request:
     def asks(self) -> bool:
         """Whether an engine is asked, so that the same text may come out otherwise."""
         return self.resolve is not not_asked
+
+    def options(self) -> Options:
+        """The same, checked. Raises ConfigError."""
+        return options(**self.choices, resolve=self.resolve)
 
     @property
     def choices(self) -> dict[str, Any]:

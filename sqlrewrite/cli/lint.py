@@ -22,16 +22,14 @@ from sqlrewrite.cli.common import (
     rewriting_options,
     write_stdout,
 )
-from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
+from sqlrewrite.cli.many import Files, Run, exclude_option, jobs_option, results, why_missing
 from sqlrewrite.config import Settings
-from sqlrewrite.files import Found
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
-from sqlrewrite.report.styled import Printer
-from sqlrewrite.runner import Request, missing
+from sqlrewrite.runner import missing
 
 
 class LintCommand(Command):
@@ -220,7 +218,7 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
-    for raw in _results(found, asked, settings, request, err):
+    for raw in _results(Run(asked, settings, found, request, err, asked.quiet)):
         result = rules.of(raw)
         total.add(result)
         if asked.write_baseline:
@@ -245,26 +243,11 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     return total
 
 
-def _results(
-    found: Found, asked: Asked, settings: Settings, request: Request, err: Printer
-) -> Iterator[Linted]:
+def _results(of: Run) -> Iterator[Linted]:
     """Each path with all that was found in it, one at a time."""
-    for path in found.missing:
+    for path in of.found.missing:
         yield unread(missing(path, why_missing(path)))
-    task = Task(request)
-    hidden = asked.quiet
-    yield from results(
-        asked,
-        found,
-        settings,
-        request,
-        task,
-        run,
-        err,
-        kept=("lint",),
-        doing="linting",
-        hidden=hidden,
-    )
+    yield from results(of, Task(of.request), run, kept=("lint",), doing="linting")
 
 
 def _unsuppressed(result: Linted) -> Linted:

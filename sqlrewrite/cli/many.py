@@ -78,24 +78,31 @@ def jobs_option(function: _Function) -> _Function:
     )(function)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """A run over many files: what was asked and is settled, which files, how each is rewritten, and
+    who shows how far it is, but where that is ``hidden``."""
+
+    asked: Files
+    settings: Settings
+    found: Found
+    request: Request
+    err: Printer
+    hidden: bool
+
+
 def results(
-    asked: Files,
-    found: Found,
-    settings: Settings,
-    request: Request,
+    of: Run,
     job: Job[Result],
     read: Callable[[str, bytes, Request], Result],
-    err: Printer,
     *,
     kept: tuple[object, ...],
     doing: str,
-    hidden: bool,
 ) -> Iterator[Result]:
     """The job's result for each file, one at a time, so that many files take no more memory; what
-    comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache. Shows how
-    far it is, but where that is ``hidden``."""
-    files = found.files
-    with _progress(doing, len(files), err, hidden=hidden) as advance:
+    comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache."""
+    asked, request, files = of.asked, of.request, of.found.files
+    with _progress(doing, len(files), of.err, hidden=of.hidden) as advance:
         done: Iterator[Result]
         if STDIN in files:  # can be read here only
             name = asked.stdin_filename or "<stdin>"
@@ -106,7 +113,7 @@ def results(
         else:
             cache = _open_cache(files, asked.cache, kept, request)
             # One session is asked by one process, and may answer otherwise tomorrow.
-            jobs = 1 if request.asks else asked.jobs or settings.jobs
+            jobs = 1 if request.asks else asked.jobs or of.settings.jobs
             done = each(job, files, jobs, cache)
         for result in done:
             yield result

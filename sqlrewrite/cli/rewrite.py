@@ -19,7 +19,7 @@ from sqlrewrite.cli.common import (
     rewriting_options,
     write_stdout,
 )
-from sqlrewrite.cli.many import Files, exclude_option, jobs_option, results, why_missing
+from sqlrewrite.cli.many import Files, Run, exclude_option, jobs_option, results, why_missing
 from sqlrewrite.cli.spark import (
     SPARK,
     VALUES,
@@ -31,7 +31,7 @@ from sqlrewrite.cli.spark import (
     values_options,
 )
 from sqlrewrite.config import Settings
-from sqlrewrite.files import STDIN, Found
+from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Verdict
 from sqlrewrite.report import text
@@ -174,7 +174,7 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
             resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
             request = replace(request, resolve=resolve)
         left_to_spark, explain = _on_spark(asked, settings, request, err, running)
-        for path, plain in _results(found, asked, settings, request, hidden, err):
+        for path, plain in _results(Run(asked, settings, found, request, err, hidden), asked):
             result = left_to_spark(plain)
             summary.add(result)
             if asked.format == "json":
@@ -196,12 +196,11 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     return summary
 
 
-def _results(
-    found: Found, asked: Asked, settings: Settings, request: Request, hidden: bool, err: Printer
-) -> Iterator[tuple[str, FileResult]]:
+def _results(of: Run, asked: Asked) -> Iterator[tuple[str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
-    for path in found.missing:
+    for path in of.found.missing:
         yield path, missing(path, why_missing(path))
+    settings, request = of.settings, of.request
     wanted, people = _explain(asked, settings), asked.format == "text"
     task = Task(
         request,
@@ -212,19 +211,9 @@ def _results(
         # Where no table is known, that there are candidates all the same is told in the end.
         verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
     )
-    done = results(
-        asked,
-        found,
-        settings,
-        request,
-        task,
-        run,
-        err,
-        kept=("rewrite", task.plans, task.verdicts),
-        doing="rewriting",
-        hidden=hidden,
-    )
-    yield from zip(found.files, done, strict=True)
+    kept = ("rewrite", task.plans, task.verdicts)
+    done = results(of, task, run, kept=kept, doing="rewriting")
+    yield from zip(of.found.files, done, strict=True)
 
 
 def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> None:

@@ -26,9 +26,9 @@ from sqlrewrite.spark.target import SparkError, Target
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
 
+# The options' names, for the sections of a command's help.
 SPARK = ("master", "remote", "conf")
 VALUES = ("collapse_over", "refuse_over")
-"""The options' names, for the sections of a command's help."""
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

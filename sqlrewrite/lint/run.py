@@ -17,7 +17,6 @@ from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem, Span
-from sqlrewrite.options import options
 from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
@@ -90,8 +89,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        wanted = options(**request.choices, resolve=request.resolve)
-        found, bugs = lint(text, request.catalog, wanted)
+        found, bugs = lint(text, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

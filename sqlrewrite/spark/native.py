@@ -17,7 +17,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from sqlrewrite.model import Rewrite, Verdict
-from sqlrewrite.options import options
 from sqlrewrite.plan.expressions import Expression, Subquery, walk
 from sqlrewrite.plan.nodes import (
     CteReference,
@@ -45,7 +44,7 @@ from sqlrewrite.sql.queries import queries
 def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
     """The rewriting with those predicates alone that Spark's own plan does not make needless.
     Raises SparkError."""
-    wanted = options(**request.choices, resolve=request.resolve)
+    wanted = request.options()
     every = examine(rewrite.original, request.catalog, replace(wanted, when="eligible"))
     if not (every.parts and wanted.engine.native_joins):  # asks to be left alone; not Spark's plans
         return rewrite
