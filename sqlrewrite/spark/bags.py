@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -45,7 +44,8 @@ class Comparison:
 
 
 def compare(before: DataFrame, after: DataFrame) -> Comparison:
-    """Compares the rows of two DataFrames. Raises SparkError, also for columns that differ."""
+    """Compares the rows of two DataFrames. Raises SparkError for columns that differ, and what
+    Spark raises."""
     from pyspark.sql import functions as f
 
     kinds = [it.dataType.simpleString() for it in before.schema.fields]
@@ -68,32 +68,31 @@ def compare(before: DataFrame, after: DataFrame) -> Comparison:
             f.count_if(f.col("side") == -1).alias("new"),
         )
     )
-    with spark_errors("the rows cannot be compared"):
-        counted = counted.persist()
-        try:
-            totals = counted.agg(
-                f.sum("old"),
-                f.sum("new"),
-                f.sum(f.greatest(f.col("surplus"), f.lit(0))),
-                f.sum(f.greatest(-f.col("surplus"), f.lit(0))),
-            ).collect()[0]
-            old, new, lost, added = (int(it or 0) for it in totals)
-            left = counted.where("surplus <> 0")
-            floats = [number for number, kind in enumerate(kinds) if kind in _TOLERANCE]
-            if floats and lost == added and lost:
-                left = _unmatched(left, names, kinds, floats)
-                lost, added = _surplus(left)
-            return Comparison(
-                tuple(before.columns),
-                old,
-                new,
-                lost,
-                added,
-                _sample(left, "surplus > 0", names) if lost else (),
-                _sample(left, "surplus < 0", names) if added else (),
-            )
-        finally:
-            counted.unpersist()
+    counted = counted.persist()
+    try:
+        totals = counted.agg(
+            f.sum("old"),
+            f.sum("new"),
+            f.sum(f.greatest(f.col("surplus"), f.lit(0))),
+            f.sum(f.greatest(-f.col("surplus"), f.lit(0))),
+        ).collect()[0]
+        old, new, lost, added = (int(it or 0) for it in totals)
+        left = counted.where("surplus <> 0")
+        floats = [number for number, kind in enumerate(kinds) if kind in _TOLERANCE]
+        if floats and lost == added and lost:
+            left = _unmatched(left, names, kinds, floats)
+            lost, added = _surplus(left)
+        return Comparison(
+            tuple(before.columns),
+            old,
+            new,
+            lost,
+            added,
+            _sample(left, "surplus > 0", names) if lost else (),
+            _sample(left, "surplus < 0", names) if added else (),
+        )
+    finally:
+        counted.unpersist()
 
 
 def _exact(name: str, kind: str) -> Column:

@@ -3,7 +3,10 @@ time, and nothing half-written."""
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,11 +22,85 @@ from sqlrewrite.spark.target import SparkGoneError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS = 150
+
 DDL = """CREATE TABLE sold (amount INT, day INT) USING parquet PARTITIONED BY (day);
 CREATE TABLE days (day INT, season STRING) USING parquet"""
 ENDLESS = """SELECT s.day, (SELECT count(*) FROM range(0, 1000000000000, 1, 2) WHERE id % 7 = 3)
 FROM sold s JOIN days d ON s.day = d.day WHERE d.season = 'winter'
 """
+
+
+# A Spark in the same process that is killed while a command has it do something.
+KILLED = """
+import os, signal, sys, threading
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+from sqlrewrite.cli import main
+from sqlrewrite.spark import catalog
+
+builder = SparkSession.builder.config("spark.sql.warehouse.dir", "w")
+builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
+when = sys.argv.pop(1)
+spark = builder.master("local[2]").getOrCreate()
+for statement in open("ddl.sql").read().split(";"):
+    spark.sql(statement)
+process = SparkContext._gateway.proc.pid
+
+def kill():
+    os.kill(process, signal.SIGKILL)
+
+if when == "later":
+    threading.Timer(4, kill).start()
+else:
+    reading = catalog._relation
+    def dying(spark, name):
+        kill() if name[-1] == when else None
+        return reading(spark, name)
+    catalog._relation = dying
+main()
+"""
+
+
+def killed(folder: Path, when: str, *args: str) -> subprocess.CompletedProcess[str]:
+    (folder / "ddl.sql").write_text(DDL, "utf-8")
+    (folder / "q.sql").write_text(ENDLESS, "utf-8")
+    return subprocess.run(
+        [sys.executable, "-c", KILLED, when, *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+
+@pytest.mark.spark
+def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
+    page = tmp_path / "q.html"
+    done = killed(tmp_path, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Error: q.sql:1: " in done.stderr
+    assert "the Spark process has ended" in done.stderr
+    assert "internal error" not in done.stderr
+    assert not page.exists()
+    assert (tmp_path / "q.sql").read_text("utf-8") == ENDLESS
+
+
+@pytest.mark.spark
+def test_killed_while_pulling(spark: SparkSession, tmp_path: Path) -> None:
+    done = killed(tmp_path, "sold", *"catalog pull -o w.json".split())
+    assert done.returncode == 2, done.stderr
+    assert "the Spark process has ended" in done.stderr
+    assert "internal error" not in done.stderr
+    # What had been read is kept for the next pull, under the name that the help tells.
+    assert not (tmp_path / "w.json").exists()
+    lines = (tmp_path / "w.json.partial").read_text("utf-8").splitlines()
+    assert len(lines) == 2
+    assert "spark_catalog.default.days" in lines[1]
 
 
 @pytest.mark.parametrize(
