@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,20 @@ def run(spark: SparkSession, sql: str) -> Run:
     frame = spark.sql(sql)
     rows = [tuple(row) for row in frame.collect()]
     return Run(rows, partitioned_scans(frame))
+
+
+@contextmanager
+def in_database(
+    spark: SparkSession, name: str, statements: Iterable[str]
+) -> Iterator[SparkSession]:
+    """A new database of that name, current while a module's tests run, with what is made in it."""
+    before = spark.catalog.currentDatabase()
+    spark.sql(f"CREATE DATABASE {name}")
+    spark.sql(f"USE {name}")
+    for statement in statements:
+        spark.sql(statement)
+    yield spark
+    spark.sql(f"USE {before}")
 
 
 @contextmanager

@@ -20,6 +20,8 @@ from sqlrewrite.cli import program
 from sqlrewrite.model import MARKER
 from sqlrewrite.schema import Column, PartitionField, Table, View
 
+from .runs import in_database
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -45,14 +47,9 @@ def run(*args: str) -> Result:
 
 @pytest.fixture(scope="module")
 def pulled(spark: SparkSession) -> Iterator[SparkSession]:
-    before = spark.catalog.currentDatabase()
-    spark.sql("CREATE DATABASE pulled")
-    spark.sql("USE pulled")
-    for statement in DDL.split(";"):
-        spark.sql(statement)
-    spark.sql("CREATE TEMPORARY VIEW passing AS SELECT 1")
-    yield spark
-    spark.sql(f"USE {before}")
+    with in_database(spark, "pulled", DDL.split(";")):
+        spark.sql("CREATE TEMPORARY VIEW passing AS SELECT 1")
+        yield spark
 
 
 @pytest.mark.spark

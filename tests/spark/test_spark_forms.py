@@ -17,7 +17,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from tests.rows import difference
 
-from .runs import broadcast_joins, run
+from .runs import broadcast_joins, in_database, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -118,12 +118,9 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def visits(spark: SparkSession) -> SparkSession:
-    spark.sql("CREATE DATABASE forms")
-    spark.sql("USE forms")
-    for statement in (*DDL.split(";")[:-1], *ROWS):
-        spark.sql(statement)
-    return spark
+def visits(spark: SparkSession) -> Iterator[SparkSession]:
+    with in_database(spark, "forms", (*DDL.split(";")[:-1], *ROWS)):
+        yield spark
 
 
 @pytest.fixture(scope="module")

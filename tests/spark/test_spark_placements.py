@@ -7,6 +7,7 @@ without.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from tests.rows import difference
 
-from .runs import THRESHOLD, broadcast_joins, run
+from .runs import THRESHOLD, broadcast_joins, in_database, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -155,12 +156,9 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def shop(spark: SparkSession) -> SparkSession:
-    spark.sql("CREATE DATABASE placements")
-    spark.sql("USE placements")
-    for statement in [*DDL.split(";")[:-1], *ROWS]:
-        spark.sql(statement)
-    return spark
+def shop(spark: SparkSession) -> Iterator[SparkSession]:
+    with in_database(spark, "placements", (*DDL.split(";")[:-1], *ROWS)):
+        yield spark
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from sqlrewrite.spark.verify import Outcome, Verified, verify_text
 from sqlrewrite.sql.references import references, renamed
 from tests.rule_cases import catalog_of
 
-from .runs import THRESHOLD
+from .runs import THRESHOLD, in_database
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,13 +56,8 @@ INNER = "SELECT s.day, s.amount FROM sold s JOIN days d ON s.day = d.day WHERE d
 
 @pytest.fixture(scope="module")
 def warehouse(spark: SparkSession) -> Iterator[SparkSession]:
-    before = spark.catalog.currentDatabase()
-    spark.sql("CREATE DATABASE sampled")
-    spark.sql("USE sampled")
-    for statement in (DDL + ";" + ROWS).split(";"):
-        spark.sql(statement)
-    yield spark
-    spark.sql(f"USE {before}")
+    with in_database(spark, "sampled", f"{DDL};{ROWS}".split(";")):
+        yield spark
 
 
 @pytest.fixture(scope="module")

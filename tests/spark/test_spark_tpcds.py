@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from benchmarks.tpcds_data import PARTITION_COLUMN, copy_table, table_ddl, witho
 from tests.rows import difference
 from tests.tpcds.support import database, queries, rewritten
 
-from .runs import broadcast_joins, run
+from .runs import broadcast_joins, in_database, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,15 +43,14 @@ KEPT = {
 
 
 @pytest.fixture(scope="module")
-def tpcds(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SparkSession:
+def tpcds(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The tables that the queries need, the facts partitioned by day, in Spark's own catalog."""
     folder = tmp_path_factory.mktemp("tpcds")
     ddl = table_ddl(database())
-    spark.sql("CREATE DATABASE tpcds")
-    spark.sql("USE tpcds")
-    for table in TABLES:
-        _register(spark, ddl[table], table, folder)
-    return spark
+    with in_database(spark, "tpcds", ()):
+        for table in TABLES:
+            _register(spark, ddl[table], table, folder)
+        yield spark
 
 
 def _register(spark: SparkSession, create: str, table: str, folder: Path) -> None:

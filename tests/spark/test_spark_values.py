@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.values import resolve, resolver
 from tests.rows import difference
 
-from .runs import broadcast_joins, run
+from .runs import broadcast_joins, in_database, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,13 +114,10 @@ PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 
 
 @pytest.fixture
-def visits(spark: SparkSession) -> SparkSession:
+def visits(spark: SparkSession) -> Iterator[SparkSession]:
     spark.sql("DROP DATABASE IF EXISTS resolved CASCADE")
-    spark.sql("CREATE DATABASE resolved")
-    spark.sql("USE resolved")
-    for statement in (*DDL.split(";")[:-1], *ROWS):
-        spark.sql(statement)
-    return spark
+    with in_database(spark, "resolved", (*DDL.split(";")[:-1], *ROWS)):
+        yield spark
 
 
 @pytest.fixture

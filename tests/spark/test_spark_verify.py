@@ -22,6 +22,8 @@ from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import SparkError, Target
 from sqlrewrite.spark.verify import Outcome, Verified, verify_text
 
+from .runs import in_database
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -44,13 +46,8 @@ WINTER = f"{QUERY} WHERE d.season = 'winter'"
 
 @pytest.fixture(scope="module")
 def sold(spark: SparkSession) -> Iterator[SparkSession]:
-    before = spark.catalog.currentDatabase()
-    spark.sql("CREATE DATABASE verified")
-    spark.sql("USE verified")
-    for statement in (DDL + ";" + ROWS).split(";"):
-        spark.sql(statement)
-    yield spark
-    spark.sql(f"USE {before}")
+    with in_database(spark, "verified", f"{DDL};{ROWS}".split(";")):
+        yield spark
 
 
 def verified(spark: SparkSession, before: str, after: str) -> Verified:
