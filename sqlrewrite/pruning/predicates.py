@@ -17,6 +17,7 @@ from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER
+from sqlrewrite.options import NotAskedError
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
@@ -91,6 +92,8 @@ def write(
         found = _literals(cases, queries)
         if found:
             return found
+    if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
+        raise NotAskedError(fact)
     operator = first.pair.operator
     equal = operator in ("=", "<=>")
     if form == "in":

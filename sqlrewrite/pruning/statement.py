@@ -97,7 +97,10 @@ def prune(
 
     Raises RecursionError for one that is nested too deeply.
     """
-    bound = bind(statement.tree, text, catalog) if statement.tree is not None else None
+    if statement.tree is None:
+        return None
+    literals = options.form == "values" or bool(options.around.noted)
+    bound = bind(statement.tree, text, catalog, merges=literals)
     if bound is None:
         return None
     plan = bound.plan

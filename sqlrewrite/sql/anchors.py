@@ -72,6 +72,7 @@ class Anchors:
         self._starts = [token.start for token in tokens]
         self._types = [token.token_type for token in tokens]
         self._partner = _partners(self._types)
+        self._merges = TokenType.MERGE in self._types
         self._tops: dict[tuple[int, int], list[int]] = {}
         self._wheres: dict[int, ConditionClause] = {}
         self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
@@ -111,7 +112,8 @@ class Anchors:
     def on(self, inside: int) -> ConditionClause:
         """The ON that the token at an offset belongs to."""
         keyword = self._outward(self.index(inside), TokenType.ON)
-        condition = Range(keyword + 1, self._find(keyword, AFTER_ON, frozenset()))
+        after = AFTER_ON | {TokenType.WHEN} if self._of_merge(keyword) else AFTER_ON
+        condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
         disjunction = self.disjunction(condition)
         return ConditionClause(keyword, condition, disjunction, keyword, keyword)
 
@@ -126,8 +128,11 @@ class Anchors:
             keyword -= 1
         if self.kind(keyword - 1) is OPEN:
             raise AnchorError("the WHERE of an aggregate's FILTER")
-        self._outward(keyword, TokenType.SELECT)  # and not of a DELETE, UPDATE or MERGE
         after = AFTER_ON if self.kind(keyword) is TokenType.ON else AFTER_WHERE
+        if after is AFTER_ON and self._of_merge(keyword):
+            after = AFTER_ON | {TokenType.WHEN}
+        else:
+            self._outward(keyword, TokenType.SELECT)  # and not of a DELETE or UPDATE
         condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
         if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")
@@ -279,6 +284,22 @@ class Anchors:
         return Range(self.index(span.start), self.index(span.end - 1) + 1)
 
     # --- walking -------------------------------------------------------------------------------
+
+    def _of_merge(self, keyword: int) -> bool:
+        """Whether an ON is that of a MERGE, and not of a join in a query."""
+        return (
+            self._merges
+            and not self._stands_in(keyword, TokenType.SELECT)
+            and self._stands_in(keyword, TokenType.MERGE)
+        )
+
+    def _stands_in(self, index: int, opening: TokenType) -> bool:
+        """Whether a token stands behind one of that type, in the same statement or parentheses."""
+        try:
+            self._outward(index, opening)
+        except AnchorError:
+            return False
+        return True
 
     def _outward(self, index: int, wanted: TokenType) -> int:
         """The nearest token of a type before this one and not inside a closed parenthesis."""

@@ -70,14 +70,18 @@ class Bound:
         return where.this if where is not None else None
 
 
-def bind(tree: exp.Expr, text: str, catalog: Catalog) -> Bound | None:
-    """The plan of a statement, or None where it holds no query."""
+def bind(tree: exp.Expr, text: str, catalog: Catalog, *, merges: bool = False) -> Bound | None:
+    """The plan of a statement, or None where it holds no query; ``merges`` says whether a MERGE is
+    to be read as the join that it runs."""
+    role = "query"
     query, with_ = _query_of(tree)
+    if merges and isinstance(tree, exp.Merge):
+        query, role = _join_of(tree), "merge"
     if query is None:
         return None
     binder = Binder(catalog, text)
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
-    bound = binder.query(query, Scope(ctes), "query")
+    bound = binder.query(query, Scope(ctes), role)
     plan = Plan(
         bound,
         tuple(sorted(binder.blocks, key=lambda block: block.number)),
@@ -113,6 +117,19 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
         if isinstance(inner, exp.Query):
             return inner, tree.args.get("with_")
     return None, None
+
+
+def _join_of(tree: exp.Merge) -> exp.Select | None:
+    """The join of a MERGE: each row of the source, with those of the target that match. None where
+    a row of the target counts that matches nothing, and where the text might be misread."""
+    condition, whens = tree.args.get("on"), tree.args.get("whens")
+    if condition is None or whens is None or any(it.args.get("source") for it in whens.expressions):
+        return None
+    if tree.args.get("with_") or tree.args.get("using_cond") or condition.find(exp.Case):
+        return None  # a WHEN in the ON would be taken for those behind it
+    source, target = tree.args["using"].copy(), tree.this.copy()
+    join = exp.Join(this=target, side="LEFT", on=condition.copy())
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=source), joins=[join])
 
 
 def _hints_at_joins(node: exp.Select) -> bool:
@@ -237,7 +254,7 @@ class Binder(RelationBinder):
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
-        shown, complete = self._outputs(node, translator, skim=role.name == "query")
+        shown, complete = self._outputs(node, translator, skim=role.name in ("query", "merge"))
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = self._order(node, shown if complete else (), translator)

@@ -61,6 +61,7 @@ _QUERY_OPENERS = frozenset(
         TokenType.INSERT,
         TokenType.CREATE,
         TokenType.CACHE,
+        TokenType.MERGE,
         TokenType.FROM,
         TokenType.VALUES,
         TokenType.TABLE,
@@ -298,15 +299,15 @@ def _statement(
     failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
     if failure is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
+    known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
     if tokens[0].token_type not in _QUERY_OPENERS:
-        known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
         failure = _excused(failure, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
         tree = parse_tokens(tokens, text)
-    except ParseError as error:
-        failure = _parse_failure(error, tokens)
+    except ParseError as error:  # a MERGE may be what only its engine can read
+        failure = None if known else _parse_failure(error, tokens)
     except RecursionError:
         failure = Failure(start, "nested too deeply to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement

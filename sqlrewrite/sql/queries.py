@@ -83,8 +83,10 @@ def targets(statement: Statement) -> frozenset[str]:
 
 
 _CHANGE_NOTHING = frozenset("analyze desc describe explain refresh set show uncache use".split())
-_NAMES_FIRST = frozenset({TokenType.INSERT, TokenType.CREATE, TokenType.CACHE})
-_READS = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM})
+_NAMES_FIRST = frozenset({TokenType.INSERT, TokenType.CREATE, TokenType.CACHE, TokenType.MERGE})
+_READS = frozenset(
+    {TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM, TokenType.USING}
+)
 
 
 def _endless(statement: Statement, text: str) -> str | None:
