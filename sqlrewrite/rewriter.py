@@ -8,9 +8,10 @@ with all that was found on the way, for those who judge a query rather than chan
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
@@ -22,6 +23,7 @@ from sqlrewrite.model import (
     Problem,
     Removed,
     Rewrite,
+    Span,
 )
 from sqlrewrite.options import Around, Limits, Options, Resolve, ResolveError, options
 from sqlrewrite.schema import Catalog
@@ -157,7 +159,7 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     for statement in found:
         part = Part(statement, failure=statement.failure)
         if statement.failure is None and statement.tree is not None:
-            part = _part(statement, catalog, line, earlier)
+            part = _part(statement, catalog, line)
         if part.failure is not None:
             # Left as it was: what was taken out of it goes back to its place.
             start, end = statement.start, statement.end
@@ -179,7 +181,7 @@ def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options
     )
 
 
-def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int, str]) -> Part:
+def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
     """One statement that parses."""
     if not _concerns(statement, catalog):
         return Part(statement)
@@ -206,7 +208,7 @@ def _part(statement: Statement, catalog: Catalog, line: _Line, earlier: dict[int
     except Exception as error:  # a mistake of ours must cost no more than this statement
         why = f"internal error, please report this: {type(error).__name__}: {error}"
         return Part(statement, failure=Failure(statement.start, why, code=BUG))
-    found = tuple(candidates(pruned, earlier, line.place))
+    found = tuple(candidates(pruned, line.place))
     return Part(statement, pruned.edits, pruned, found, plan)
 
 
@@ -261,14 +263,10 @@ def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewri
 
 def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterator[Removed]:
     """The predicates of an earlier run that were not written again as they were."""
-    if not stripped.predicates:
-        return
-    starts = [stripped.original_offset(part.statement.start) for part in parts]
-    for span in stripped.predicates:
-        text = stripped.original[span.start : span.end]
-        part = parts[max(0, bisect_right(starts, span.start) - 1)]
+    for part in parts if stripped.predicates else ():
         written = "\n".join(edit.text for edit in part.edits)
-        if text not in written:
+        for span in sorted(stale(stripped, part), key=lambda span: span.start):
+            text = stripped.original[span.start : span.end]
             about = bounded(text)
             again = part.pruned is not None and about in part.pruned.bounded
             gone = Removed(part.statement.index, text, *lines.place(span.start), again)
@@ -276,6 +274,22 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
                 gone = replace(gone, reason="its key query gives other keys now")
             why = left_to_engine(part.candidates, about)
             yield replace(gone, reason=why) if why and not again else gone
+
+
+def stale(stripped: Stripped, part: Part) -> Iterator[Span]:
+    """The predicates of an earlier run in a statement, by their spans in the original, that are not
+    the ones that follow now in their clauses."""
+    if part.failure is not None:  # they are put back
+        return
+    clauses, statement = stripped.clauses, part.statement
+    first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
+    for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
+        follow = list(part.pruned.written.get(clause.at, ())) if part.pruned else []
+        for text, span in zip(clause.predicates, clause.spans, strict=True):
+            if text in follow:
+                follow.remove(text)
+            else:
+                yield span
 
 
 def left_to_engine(candidates: Sequence[Candidate], about: str) -> str | None:

@@ -58,6 +58,16 @@ def catalog() -> Catalog:
             "SELECT f.a FROM f -- mine\r\nGROUP BY f.a",
             id="a comment before, and a line's end behind",
         ),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.b = 1 AND -- mine\n  {OURS} GROUP BY f.a",
+            "SELECT f.a FROM f WHERE f.b = 1 -- mine\n   GROUP BY f.a",
+            id="a comment between AND and the predicate",
+        ),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE /* mine */ {OURS} -- one\n AND {OURS} -- two",
+            "SELECT f.a FROM f /* mine */  -- one\n -- two",
+            id="comments all around",
+        ),
     ],
 )
 def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stripped: str) -> None:
@@ -69,6 +79,10 @@ def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stri
     "text",
     [
         pytest.param(f"DELETE FROM f WHERE {OURS}", id="DELETE"),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.b IN (SELECT d.k FROM d) AND {OURS} {MARKER}",
+            id="a second marker, which would be left on the author's condition",
+        ),
         pytest.param(f"SELECT 1; UPDATE f SET a = 1 WHERE {OURS}", id="UPDATE"),
         pytest.param(f"SELECT f.a FROM f WHERE f.b = {{{{ b }}}}_1 AND {OURS}", id="template text"),
         pytest.param(

@@ -19,6 +19,7 @@ from sqlrewrite.options import Limits
 
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
+from .rule_cases import catalog_of
 
 SEEDS = range(6)
 TEXTS = 120
@@ -251,3 +252,14 @@ def test_a_mistake_of_ours_costs_one_statement(
     assert result.sql == text
     assert [(e.code, e.line) for e in result.errors] == [("DPP999", 1)]
     assert "ValueError: a mistake" in result.errors[0].message
+
+
+@pytest.mark.parametrize("call", ["day()", "year()", "datediff()", "weekofyear()"])
+def test_a_function_without_what_it_needs(call: str) -> None:
+    """sqlglot wraps the argument that is not there."""
+    known = catalog_of(
+        "CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);"
+        "CREATE TABLE d (k INT, x INT) USING parquet"
+    )
+    sql = f"SELECT x.n FROM (SELECT p, {call} AS n FROM f) x JOIN d ON x.p = d.k WHERE d.x = 1"
+    assert not rewrite(sql, known).errors

@@ -87,3 +87,90 @@ def test_templates_are_compared_as_they_are_written() -> None:
     assert says_the_same(one, one)
     assert not says_the_same(one, one.replace("'a'", "'b'"))
     assert not says_the_same(one, one.replace("{{ ", "{{"))
+
+
+ALONE = f"{JOIN} AND d.x = 'a  b'"
+OTHER = OURS.replace("'a  b'", "'c'")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            f"{ALONE};\n{ALONE.replace('a  b', 'c')} WHERE {OURS} AND f.b = 1",
+            f"{ALONE} WHERE {OURS};\n{ALONE.replace('a  b', 'c')} WHERE f.b = 1 AND {OTHER}",
+            id="one of another statement, for a new WHERE",
+        ),
+        pytest.param(
+            f"{ALONE};\n{ALONE} WHERE {OURS}",
+            f"{ALONE} WHERE {OURS};\n{ALONE} WHERE {OURS}",
+            id="the same of another statement",
+        ),
+        pytest.param(
+            f"{JOIN} WHERE d.x = 'c' AND {OURS} UNION ALL {JOIN} WHERE d.x = 'a  b' AND {OURS}",
+            f"{JOIN} WHERE d.x = 'c' AND {OTHER} UNION ALL {JOIN} WHERE d.x = 'a  b' AND {OURS}",
+            id="the right one in another branch",
+        ),
+        pytest.param(
+            f"{JOIN} WHERE d.x = 'a  b' UNION ALL {JOIN} WHERE d.x = 'a  b' AND {OURS}",
+            f"{JOIN} WHERE d.x = 'a  b' AND {OURS} UNION ALL {JOIN} WHERE d.x = 'a  b' AND {OURS}",
+            id="none, beside a branch that has one",
+        ),
+        pytest.param(
+            f"{JOIN} WHERE d.x = 'a  b' AND {OURS} AND f.a = 1 AND {OURS}",
+            f"{JOIN} WHERE d.x = 'a  b' AND f.a = 1 AND {OURS}",
+            id="twice",
+        ),
+        pytest.param(
+            f"SELECT 1 FROM d LEFT JOIN f ON f.p = d.k WHERE d.x = 'a  b' AND {OURS}",
+            f"SELECT 1 FROM d LEFT JOIN f ON f.p = d.k AND {OURS} WHERE d.x = 'a  b'",
+            id="moved to where it takes rows away",
+        ),
+    ],
+)
+def test_each_clause_is_judged_by_itself(catalog: Catalog, text: str, expected: str) -> None:
+    done = rewrite(text, catalog)
+    assert done.sql == expected
+    assert not done.errors
+    assert rewrite(expected, catalog).sql == expected
+    assert Verdict.REWRITTEN in {it.verdict for it in done.candidates}
+    findings, _ = lint(text, catalog)
+    assert [it for it in findings if it.code in ("DPP001", "DPP002")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{JOIN} JOIN e ON f.q = e.k WHERE d.x = 'a  b' AND e.x = 'c'",
+        "SELECT f.a FROM f JOIN d ON f.p < d.k WHERE d.x = 'a  b'",
+    ],
+)
+@pytest.mark.parametrize("form", ["in", "set", "range"])
+def test_what_stands_is_not_called_rewritten(catalog: Catalog, text: str, form: str) -> None:
+    once = rewrite(text, catalog, predicate=form).sql
+    again = rewrite(once, catalog, predicate=form)
+    assert again.sql == once != text
+    assert {it.verdict for it in again.candidates} == {Verdict.ALREADY_PRUNED}
+
+
+def test_a_marker_on_a_line_of_its_own(catalog: Catalog) -> None:
+    text = f"{JOIN} WHERE d.x = 'a  b' AND {OURS.replace(f' {MARKER}', f'{chr(10)}{MARKER}')}"
+    done = rewrite(text, catalog)
+    assert done.sql == text
+    assert {it.verdict for it in done.candidates} == {Verdict.ALREADY_PRUNED}
+
+
+def test_a_region_behind_it_does_not_take_it_out(catalog: Catalog) -> None:
+    text = (
+        f"{JOIN} WHERE d.x = 'a  b' AND {OURS}\n"
+        "-- dpp-rewrite: off\n AND f.a = 1\n-- dpp-rewrite: on\n"
+    )
+    assert rewrite(text, catalog).sql == text
+
+
+def test_a_key_query_within_another(catalog: Catalog) -> None:
+    known = catalog_of(DDL.replace("CREATE TABLE d (k INT,", "CREATE TABLE d (w INT, k INT,"))
+    sql = "SELECT f.a FROM f JOIN d ON f.p = d.k JOIN e ON d.w = e.k AND f.q = e.k WHERE e.x = 'a'"
+    done = rewrite(sql, known, hint=False)
+    assert not done.errors
+    assert done.sql.count(MARKER) == 2

@@ -472,3 +472,17 @@ def test_no_two_queries_have_one_note() -> None:
         texts += [text + sign for text in texts for sign in alphabet]
     every = {text for text in texts if text}
     assert len({notes.note(AT, text) for text in every}) == len(every)
+
+
+def test_a_value_in_other_lines_keeps_its_literals() -> None:
+    known = catalog_of(
+        "CREATE TABLE f (a INT, day DATE) USING parquet PARTITIONED BY (day);"
+        "CREATE TABLE d (k DATE, x INT) USING parquet"
+    )
+    sql = "SELECT f.a FROM f JOIN d ON date_add(f.day, 1) = d.k WHERE d.x = 1"
+    written = values(sql, known, giving("DATE '2024-01-01'", kind="date")).sql
+    broken = written.replace("date_add(f.day, 1) IN", "date_add(f.day,\n 1) IN")
+    assert broken != written
+    done = rewrite(broken, known)
+    assert not done.errors
+    assert done.sql == broken

@@ -14,19 +14,20 @@ from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, num
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.statement import Judged, Pruned
+from sqlrewrite.rewriter import stale
 from sqlrewrite.sql.managed import bounded, plain
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    before = (subject.stripped.original[it.start : it.end] for it in subject.managed)
-    stale = {bounded(text) for text in before}
+    gone = stale(subject.stripped, subject.part)
+    told = {bounded(subject.stripped.original[it.start : it.end]) for it in gone}
     for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
         about = {bounded(it.text) for it in judged.predicates} or {plain(judged.unasked or "")}
-        if stale & about:
+        if told & about:
             continue  # DPP002 speaks of it
         fact, why = _fact(candidate), _refused(subject, candidate)
         yield subject.finding(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlrewrite.lint.findings import Finding, Severity
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
-from sqlrewrite.rewriter import Part, left_to_engine
+from sqlrewrite.rewriter import left_to_engine, stale
 from sqlrewrite.sql.managed import bounded
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
@@ -21,16 +21,17 @@ ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks S
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
-    written, follows = _text(subject.part), _text(subject.full)
+    gone = frozenset(stale(subject.stripped, subject.part))
+    unwanted = frozenset(stale(subject.stripped, subject.full))
     pruned = subject.full.pruned
     again = pruned.bounded if pruned is not None else frozenset()
     unasked = pruned.unasked if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
-        if text in written:
+        if span not in gone:
             continue
         about = bounded(text)
-        if text in follows:
+        if span not in unwanted:
             why = left_to_engine(subject.part.candidates, about) or "the engine prunes by itself"
             redundant = subject.finding(
                 "DPP003",
@@ -71,11 +72,6 @@ def check(subject: Subject) -> Iterator[Finding]:
                 f"{MARKER} off, and it is yours",
                 subject.mended,
             )
-
-
-def _text(part: Part) -> str:
-    """All that a rewrite inserts into a statement."""
-    return "\n".join(edit.text for edit in part.edits)
 
 
 def _why(subject: Subject, about: str) -> str:

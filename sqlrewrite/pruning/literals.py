@@ -19,7 +19,7 @@ from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
 from sqlrewrite.schema import Catalog, View
-from sqlrewrite.sql.managed import plain
+from sqlrewrite.sql.managed import behind_value, plain
 from sqlrewrite.sql.notes import note
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
@@ -68,7 +68,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     options = cases[0].options
     noted = options.around.noted.get((plain(bound.fact), bound.query))
     if noted is not None:  # perhaps that of another scan, which spells the column otherwise
-        noted = (bound.fact + noted[0][len(bound.fact) :], noted[1])
+        noted = (bound.fact + behind_value(noted[0]), noted[1])
     why = _refusal(bound.query, cases)
     if options.form != "values":
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))

@@ -87,15 +87,15 @@ def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> lis
 
 
 def _behind(anchors: Anchors, last: int) -> int:
-    """Where a clause's last token ends, and with it a marker with its note: of a predicate that
-    stays because its scan is suppressed."""
+    """Where a clause's last token ends, and with it markers with their notes: of a predicate that
+    stays because its scan is suppressed, or the author has put one more."""
     offset = anchors.tokens[last].end + 1
     marker = f" {MARKER}"
-    if not anchors.text.startswith(marker, offset):
-        return offset
-    offset += len(marker)
-    note = notes.read(anchors.text, offset)
-    return offset if note is None else note[2]
+    while anchors.text.startswith(marker, offset):
+        offset += len(marker)
+        note = notes.read(anchors.text, offset)
+        offset = offset if note is None else note[2]
+    return offset
 
 
 def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:

@@ -26,10 +26,9 @@ Place = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
 
 
-def candidates(result: Pruned, before: dict[int, str], place: Place) -> list[Candidate]:
-    """The candidates of a statement; ``before`` are the insertions of an earlier run by offset."""
-    kept = "\n".join(edit.text for edit in result.edits if before.get(edit.offset) == edit.text)
-    return [_candidate(result, item, kept, place) for item in result.judged]
+def candidates(result: Pruned, place: Place) -> list[Candidate]:
+    """The candidates of a statement."""
+    return [_candidate(result, item, place) for item in result.judged]
 
 
 def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
@@ -61,11 +60,11 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Pruned, item: Judged, kept: str, place: Place) -> Candidate:
+def _candidate(result: Pruned, item: Judged, place: Place) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
-    if verdict is Verdict.REWRITTEN and all(found.marked in kept for found in item.predicates):
+    if verdict is Verdict.REWRITTEN and item.stands:
         verdict = Verdict.ALREADY_PRUNED
     at_fact = _offset(pair.target, pair.fact, result)
     at_dimension = _offset(pair.dimension, pair.key, result)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlrewrite.model import MARKER, Edit
+from sqlrewrite.model import MARKER
 from sqlrewrite.pruning.placement import Slot
 from sqlrewrite.pruning.predicates import Predicate
 from sqlrewrite.sql.anchors import Anchors
@@ -18,13 +18,26 @@ from sqlrewrite.sql.parse import tokenize
 from sqlrewrite.sql.templates import SIGNS
 
 
-def settled(
-    slot: Slot, predicates: Sequence[Predicate], anchors: Anchors, earlier: Mapping[int, Earlier]
-) -> tuple[list[Edit], dict[Predicate, Predicate]] | None:
-    """What puts a clause's earlier predicates back as they were, and the predicates as they stand
-    there; None where the ``predicates`` that follow now are not just the same."""
-    found = _of_clause(slot, anchors, earlier)
-    if found is None or len(found.predicates) != len(predicates):
+def earlier_in(
+    slot: Slot, anchors: Anchors, earlier: Mapping[int, Earlier], end: int
+) -> Earlier | None:
+    """What an earlier run wrote into a clause of a statement, which ends at an offset; its new
+    WHERE is looked for where one would go."""
+    clause, tokens = slot.clause, anchors.tokens
+    if not earlier:
+        return None
+    if clause.keyword is not None:
+        return earlier.get(tokens[clause.keyword].start)
+    behind = clause.condition.end
+    start = tokens[behind - 1].end + 1
+    end = tokens[behind].start if behind < len(tokens) else end
+    return next((earlier[at] for at in range(start, end + 1) if at in earlier), None)
+
+
+def settled(found: Earlier, predicates: Sequence[Predicate]) -> dict[Predicate, Predicate] | None:
+    """The predicates as they stand in a clause already; None where it does not have just the
+    ``predicates`` that follow now."""
+    if len(found.predicates) != len(predicates):
         return None
     left = list(found.predicates)
     theirs: dict[Predicate, Predicate] = {}
@@ -35,18 +48,12 @@ def settled(
         left.remove(same)
         text = predicate.text if same == predicate.marked else same.partition(MARKER)[0].rstrip()
         theirs[predicate] = replace(predicate, text=text)
-    return list(found.edits), theirs
+    return theirs
 
 
-def _of_clause(slot: Slot, anchors: Anchors, earlier: Mapping[int, Earlier]) -> Earlier | None:
-    """What an earlier run wrote into a clause; its new WHERE is looked for where one would go."""
-    clause, tokens = slot.clause, anchors.tokens
-    if clause.keyword is not None:
-        return earlier.get(tokens[clause.keyword].start)
-    behind = clause.condition.end
-    start = tokens[behind - 1].end + 1
-    end = tokens[behind].start if behind < len(tokens) else len(anchors.text)
-    return next((earlier[at] for at in range(start, end + 1) if at in earlier), None)
+def stands(predicate: Predicate, found: Earlier) -> bool:
+    """Whether a predicate is one of those that stand in a clause already."""
+    return any(says_the_same(text, predicate.marked) for text in found.predicates)
 
 
 def says_the_same(one: str, other: str) -> bool:

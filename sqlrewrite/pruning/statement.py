@@ -7,8 +7,9 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
 from types import MappingProxyType
 
 from sqlrewrite.eligibility import (
@@ -32,13 +33,16 @@ from sqlrewrite.pruning.candidates import Pair, find_pairs
 from sqlrewrite.pruning.predicates import Predicate, write
 from sqlrewrite.pruning.reducers import alternatives
 from sqlrewrite.pruning.restrictions import any_of, same_rows
-from sqlrewrite.pruning.settled import settled
+from sqlrewrite.pruning.settled import earlier_in, settled, stands
 from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.managed import Earlier, bounded, has_managed, plain
 from sqlrewrite.sql.parse import Statement
+
+Known = Callable[[placement.Slot], Earlier | None]
+"""What an earlier run wrote into a clause."""
 
 _WORD = re.compile(r"\w+")
 
@@ -48,14 +52,16 @@ _OF_ONE = frozenset((SHARED.code, MISSED.code))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written; ``unasked``
-    is what literals would bound, where nobody was asked for them."""
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
+    earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
+    was asked for them."""
 
     case: Case
     rules: tuple[RuleResult, ...]
     verdict: Verdict
     predicates: tuple[Predicate, ...] = ()
     slot: placement.Slot | None = None
+    stands: bool = False
     unasked: str | None = None
 
     @property
@@ -66,13 +72,15 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pruned:
-    """What became of one statement."""
+    """What became of one statement; ``written`` are the marked predicates that now follow in a
+    clause into which an earlier run wrote some, by its offset."""
 
     statement: Statement
     plan: Plan
     judged: tuple[Judged, ...]
     edits: tuple[Edit, ...]
     bugs: tuple[tuple[int, str], ...] = ()
+    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def bounded(self) -> frozenset[str]:
@@ -112,8 +120,9 @@ def prune(
     judged += _by_others(plan, judged, pairs, options)
     groups = _groups(judged) + _unions(plan, judged)
     written = text[statement.start : statement.tokens[-1].end + 1].lower() if groups else ""
-    done = _written(judged, groups, anchors, frozenset(_WORD.findall(written)))
-    return _edit(statement, bound, done, anchors, earlier)
+    known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
+    done = _written(judged, groups, anchors, frozenset(_WORD.findall(written)), known)
+    return _edit(statement, bound, done, anchors, known)
 
 
 def _by_others(
@@ -188,6 +197,7 @@ def _written(
     groups: Sequence[_Group],
     anchors: Anchors,
     words: frozenset[str],
+    known: Known,
 ) -> tuple[Judged, ...]:
     """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
     case."""
@@ -215,7 +225,7 @@ def _written(
                 for item in items
             ]
         else:
-            why = _comment(cases, found, slot, anchors)
+            why = _comment(cases, found, slot, anchors, known)
             written = [
                 _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
                 for item in items
@@ -255,6 +265,7 @@ def _comment(
     found: tuple[Predicate, ...],
     slot: placement.Slot,
     anchors: Anchors,
+    known: Known,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
     options = cases[0].options
@@ -267,6 +278,9 @@ def _comment(
             return why
     if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
         return "an earlier predicate for it is kept as it is"
+    before = known(slot)
+    if before is not None and all(stands(it, before) for it in found):
+        return None  # and nothing is written at another place
     offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
     return next((why for offset in offsets if (why := options.frozen(offset, mends))), None)
 
@@ -291,7 +305,7 @@ def _edit(
     bound: Bound,
     judged: tuple[Judged, ...],
     anchors: Anchors,
-    earlier: Mapping[int, Earlier],
+    known: Known,
 ) -> Pruned:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""
@@ -302,31 +316,33 @@ def _edit(
             predicates += [found for found in item.predicates if found not in predicates]
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
-    known: set[str] = set()
-    theirs: dict[tuple[placement.Slot, Predicate], Predicate] = {}
+    queries: set[str] = set()
+    standing: dict[placement.Slot, Mapping[Predicate, Predicate]] = {}
+    written: dict[int, tuple[str, ...]] = {}
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors, bound, known, statement.refer)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, statement.refer)
         if wrong is None:
-            as_before = settled(slot, predicates, anchors, earlier) if earlier else None
-            if as_before is not None:
-                made, standing = as_before
-                theirs.update(((slot, one), other) for one, other in standing.items())
+            before = known(slot)
+            theirs = settled(before, predicates) if before is not None else None
+            if before is not None:
+                written[before.at] = tuple(it.marked for it in predicates)
+            if before is not None and theirs is not None:
+                made, standing[slot] = list(before.edits), theirs
+                written[before.at] = before.predicates
             edits += made
             continue
         message = f"a predicate was discarded, please report this: {wrong}"
         bugs.append((made[0].offset, message))
         judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
-    judged = tuple(_as_it_stands(item, theirs) for item in judged) if theirs else judged
-    return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs))
+    judged = tuple(
+        _as_it_stands(item, standing[item.slot]) if item.slot in standing else item
+        for item in judged
+    )
+    return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs), written)
 
 
-def _as_it_stands(
-    item: Judged, theirs: Mapping[tuple[placement.Slot, Predicate], Predicate]
-) -> Judged:
+def _as_it_stands(item: Judged, theirs: Mapping[Predicate, Predicate]) -> Judged:
     """A pair whose predicates the text has already, as they stand there."""
-    if item.slot is None:
-        return item
-    slot = item.slot
-    return replace(item, predicates=tuple(theirs.get((slot, it), it) for it in item.predicates))
+    return replace(item, predicates=tuple(theirs[it] for it in item.predicates), stands=True)

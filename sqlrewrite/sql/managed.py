@@ -36,11 +36,13 @@ class Noted:
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """What an earlier run wrote into one clause: the offset, in the stripped text, of its WHERE or
-    ON, or of where its WHERE was; what would put it back; the predicates with their markers."""
+    ON, or of where its WHERE was; what would put it back; the predicates with their markers, and
+    their spans in the original."""
 
     at: int
     edits: tuple[Edit, ...]
     predicates: tuple[str, ...]
+    spans: tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Stripped:
     ``predicates`` are those in them, each with its marker, and ``foreign`` where a marker stands on
     what is not ours: edited, wrapped or moved by the author, whose it then is. ``noted`` are those
     of literals, which tell when and by which query their keys were found. ``clauses`` are all of
-    them once more, clause by clause.
+    them once more, clause by clause in order.
     """
 
     text: str
@@ -118,7 +120,7 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
         tuple(_of(anchors, found) for found in gone),
         tuple(at for at in _markers(anchors) if at not in known),
         tuple(noted for found in gone if (noted := _noted(text, _of(anchors, found), found))),
-        tuple(_earlier(anchors, *clause, stripped) for clause in clauses),
+        tuple(sorted((_earlier(anchors, *it, stripped) for it in clauses), key=lambda it: it.at)),
     )
 
 
@@ -133,6 +135,12 @@ def bounded(predicate: str) -> str:
     operand of array_contains."""
     match = _BOUNDED.match(predicate.partition(MARKER)[0].rstrip())
     return plain(match["value"] or match["last"]) if match else ""
+
+
+def behind_value(predicate: str) -> str:
+    """What stands behind the value in a predicate of literals: ``IN (1, 2)`` and the like."""
+    match = _BOUNDED.match(predicate)
+    return predicate[match.end("value") :] if match and match["value"] else ""
 
 
 def plain(value: str) -> str:
@@ -215,15 +223,16 @@ def _earlier(
     """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
     keyword = anchors.tokens[clause.keyword or 0].start
     spans = sorted(spans, key=lambda span: span.start)
-    ours = (_of(anchors, found) for found in managed)
+    ours = [
+        it
+        for it in (_of(anchors, found) for found in managed)
+        if any(span.start <= it.start and it.end <= span.end for span in spans)
+    ]
     return Earlier(
         stripped(min(keyword, spans[0].start)),
         tuple(Edit(stripped(it.start), anchors.text[it.start : it.end]) for it in spans),
-        tuple(
-            anchors.text[it.start : it.end]
-            for it in ours
-            if any(span.start <= it.start and it.end <= span.end for span in spans)
-        ),
+        tuple(anchors.text[it.start : it.end] for it in ours),
+        tuple(ours),
     )
 
 
@@ -238,9 +247,9 @@ def _clause_spans(
     tokens, keyword = anchors.tokens, clause.keyword
     if leading == len(pieces) and keyword is not None:
         if anchors.kind(keyword) is TokenType.WHERE:
-            last = ours[-1]
-            assert last is not None
-            yield Span(_blank_before(anchors, keyword, last.end), last.end)
+            for word, found in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
+                assert found is not None
+                yield from _with_word(anchors, word, _of(anchors, found))
         return
     if leading:
         parts = [_of(anchors, found) for found in ours[:leading] if found is not None]
@@ -254,7 +263,17 @@ def _clause_spans(
             yield from _joined(anchors, parts, tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
-            yield Span(_blank_before(anchors, piece.start - 1, found.end), found.end)
+            yield from _with_word(anchors, piece.start - 1, _of(anchors, found))
+
+
+def _with_word(anchors: Anchors, index: int, ours: Span) -> Iterator[Span]:
+    """A predicate with the WHERE or AND before it; the author's comment between them stays."""
+    word = _token(anchors, index)
+    if anchors.text[word.end : ours.start].strip():
+        yield Span(_blank_before(anchors, index, word.end), word.end)
+        yield ours
+    else:
+        yield Span(_blank_before(anchors, index, ours.end), ours.end)
 
 
 def _of(anchors: Anchors, found: Managed) -> Span:
@@ -318,8 +337,8 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
         found = _first_and_word(anchors, last, _before_literals)
         note = (when, query) if found is not None else None
     found = found or _first_and_word(anchors, last, _before_query)
-    if found is None:
-        return None
+    if found is None or anchors.text.startswith(f" {MARKER}", end):
+        return None  # a second marker would be left, on what stands before
     first, word = found
     return Managed(Range(first, last + 1), word, at, end, note)
 

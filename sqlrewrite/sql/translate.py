@@ -276,7 +276,8 @@ class Translator:
         return Call("over", (inner, *partition, *rest))
 
     def _wrapper(self, node: exp.Expr) -> Expression:
-        return self._call(node) if "start" in node.meta else self.translate(node.this)
+        written = "start" in node.meta or node.this is None  # day() has sqlglot wrap nothing
+        return self._call(node) if written else self.translate(node.this)
 
     def _subquery(
         self,
