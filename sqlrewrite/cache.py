@@ -82,7 +82,8 @@ class Cache:
         self._folders: dict[str, _Folder] = {}
         self._met: dict[str, _Folder] = {}
         self._here = os.getcwd()
-        self._database = _open(where or folder())
+        self._path = os.path.join(where or folder(), f"results-{VERSION}.sqlite")
+        self._database = _open(self._path)
 
     def _key(self, digest: bytes) -> bytes:
         return sha256(self._fingerprint + digest).digest()
@@ -136,7 +137,8 @@ class Cache:
         if self._database is None:
             return
         for above, met in self._met.items():
-            if met != self._folders[above] and (value := pickled(met)) is not None:
+            all_of_it = {**self._folders[above], **met}  # a hook names some of the files
+            if met and all_of_it != self._folders[above] and (value := pickled(all_of_it)):
                 self._new[self._folder_key(above)] = value
         self._write()
         with suppress(*_FAILURES):
@@ -161,7 +163,13 @@ class Cache:
         query = f"SELECT key, {what} FROM results WHERE key IN ({marks})"
         try:
             return self._database.execute(query, keys).fetchall()
-        except _FAILURES:
+        except sqlite3.OperationalError:  # another run writes just now
+            return []
+        except _FAILURES:  # broken: the next run begins anew
+            with suppress(*_FAILURES):
+                self._database.close()
+                os.unlink(self._path)
+            self._database = None
             return []
 
     def _write(self) -> None:
@@ -196,15 +204,15 @@ def _unpickled(value: bytes | None) -> Any | None:
     return None
 
 
-def _open(where: str) -> sqlite3.Connection | None:
-    """The database in a folder, made if need be; None where the folder is not ours alone."""
+def _open(path: str) -> sqlite3.Connection | None:
+    """The database, made if need be; None where its folder is not ours alone."""
+    where = os.path.dirname(path)
     try:
         os.makedirs(where, mode=0o700, exist_ok=True)
         status = os.stat(where)
         # A pickle is a program: one that another user could have written is not read.
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
             return None
-        path = os.path.join(where, f"results-{VERSION}.sqlite")
         database = sqlite3.connect(path, timeout=2)
         try:
             database.execute(_TABLE)

@@ -265,7 +265,7 @@ class Task:
 
     def brief(self, kept: Rewrite) -> tuple[int, int] | None:
         """The numbers of statements and candidates, where there is nothing else to say."""
-        if kept.sql or kept.errors or kept.skipped or kept.removed or kept.notes:
+        if kept.sql or kept.errors or kept.skipped or kept.removed or kept.notes or kept.plans:
             return None
         return kept.statements, len(kept.candidates)
 

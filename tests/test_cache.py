@@ -94,6 +94,30 @@ def test_a_file_that_changes_meanwhile(files: list[str]) -> None:
     assert _run(files)[0] == "TEXT A, OTHER, TEXT C"
 
 
+def test_a_broken_cache_is_made_anew(files: list[str]) -> None:
+    """Also where only what is read of it shows that it is broken."""
+    for number in range(40):
+        Path("a").write_text(f"{number} " * 100)
+        _run(files)
+    (path,) = Path("cache").glob("*.sqlite")
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\x5a" * (len(data) - 4096)
+    path.write_bytes(data)
+    assert _run(files)[1] == files
+    _run(files)
+    assert _run(files)[1] == []
+
+
+def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "q.sql"
+    path.write_text("SELECT 1")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(FileNotFoundError):  # which the one who opens it takes for no cache
+        Cache(b"one", str(tmp_path / "cache"))
+
+
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were written just now count as written long ago."""

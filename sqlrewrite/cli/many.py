@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -132,7 +133,10 @@ def _open_cache(
     if engine.endswith(".toml"):
         engine = str(digest(engine))
     choices = {**request.choices, "engine": engine}
-    return Cache(fingerprint(request.catalog, kept, request.strip, choices))
+    try:
+        return Cache(fingerprint(request.catalog, kept, request.strip, choices))
+    except OSError:  # the folder that we stand in is gone
+        return None
 
 
 def why_missing(path: str) -> str:
@@ -141,6 +145,8 @@ def why_missing(path: str) -> str:
 
     from sqlrewrite.cli import COMMANDS
 
+    if os.path.exists(path):
+        return "cannot be read: permission denied"
     near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
     hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
     return f"no such file or directory{hint}"
