@@ -38,6 +38,8 @@ def _kinds(text: str) -> list[tuple[str, tuple[str, ...], str]]:
     [
         ("SELECT 1 -- dpp-rewrite: ignore", [("ignore", (), "")]),
         ("SELECT 1 --dpp-rewrite:ignore[dpp001] why", [("ignore", ("DPP001",), "why")]),
+        ("SELECT 1 -- dpp-rewrite: ignore[DPP001 why", [("ignore[", (), "[DPP001 why")]),
+        ("SELECT 1 -- dpp-rewrite: ignore[] why", [("ignore[", (), "why")]),
         (
             "-- dpp-rewrite: ignore[DPP001, DPP004] both\nSELECT 1",
             [("ignore", ("DPP001", "DPP004"), "both")],
@@ -271,3 +273,10 @@ def test_a_marker_on_what_is_the_author_s_is_said(catalog: Catalog, text: str) -
 
 def test_a_marker_in_a_string_is_no_marker(catalog: Catalog) -> None:
     assert rewrite(f"SELECT '{MARKER}' FROM f", catalog).notes == ()
+
+
+@pytest.mark.parametrize("codes", ["[DPP001", "[]"])
+def test_codes_that_cannot_be_read_are_not_all_codes(catalog: Catalog, codes: str) -> None:
+    text = f"SELECT f.a\nFROM f -- dpp-rewrite: ignore{codes}\nJOIN d ON f.p = d.k {WHERE}"
+    assert MARKER in rewrite(text, catalog).sql
+    assert {"DPP001", "DPP008"} <= {it.code for it in lint(text, catalog)[0]}

@@ -107,10 +107,13 @@ def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directi
             if match is None:
                 continue
             codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))
+            codes, why = tuple(filter(None, codes)), match["why"].strip()
+            # Codes were meant, and there are none: it must not be taken for all of them.
+            missing = why.startswith("[") or (match["codes"] is not None and not codes)
             yield Directive(
-                match["kind"],
-                tuple(filter(None, codes)),
-                match["why"].strip(),
+                match["kind"] + "[" * missing,
+                codes,
+                why,
                 Span(match.start(), comment.end()),
                 lines.place(match.start())[0],
             )
