@@ -18,7 +18,8 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The files to read, in order and each once, and the paths that lead nowhere."""
+    """The files to read, in order and each once, and the paths that lead nowhere, or to a folder
+    that cannot be read."""
 
     files: tuple[str, ...]
     missing: tuple[str, ...]
@@ -38,11 +39,12 @@ def find(
     for path in paths:
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
-        elif os.path.isdir(path):
+        elif os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
             for name, real in _search(path, folders):
                 if not excluded.match(name):
                     files.setdefault(real, name)
-        elif os.path.lexists(path):  # a dangling link is reported by the one who opens it
+        elif os.path.lexists(path) and not os.path.isdir(path):
+            # A dangling link is reported by the one who opens it.
             if not (force and excluded.match(path)):
                 files.setdefault(os.path.realpath(path), path)
         else:

@@ -204,10 +204,17 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
         root=settings.root,
         strict=asked.strict or settings.strict,
     )
-    path = asked.baseline or settings.baseline
-    if path is None or asked.write_baseline:
+    path = _baseline(asked, settings)
+    by_default = not (asked.baseline or settings.baseline)
+    if asked.write_baseline or (by_default and not os.path.exists(path)):
         return Rules(selection, baseline.Baseline(root=settings.root))
     return Rules(selection, baseline.load(path, settings.root))
+
+
+def _baseline(asked: Asked, settings: Settings) -> str:
+    """The baseline's file; the one that --write-baseline makes is known without being named."""
+    default = os.path.join(settings.root, baseline.NAME)
+    return asked.baseline or settings.baseline or default
 
 
 def _run(asked: Asked, settings: Settings) -> Sum:
@@ -218,7 +225,9 @@ def _run(asked: Asked, settings: Settings) -> Sum:
     people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
-    for raw in _results(Run(asked, settings, found, request, err, asked.quiet)):
+    # Where findings go to the terminal, a bar would stand among them.
+    hidden = asked.quiet or (people and out.stream.isatty())
+    for raw in _results(Run(asked, settings, found, request, err, hidden)):
         result = rules.of(raw)
         total.add(result)
         if asked.write_baseline:
@@ -230,7 +239,10 @@ def _run(asked: Asked, settings: Settings) -> Sum:
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
     if asked.write_baseline:
-        path = asked.baseline or settings.baseline or os.path.join(settings.root, baseline.NAME)
+        if total.failures:
+            err.print([(("the baseline is not written: not all files were read", "bold red"),)])
+            return total
+        path = _baseline(asked, settings)
         baseline.write(path, known)
         err.print([((f"{sum(known.values())} findings written to {path}", "bold"),)])
         return total

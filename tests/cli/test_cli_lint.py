@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -139,6 +140,30 @@ def test_baseline(run: Callable[..., Ran]) -> None:
     assert run("lint", "--format", "concise", "q.sql").out.count(b"\n") == 1
     Path("p.sql").write_text(WHOLE)
     assert run("lint", "p.sql").status == 1
+
+
+def test_the_baseline_by_default(run: Callable[..., Ran]) -> None:
+    Path("q.sql").write_text(WHOLE)
+    assert run("lint", "q.sql").status == 1
+    assert run("lint", "--write-baseline", "q.sql").status == 0
+    assert run("lint", "q.sql").status == 0
+    known = Path(".dpp-rewrite-baseline.json").read_bytes()
+    ran = run("lint", "--write-baseline", "q.sql", "no.sql")
+    assert ran.status == 2
+    assert "the baseline is not written" in ran.err
+    assert Path(".dpp-rewrite-baseline.json").read_bytes() == known
+
+
+def test_a_name_that_is_not_utf_8(run: Callable[..., Ran]) -> None:
+    name = os.fsdecode(b"lat\xe9.sql")
+    try:
+        Path(name).write_text(WHOLE)
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    for form in ("sarif", "json", "gitlab", "github", "junit", "text", "concise"):
+        ran = run("lint", "--format", form, name)
+        assert ran.status == 1, form
+        assert b"DPP007" in ran.out
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": []}', '{"version": 1}'])

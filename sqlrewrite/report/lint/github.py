@@ -28,7 +28,7 @@ def _lines(results: Sequence[Linted]) -> Iterator[str]:
         yield from found[: CAP if len(found) <= CAP else CAP - 1]
         if len(found) > CAP:
             more = len(found) - CAP + 1
-            yield f"::{level} title=dpp-rewrite::+{more} more: see the log of `dpp-rewrite lint`"
+            yield f"::{level} title=dpp-rewrite::+{more} more: `dpp-rewrite lint` shows them"
 
 
 def _commands(results: Sequence[Linted], level: str) -> Iterator[str]:

@@ -131,8 +131,8 @@ def _region(place: Place) -> dict[str, int]:
 def _uri(path: str) -> dict[str, str]:
     slashes = path.replace(os.sep, "/")
     if os.path.isabs(path):
-        return {"uri": "file://" + quote(slashes)}
-    return {"uri": quote(slashes), "uriBaseId": "%SRCROOT%"}
+        return {"uri": "file://" + quote(slashes, errors="surrogateescape")}
+    return {"uri": quote(slashes, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
 
 
 def line_hashes(text: str) -> dict[int, str]:
