@@ -6,8 +6,8 @@ fact table that it reads, the prediction of `--when missed` against what Spark r
 Measured were the scans of executed plans in three settings: Spark's defaults, no broadcast joins,
 and INT partition columns against BIGINT keys (`docs/tpcds.json`, made by `benchmarks.tpcds`). A
 table of a query counts as pruned if one of its scans is. The queries in which nothing can be pruned
-have not been run; of the others only some in the last setting, and the rest is left out there. The
-exit status is 1 if a prediction is wrong. Needs duckdb for the queries.
+have not been run; of the others, one that a setting has not seen is left out there. The exit status
+is 1 if a prediction is wrong. Needs duckdb for the queries.
 """
 
 from __future__ import annotations

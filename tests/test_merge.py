@@ -7,6 +7,8 @@ may be added to the ON, wherever no row of the target is looked at for matching 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import partial
 
 import duckdb
 import pytest
@@ -165,7 +167,7 @@ ENDS = (
 def test_the_same_table_comes_of_it(catalog: Catalog, merge: str, seed: int) -> None:
     """DuckDB runs both, over random rows with NULL keys."""
     pick = random.Random(seed)
-    number = lambda: pick.choice(("NULL", "1", "2", "3", "4"))  # noqa: E731
+    number = partial(pick.choice, ("NULL", "1", "2", "3", "4"))
     rows = [
         f"INSERT INTO f SELECT DISTINCT * FROM (VALUES {_rows(8, number)}) AS v(id, p, a)",
         f"INSERT INTO d SELECT k, id, min(x) FROM (VALUES {_rows(6, number)}) AS v(k, id, x) "
@@ -190,8 +192,7 @@ def test_the_same_table_comes_of_it(catalog: Catalog, merge: str, seed: int) -> 
         assert MARKER in done.sql
 
 
-def _rows(count: int, number: object) -> str:
-    assert callable(number)
+def _rows(count: int, number: Callable[[], str]) -> str:
     return ", ".join(f"({number()}, {number()}, {number()})" for _ in range(count))
 
 

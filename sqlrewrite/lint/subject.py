@@ -74,10 +74,7 @@ class Subject:
         part, stripped = self.heeding
         for edit in part.edits:
             inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
-        shift = 0
-        for span in stripped.removed:
-            at = span.start - shift
-            shift += span.end - span.start
+        for span, at in zip(stripped.removed, stripped.places, strict=True):
             if not self.extent.start <= span.start < self.extent.end:
                 continue
             new = inserted.pop(at, "")

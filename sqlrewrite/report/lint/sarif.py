@@ -129,10 +129,10 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _uri(path: str) -> dict[str, str]:
-    slashes = path.replace(os.sep, "/")
+    uri = quote(path.replace(os.sep, "/"), errors="surrogateescape")
     if os.path.isabs(path):
-        return {"uri": "file://" + quote(slashes, errors="surrogateescape")}
-    return {"uri": quote(slashes, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
 
 
 def line_hashes(text: str) -> dict[int, str]:
