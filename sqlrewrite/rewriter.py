@@ -183,7 +183,8 @@ def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options
 
 def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
     """One statement that parses."""
-    if not _concerns(statement, catalog):
+    words = statement.words
+    if words.isdisjoint(catalog.prunable):  # it names no partitioned table and no view
         return Part(statement)
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.pruning.record import candidates, plan_diff
@@ -195,7 +196,7 @@ def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
     if options.form == "values" or line.stripped.noted:
         options = replace(options, around=_around(statement, catalog, line))
     try:
-        pruned = prune(statement, line.stripped.text, catalog, options, line.earlier)
+        pruned = prune(statement, words, line.stripped.text, catalog, options, line.earlier)
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)
@@ -229,12 +230,6 @@ def _around(statement: Statement, catalog: Catalog, line: _Line) -> Around:
         if start <= it.start <= end
     }
     return Around(catalog, noted, line.changed)
-
-
-def _concerns(statement: Statement, catalog: Catalog) -> bool:
-    """Whether a statement names a partitioned table or a view at all."""
-    names = catalog.prunable
-    return bool(names) and not names.isdisjoint([it.text.lower() for it in statement.tokens])
 
 
 def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewrite:

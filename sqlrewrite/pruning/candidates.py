@@ -15,6 +15,7 @@ from sqlrewrite.plan.expressions import (
     Call,
     ColumnRef,
     Expression,
+    Literal,
     Subquery,
     columns,
 )
@@ -173,6 +174,8 @@ def _tie(
                 shape = join.type
             operators = _BETWEEN if name == "between" else (name,)
             for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
+                if isinstance(one, Literal) or isinstance(other, Literal):
+                    continue
                 tie = Tie(block, condition, operator, shape.value, join, implied)
                 yield tie, Side(one, 0), Side(other, number)
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:
@@ -244,7 +247,7 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             target, column = _target(path, ways)
             side, shape = _side(plan, tie, ref, keys[0])
             yield Pair(
-                tie=replace(tie, shape=shape),
+                tie=tie if shape == tie.shape else replace(tie, shape=shape),
                 operator=operator,
                 side=side,
                 path=path,

@@ -123,9 +123,17 @@ def _reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
     return found[relation]
 
 
-def _equalities(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
     """The columns that must equal a column of another relation in the block wherever a row of this
     one matters, ours first."""
+    key = ("equalities", relation)
+    found: list[tuple[ColumnRef, ColumnRef]] | None = plan.memo.get(key)
+    if found is None:
+        found = plan.memo[key] = list(_equated(plan, relation))
+    return found
+
+
+def _equated(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
     for condition in _reaching(plan, relation):
         match condition.expression:
             case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):

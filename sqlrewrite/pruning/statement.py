@@ -6,7 +6,6 @@ that names no partitioned table costs neither this work nor the imports for it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -44,7 +43,6 @@ from sqlrewrite.sql.parse import Statement
 Known = Callable[[placement.Slot], Earlier | None]
 """What an earlier run wrote into a clause."""
 
-_WORD = re.compile(r"\w+")
 
 _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
@@ -95,13 +93,14 @@ class Pruned:
 
 def prune(
     statement: Statement,
+    words: frozenset[str],
     text: str,
     catalog: Catalog,
     options: Options,
     earlier: Mapping[int, Earlier] = MappingProxyType({}),
 ) -> Pruned | None:
-    """One statement from its tree to its edits; None where it holds no query. ``earlier`` is what
-    an earlier run wrote, by the offset of its clause.
+    """One statement from its tree to its edits; None where it holds no query. ``words`` are those
+    of its tokens, ``earlier`` is what an earlier run wrote, by the offset of its clause.
 
     Raises RecursionError for one that is nested too deeply.
     """
@@ -119,9 +118,8 @@ def prune(
     judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
     judged += _by_others(plan, judged, pairs, options)
     groups = _groups(judged) + _unions(plan, judged)
-    written = text[statement.start : statement.tokens[-1].end + 1].lower() if groups else ""
     known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
-    done = _written(judged, groups, anchors, frozenset(_WORD.findall(written)), known)
+    done = _written(judged, groups, anchors, words, known)
     return _edit(statement, bound, done, anchors, known)
 
 

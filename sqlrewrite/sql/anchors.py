@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import Token, TokenType
 
@@ -35,12 +35,16 @@ if TYPE_CHECKING:
     from sqlrewrite.plan.nodes import Clause, Condition
 
 
+_TO_FROM = AFTER_WHERE | {TokenType.FROM}
+_TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
+_AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
+
+
 class AnchorError(Exception):
     """The text around a place is not of the form that the tree promised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """A stretch of tokens, ``end`` exclusive."""
 
     start: int
@@ -73,7 +77,8 @@ class Anchors:
         self._types = [token.token_type for token in tokens]
         self._partner = _partners(self._types)
         self._merges = TokenType.MERGE in self._types
-        self._tops: dict[tuple[int, int], list[int]] = {}
+        self._tops: dict[Range, list[int]] = {}
+        self._ands: dict[Range, list[int]] = {}
         self._wheres: dict[int, ConditionClause] = {}
         self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
 
@@ -99,21 +104,21 @@ class Anchors:
         return self._wheres[select]
 
     def _where(self, select: int) -> ConditionClause:
-        start = self._find(select, frozenset({TokenType.FROM}), AFTER_WHERE)
+        start = self._find(select, _TO_FROM)
         if self.kind(start) is not TokenType.FROM:
             raise AnchorError("a SELECT without FROM")
-        stop = self._find(start, AFTER_WHERE | {TokenType.WHERE}, frozenset())
+        stop = self._find(start, _TO_WHERE)
         if self.kind(stop) is not TokenType.WHERE:
             return ConditionClause(None, Range(stop, stop), False, select, start)
-        end = self._find(stop, AFTER_WHERE, frozenset())
+        end = self._find(stop, AFTER_WHERE)
         condition = Range(stop + 1, end)
         return ConditionClause(stop, condition, self.disjunction(condition), select, start)
 
     def on(self, inside: int) -> ConditionClause:
         """The ON that the token at an offset belongs to."""
         keyword = self._outward(self.index(inside), TokenType.ON)
-        after = AFTER_ON | {TokenType.WHEN} if self._of_merge(keyword) else AFTER_ON
-        condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
+        after = _AFTER_MERGE_ON if self._of_merge(keyword) else AFTER_ON
+        condition = Range(keyword + 1, self._find(keyword, after))
         disjunction = self.disjunction(condition)
         return ConditionClause(keyword, condition, disjunction, keyword, keyword)
 
@@ -130,10 +135,10 @@ class Anchors:
             raise AnchorError("the WHERE of an aggregate's FILTER")
         after = AFTER_ON if self.kind(keyword) is TokenType.ON else AFTER_WHERE
         if after is AFTER_ON and self._of_merge(keyword):
-            after = AFTER_ON | {TokenType.WHEN}
+            after = _AFTER_MERGE_ON
         else:
             self._outward(keyword, TokenType.SELECT)  # and not of a DELETE or UPDATE
-        condition = Range(keyword + 1, self._find(keyword, after, frozenset()))
+        condition = Range(keyword + 1, self._find(keyword, after))
         if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")
         return ConditionClause(keyword, condition, self.disjunction(condition), keyword, keyword)
@@ -193,12 +198,11 @@ class Anchors:
     def conjuncts(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition in order, parentheses looked through."""
         condition = self._unwrapped(condition)
-        top = self._top(condition)
-        if any(self._types[index] in OR for index in top):
+        if self.disjunction(condition):
             return [condition]
         found: list[Range] = []
         start = condition.start
-        for index in (*self._ands(top), condition.end):
+        for index in (*self.connectives(condition), condition.end):
             piece = Range(start, index)
             wrapped = self._unwrapped(piece) != piece
             found += self.conjuncts(piece) if wrapped else [piece]
@@ -317,7 +321,7 @@ class Anchors:
             index -= 1
         raise AnchorError(f"no {wanted.name} around the place")
 
-    def _find(self, start: int, wanted: frozenset[TokenType], stop: frozenset[TokenType]) -> int:
+    def _find(self, start: int, wanted: frozenset[TokenType]) -> int:
         """The first token after ``start`` at its depth of one of these types, or where that depth
         ends."""
         types, index = self._types, start + 1
@@ -325,7 +329,7 @@ class Anchors:
             kind = types[index]
             if kind is OPEN:
                 index = self._partner.get(index, len(types))
-            elif kind is CLOSE or ((kind in wanted or kind in stop) and self._keyword(index, kind)):
+            elif kind is CLOSE or (kind in wanted and self._keyword(index, kind)):
                 return index
             index += 1
         return min(index, len(types))
@@ -364,12 +368,12 @@ class Anchors:
 
     def connectives(self, condition: Range) -> list[int]:
         """The ANDs at the top of a condition, without those of BETWEEN."""
-        return self._ands(self._top(condition))
-
-    def _ands(self, top: list[int]) -> list[int]:
-        found: list[int] = []
+        found = self._ands.get(condition)
+        if found is not None:
+            return found
+        found = self._ands[condition] = []
         between = 0
-        for index in top:
+        for index in self._top(condition):
             kind = self._types[index]
             if kind is TokenType.BETWEEN:
                 between += 1
@@ -381,13 +385,12 @@ class Anchors:
 
     def _top(self, condition: Range) -> list[int]:
         """The tokens of a condition outside any parentheses, brackets and CASE … END."""
-        key = (condition.start, condition.end)
-        known = self._tops.get(key)
+        known = self._tops.get(condition)
         if known is not None:
             return known
-        found = self._tops[key] = []
+        found = self._tops[condition] = []
         depth = cases = 0
-        for index in range(*key):
+        for index in range(condition.start, condition.end):
             kind = self._types[index]
             step = STEPS.get(kind)
             if kind in CASE_END and (

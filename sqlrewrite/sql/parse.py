@@ -133,6 +133,11 @@ class Statement:
     refer: Refer = _no_name
     end: int = 0
 
+    @property
+    def words(self) -> frozenset[str]:
+        """What its tokens say, in lower case, every name among them."""
+        return frozenset([token.text.lower() for token in self.tokens])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:

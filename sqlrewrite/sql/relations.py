@@ -40,6 +40,8 @@ _PLAIN_TABLE = frozenset(
 )
 _MAX_VIEW_DEPTH = 20
 
+_NAMED_FIRST = ("catalog", "db", "this")
+
 # How far before a relation's first name its comma is looked for, and what in between speaks against
 # one: a join's word, or a comment, which may hold anything.
 _NEAR = 200
@@ -243,7 +245,7 @@ class RelationBinder:
                 translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
             return Opaque(number, alias, reason, span, columns)
-        names = [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+        names = [node.args[key] for key in _NAMED_FIRST if node.args.get(key)]
         parts = tuple([name.name.lower() for name in names])
         sampled = node.args.get("sample") is not None
         name = parts[-1]
@@ -345,7 +347,7 @@ class RelationBinder:
 
     def _name_span(self, node: exp.Table) -> Span | None:
         """A table's name in the text, with the time travel behind it."""
-        parts = [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+        parts = [node.args[key] for key in _NAMED_FIRST if node.args.get(key)]
         if not all(isinstance(part, exp.Identifier) for part in parts):
             return None
         if not parts or "start" not in parts[0].meta or "end" not in parts[-1].meta:
@@ -379,8 +381,11 @@ def _condition(expression: Expression) -> Condition:
 
 def _behind_comma(node: exp.Expr, text: str) -> bool:
     """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
-    tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
-    start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+    first = next((node.args[key] for key in _NAMED_FIRST if node.args.get(key)), node)
+    start = first.meta.get("start")
+    if start is None:
+        tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
+        start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
     _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
     return bool(comma) and _NOT_A_COMMA.search(between) is None
 

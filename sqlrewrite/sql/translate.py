@@ -385,8 +385,12 @@ def _children(node: exp.Expr) -> list[exp.Expr]:
     """Operands in the text's order where sqlglot keeps it; names and types are no operands."""
     found: list[exp.Expr] = []
     for value in node.args.values():
-        if isinstance(value, exp.Expr):
+        if type(value) is list:
+            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it)]
+        elif isinstance(value, exp.Expr) and _is_operand(value):
             found.append(value)
-        elif isinstance(value, list):
-            found += [item for item in value if isinstance(item, exp.Expr)]
-    return [item for item in found if type(item) not in _NO_OPERANDS]
+    return found
+
+
+def _is_operand(node: exp.Expr) -> bool:
+    return type(node) not in _NO_OPERANDS

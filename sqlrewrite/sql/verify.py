@@ -110,19 +110,17 @@ def same_tree(one: object, other: object) -> bool:
         if isinstance(a, exp.Expr) and isinstance(b, exp.Expr):
             if type(a) is not type(b):
                 return False
-            keys = {key for key, value in a.args.items() if _given(value)}
-            if keys != {key for key, value in b.args.items() if _given(value)}:
-                return False
-            stack += [(a.args[key], b.args[key]) for key in keys]
+            stack += [(value, b.args.get(key)) for key, value in a.args.items()]
+            stack += [(None, value) for key, value in b.args.items() if key not in a.args]
         elif isinstance(a, list) and isinstance(b, list):
             if len(a) != len(b):
                 return False
             stack += zip(a, b, strict=True)
-        elif a != b:
+        elif a is not b and (_says(a) or _says(b)) and (type(a) is not type(b) or a != b):
             return False
     return True
 
 
-def _given(value: object) -> bool:
+def _says(value: object) -> bool:
     """Whether an argument says something: sqlglot leaves out, or sets to nothing, at will."""
-    return value is not None and value is not False and value != []
+    return not (value is None or value is False or (type(value) is list and not value))
