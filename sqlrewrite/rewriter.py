@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from sqlrewrite.collector import at_rest
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
     Candidate,
@@ -128,7 +129,8 @@ def rewrite(
         limits=limits,
         resolve=resolve,
     )
-    return examine(sql, catalog, wanted).result
+    with at_rest(sql):  # until no more is left of it than the result
+        return examine(sql, catalog, wanted).result
 
 
 def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -> Examined:

@@ -1,0 +1,59 @@
+"""The collector rests while a text is worked on, and is afterwards as it was."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.collector import at_rest
+from sqlrewrite.model import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def enabled() -> Iterator[None]:
+    gc.enable()
+    yield
+    gc.enable()
+
+
+def test_it_rests_and_goes_on() -> None:
+    with at_rest("SELECT 1"):
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_it_goes_on_after_an_error() -> None:
+    with pytest.raises(ValueError), at_rest("SELECT 1"):
+        raise ValueError
+    assert gc.isenabled()
+
+
+def test_who_has_switched_it_off_has_it_off() -> None:
+    gc.disable()
+    with at_rest("SELECT 1"):
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+
+
+def test_one_within_another() -> None:
+    with at_rest("SELECT 1"):
+        with at_rest("SELECT 2"):
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_no_rest_over_a_large_text() -> None:
+    with at_rest("SELECT 1;" * 20_000):
+        assert gc.isenabled()
+
+
+def test_a_rewrite_leaves_it_as_it_was() -> None:
+    rewrite("SELECT 1", Catalog())
+    assert gc.isenabled()
+    with pytest.raises(ConfigError):
+        rewrite("SELECT 1", Catalog(), engine="none")
+    assert gc.isenabled()
