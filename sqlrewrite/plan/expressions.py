@@ -116,6 +116,8 @@ def columns(expression: Expression, *, inside: bool = True) -> tuple[ColumnRef, 
         kind = type(node)
         if kind is ColumnRef:
             found.append(node)  # type: ignore[arg-type]
+        elif kind is Call:
+            stack += node.args  # type: ignore[union-attr]
         elif kind is Literal:
             continue
         elif isinstance(node, Subquery) and not inside:
@@ -127,7 +129,7 @@ def columns(expression: Expression, *, inside: bool = True) -> tuple[ColumnRef, 
 
 def relations(expression: Expression) -> frozenset[int]:
     """The numbers of the relations that an expression refers to."""
-    return frozenset(ref.relation for ref in columns(expression))
+    return frozenset([ref.relation for ref in columns(expression)])
 
 
 def conjuncts(expression: Expression) -> Iterator[Expression]:

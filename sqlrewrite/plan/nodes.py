@@ -30,6 +30,10 @@ class JoinType(Enum):
     ANTI = "left anti"
     UNKNOWN = "unknown"
 
+    __hash__ = (
+        object.__hash__
+    )  # an Enum's own is a function of Python's, and tables are asked often
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:

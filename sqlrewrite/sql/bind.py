@@ -325,8 +325,10 @@ class Binder(RelationBinder):
         if place is not None and kind == "on":
             self.ons[place] = clause
         return tuple(
-            Condition(expression, relations(expression), place, ordinal, len(trees))
-            for ordinal, expression in enumerate(expressions)
+            [
+                Condition(expression, relations(expression), place, ordinal, len(trees))
+                for ordinal, expression in enumerate(expressions)
+            ]
         )
 
     def _clause(self, kind: str, expressions: list[Expression]) -> Clause | None:

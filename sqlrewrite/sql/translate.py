@@ -182,13 +182,16 @@ class Translator:
         last = args["this"]
         if isinstance(last, exp.Star):
             return Unknown("a star of columns")
-        identifiers = [last]
         if args.get("table"):
             identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
-        parts = tuple([part.args["this"].lower() for part in identifiers])
-        if len(parts) == 1 and parts[0] in self.aliases and not self._in_from(parts[0]):
-            return self.aliases[parts[0]]
-        found = resolve(self.scope, parts, self._span(identifiers))
+            parts = tuple([part.args["this"].lower() for part in identifiers])
+            span = self._span(identifiers[0], last)
+        else:
+            name = last.args["this"].lower()
+            if name in self.aliases and not self._in_from(name):
+                return self.aliases[name]
+            parts, span = (name,), self._span(last, last)
+        found = resolve(self.scope, parts, span)
         if isinstance(found, Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
         return found
@@ -196,11 +199,11 @@ class Translator:
     def _in_from(self, name: str) -> bool:
         return bool(named(self.scope, name, None))
 
-    def _span(self, identifiers: list[exp.Expr]) -> Span | None:
-        start, end = identifiers[0].meta.get("start"), identifiers[-1].meta.get("end")
-        if self.in_view or start is None or end is None:
+    def _span(self, first: exp.Expr, last: exp.Expr) -> Span | None:
+        if self.in_view:
             return None
-        return Span(start, end + 1)
+        start, end = first.meta.get("start"), last.meta.get("end")
+        return None if start is None or end is None else Span(start, end + 1)
 
     def _literal(self, node: exp.Expr) -> Expression:
         return Literal("string" if node.args["is_string"] else "number", node.args["this"])
