@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import dataclasses
 import pickle
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,12 +33,59 @@ class Identity:
     x: int
 
 
+@dataclass(slots=True)
+class Sum:
+    items: list[int] = dataclasses.field(default_factory=list)
+    total: int = dataclasses.field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.total = sum(self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class More(Value):
+    z: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    pass
+
+
 def test_equality_and_hash_are_those_of_a_frozen_one() -> None:
     assert Value(1, (2,)) == Value(1, (2,)) != Value(1)
     assert hash(Value(1, (2,))) == hash(Frozen(1, (2,)))
     assert len({Value(1), Value(1), Value(2)}) == 2
     assert Identity(1) != Identity(1)
     assert len({Identity(1), Identity(1)}) == 2
+    assert Value(1).__eq__(1) is NotImplemented
+
+
+def test_one_that_is_not_frozen_has_no_hash() -> None:
+    assert Sum([1]) == Sum([1]) != Sum([2])
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Sum())
+
+
+def test_of_no_fields_all_are_equal() -> None:
+    assert Empty() == Empty()
+    assert hash(Empty()) == hash(())
+
+
+def test_it_is_made_from_what_it_is_given() -> None:
+    assert Value(y=(1,), x=2) == Value(2, (1,))
+    assert (More(1).x, More(1).y, More(1).z, More(1, (), 4).z) == (1, (), 3, 4)
+    assert More(1) != Value(1)
+    make: Any = Value
+    for wrong in (make, partial(make, 1, (), 3), partial(make, 1, w=1), partial(make, 1, x=1)):
+        with pytest.raises(TypeError, match=r"Value.__init__\(\)"):
+            wrong()
+
+
+def test_what_is_made_for_each_is_its_own() -> None:
+    one, other = Sum(), Sum()
+    one.items.append(1)
+    assert (one.items, other.items, Sum([1, 2]).total) == ([1], [], 3)
 
 
 def test_it_shows_itself_as_one() -> None:
