@@ -67,24 +67,62 @@ class Settings:
     source: str | None = None
 
 
-def load(
-    start: str = ".", config: str | None = None, environment: Mapping[str, str] = os.environ
-) -> Settings:
-    """The settings of ``config``, or of the nearest pyproject.toml upward that has any, under those
-    of the environment.
-
-    Where there are none, the defaults. Raises ConfigError.
+class Projects:
+    """The settings of each of many files: those of the nearest pyproject.toml upward that has any,
+    or of ``config`` for all of them, under those of the environment. Each folder is looked at once.
     """
-    given = {key: text for key, text in environment.items() if _is_setting(key)}
-    config = config or given.pop(f"{PREFIX}CONFIG", None)
-    path = _nearest(start) if config is None else config
-    settings = Settings()
-    if path is not None:
+
+    def __init__(
+        self, config: str | None = None, environment: Mapping[str, str] = os.environ
+    ) -> None:
+        given = {key: text for key, text in environment.items() if _is_setting(key)}
+        named = given.pop(f"{PREFIX}CONFIG", None)
+        config = named if config is None else config
+        self._environment = _from_environment(given)
+        self._for_all = None if config is None else self._read(config)
+        self._above: dict[str, Settings] = {}
+        self._here: dict[str, Settings] = {}
+
+    def of(self, path: str) -> Settings:
+        """The settings of a file. Raises ConfigError."""
+        folder = path[: path.rfind(os.sep) + 1]
+        found = self._here.get(folder)
+        if found is None:
+            found = self._here[folder] = self._upward(os.path.abspath(folder))
+        return found
+
+    def at(self, path: str) -> Settings:
+        """The settings at a file or a folder, be it there or not. Raises ConfigError."""
+        whole = os.path.abspath(path)
+        return self._upward(whole if os.path.isdir(whole) else os.path.dirname(whole))
+
+    def _upward(self, folder: str) -> Settings:
+        if self._for_all is not None:
+            return self._for_all
+        found = self._above.get(folder)
+        if found is None:
+            path, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
+            if _mentions_us(path):
+                found = self._read(os.path.relpath(path))
+            elif parent != folder:
+                found = self._upward(parent)
+            else:
+                found = replace(Settings(), **self._environment)
+            self._above[folder] = found
+        return found
+
+    def _read(self, path: str) -> Settings:
         table = _table(path)
         if table is None:
             raise ConfigError(f"{path}: has no {SECTION} table")
-        settings = _settings(table, path)
-    return replace(settings, **_from_environment(given)) if given else settings
+        return replace(_settings(table, path), **self._environment)
+
+
+def load(
+    start: str = ".", config: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """The settings at one file or folder, as ``Projects`` has them. Raises ConfigError."""
+    return Projects(config, environment).at(start)
 
 
 def _is_setting(name: str) -> bool:
@@ -109,20 +147,6 @@ def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
 
 def _field(key: str) -> str:
     return key.replace("-", "_")
-
-
-def _nearest(start: str) -> str | None:
-    folder = os.path.abspath(start)
-    if not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    while True:
-        path = os.path.join(folder, "pyproject.toml")
-        if _mentions_us(path):
-            return os.path.relpath(path)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
 
 
 def _mentions_us(path: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
 
 from sqlrewrite.frozen import dataclass
@@ -25,27 +25,25 @@ class Found:
     missing: tuple[str, ...]
 
 
-def find(
-    paths: Iterable[str], exclude: Sequence[str] = (), root: str = ".", *, force: bool = False
-) -> Found:
-    """The files that ``paths`` mean; ``-`` stands for itself.
+Excluded = Callable[[str, str | None], bool]
+"""Whether a file is left out, asked with the folder that is searched, or None for a named file."""
 
-    ``exclude`` are patterns of names (``archive``) or of paths from ``root`` (``etl/*.sql``) that a
-    search leaves out; with ``force`` they leave out named files too: a hook names all that changed.
-    """
+
+def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False) -> Found:
+    """The files that ``paths`` mean; ``-`` stands for itself."""
     files: dict[str, str] = {}
     missing: list[str] = []
-    folders, excluded = _Folders(), Patterns(exclude, root)
+    folders = _Folders()
     for path in paths:
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
             for name, real in _search(path, folders):
-                if not excluded.match(name):
+                if not excluded(name, path):
                     files.setdefault(real, name)
         elif os.path.lexists(path) and not os.path.isdir(path):
             # A dangling link is reported by the one who opens it.
-            if not (force and excluded.match(path)):
+            if not excluded(path, None):
                 files.setdefault(os.path.realpath(path), path)
         else:
             missing.append(path)

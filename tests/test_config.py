@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.config import Settings, load
+from sqlrewrite import config
+from sqlrewrite.config import Projects, Settings, load
 from sqlrewrite.model import ConfigError
 
 
@@ -177,3 +178,40 @@ def test_limits(tmp_path: Path) -> None:
     path.write_text("[tool.dpp-rewrite]\nnesting-limit = 5000\n")
     with pytest.raises(ConfigError, match="nesting-limit must be a number from 1 to 1000"):
         load(str(tmp_path), environment={})
+
+
+def test_each_file_has_the_settings_nearest_to_it(folder: Path) -> None:
+    (folder / "a" / "b").mkdir(parents=True)
+    (folder / "a" / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    (folder / "c").mkdir()
+    projects = Projects(environment={"DPP_REWRITE_DEPTH": "1"})
+    found = [projects.of(path) for path in ("a/q.sql", "a/b/q.sql", "./a/b/../x", "c/q.sql", "q")]
+    assert [it.engine for it in found] == ["trino", "trino", "trino", "spark", "spark"]
+    assert {it.depth for it in found} == {1}
+    assert found[0] is found[1] is found[2]
+    assert found[0].root == "a"
+    assert projects.at("a") is found[0]
+    assert projects.at("a/none/x.sql") is found[0]
+    own = Projects("a/pyproject.toml", {})
+    assert own.of("c/q.sql") is own.of("a/q.sql") is own.at(".")
+
+
+def test_each_folder_is_looked_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a" / "b").mkdir(parents=True)
+    looked: list[str] = []
+
+    def look(path: str) -> bool:
+        looked.append(path)
+        return False
+
+    monkeypatch.setattr(config, "_mentions_us", look)
+    projects = Projects(environment={})
+    for path in ("a/q.sql", "a/p.sql", "a/b/q.sql", "q.sql", "./a/q.sql"):
+        projects.of(path)
+    below = [path for path in looked if path.startswith(str(folder))]
+    assert len(below) == len(set(looked) & set(below)) == 3
+
+
+def test_the_file_that_is_named_wins_over_the_environment_s(folder: Path) -> None:
+    (folder / "own.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    assert load(".", "own.toml", {"DPP_REWRITE_CONFIG": "none.toml"}).engine == "trino"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.files import Found, find
+from sqlrewrite.files import Found, Patterns, find
 
 TREE = ("b.sql", "a.sql", "note.txt", "d/c.SQL", "d/e/f.sql", ".hidden/x.sql", "target/t.sql")
 
@@ -83,5 +83,10 @@ def test_without_git(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_exclude(tree: Path, patterns: list[str], left: tuple[str, ...]) -> None:
-    assert find(["."], patterns).files == left
-    assert find(["d/e/f.sql"], patterns).files == ("d/e/f.sql",)
+    excluded = Patterns(patterns, ".")
+
+    def out(path: str, searched: str | None) -> bool:
+        return searched is not None and excluded.match(path)
+
+    assert find(["."], out).files == left
+    assert find(["d/e/f.sql"], out).files == ("d/e/f.sql",)

@@ -20,6 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.rulebook", "sqlrewrite.files", "sqlrewrite.pool"),
     ("sqlrewrite.options",),
     ("sqlrewrite.config",),
+    ("sqlrewrite.projects",),
     ("sqlrewrite.plan",),
     ("sqlrewrite.sql.templates",),
     ("sqlrewrite.sql.template_tokens",),

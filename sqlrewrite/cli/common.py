@@ -162,14 +162,20 @@ class Rewriting:
     through_facts: bool | None
     key_limit: int | None
 
-    def request(self, settings: Settings, *, strip: bool = False) -> Request:
+    def request(
+        self,
+        settings: Settings,
+        *,
+        strip: bool = False,
+        load: Callable[..., Catalog] | None = None,
+    ) -> Request:
         """How each file is to be rewritten: as asked, and else as settled."""
 
         def settled(given: _Value | None, else_: _Value) -> _Value:
             return else_ if given is None else given
 
         return Request(
-            catalog=load_catalog(settings, self.catalog, self.schema),
+            catalog=load_catalog(settings, self.catalog, self.schema, load),
             engine=settled(self.engine, settings.engine),
             predicate=settled(self.predicate, settings.predicate),
             when=settled(self.when, settings.when),
@@ -191,14 +197,19 @@ def colour_option(function: _Function) -> _Function:
     )(function)
 
 
-def load_catalog(settings: Settings, given: Sequence[str], schema: str | None) -> Catalog:
-    """The catalog that the options name, else the settings', else an empty one."""
+def load_catalog(
+    settings: Settings,
+    given: Sequence[str],
+    schema: str | None,
+    load: Callable[..., Catalog] | None = None,
+) -> Catalog:
+    """The catalog that the options name, else the settings', else an empty one; by ``load``."""
     paths = tuple(given) or settings.catalog
     schema = schema or settings.schema
     if not paths:
         return Catalog().use(schema) if schema else Catalog()
     try:
-        return Catalog.load(*paths, schema=schema)
+        return (load or Catalog.load)(*paths, schema=schema)
     except CatalogError as error:
         where = "" if given or settings.source is None else f" (catalog of {settings.source})"
         raise CatalogError(f"{error}{where}") from error

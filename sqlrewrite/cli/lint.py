@@ -22,13 +22,22 @@ from sqlrewrite.cli.common import (
     rewriting_options,
     write_stdout,
 )
-from sqlrewrite.cli.many import Files, Run, exclude_option, jobs_option, results, why_missing
+from sqlrewrite.cli.many import (
+    Files,
+    Run,
+    exclude_option,
+    jobs_option,
+    progress,
+    results,
+    why_missing,
+)
 from sqlrewrite.config import Settings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
+from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import missing
 
 
@@ -181,8 +190,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = Asked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    settings = asked.settings()
-    total = _run(asked, settings)
+    total = _run(asked)
     ctx.exit(
         0 if asked.exit_zero or (asked.write_baseline and not total.failures) else total.status
     )
@@ -193,8 +201,19 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
 
-def _rules(asked: Asked, settings: Settings) -> Rules:
-    """Which of them count."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """What counts in the files of a group, and where its baseline is."""
+
+    rules: Rules
+    path: str
+
+    def keys(self, result: Linted) -> Iterator[baseline.Key]:
+        """What the baseline knows the findings of a file by."""
+        return (self.rules.baseline.key(result.path, it) for it in result.shown)
+
+
+def _judge(asked: Asked, settings: Settings) -> Judge:
     selection = Selection(
         select=asked.select or settings.select,
         extend=settings.extend_select + asked.extend_select,
@@ -204,34 +223,28 @@ def _rules(asked: Asked, settings: Settings) -> Rules:
         root=settings.root,
         strict=asked.strict or settings.strict,
     )
-    path = _baseline(asked, settings)
-    by_default = not (asked.baseline or settings.baseline)
-    if asked.write_baseline or (by_default and not os.path.exists(path)):
-        return Rules(selection, baseline.Baseline(root=settings.root))
-    return Rules(selection, baseline.load(path, settings.root))
+    named = asked.baseline or settings.baseline
+    # The one that --write-baseline makes is known without being named.
+    path = named or os.path.join(settings.root, baseline.NAME)
+    if asked.write_baseline or not (named or os.path.exists(path)):
+        return Judge(Rules(selection, baseline.Baseline(root=settings.root)), path)
+    return Judge(Rules(selection, baseline.load(path, settings.root)), path)
 
 
-def _baseline(asked: Asked, settings: Settings) -> str:
-    """The baseline's file; the one that --write-baseline makes is known without being named."""
-    default = os.path.join(settings.root, baseline.NAME)
-    return asked.baseline or settings.baseline or default
-
-
-def _run(asked: Asked, settings: Settings) -> Sum:
-    request, rules = asked.request(settings), _rules(asked, settings)
+def _run(asked: Asked) -> Sum:
+    of, people = asked.run(), asked.format in PEOPLE
+    judges = [_judge(asked, group.settings) for group in of.groups]
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    found = asked.find(settings)
-    people = asked.format in PEOPLE
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
-    total, kept, known = Sum(), list[Linted](), Counter[baseline.Key]()
+    total, kept = Sum(), list[Linted]()
+    known = {judge.path: Counter[baseline.Key]() for judge in judges}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
-    for raw in _results(Run(asked, settings, found, request, err, hidden)):
-        result = rules.of(raw)
+    for judge, result in _results(of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
-            known.update(rules.baseline.key(result.path, it) for it in result.shown)
+            known[judge.path].update(judge.keys(result))
         elif not people:
             kept.append(result)
         elif result.findings and not asked.statistics:
@@ -239,27 +252,38 @@ def _run(asked: Asked, settings: Settings) -> Sum:
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
     if asked.write_baseline:
-        if total.failures:
-            err.print([(("the baseline is not written: not all files were read", "bold red"),)])
-            return total
-        path = _baseline(asked, settings)
-        baseline.write(path, known)
-        err.print([((f"{sum(known.values())} findings written to {path}", "bold"),)])
+        err.print(_written(known, total))
         return total
     if not people:
         write_stdout(form.report(kept, total).encode("utf-8", "backslashreplace"))
     elif asked.statistics:
         out.print(concise.statistics(total))
     if not asked.quiet:
-        err.print(concise.last_lines(total, known=bool(request.catalog.relations)))
+        err.print(concise.last_lines(total, known=of.known))
     return total
 
 
-def _results(of: Run) -> Iterator[Linted]:
-    """Each path with all that was found in it, one at a time."""
-    for path in of.found.missing:
-        yield unread(missing(path, why_missing(path)))
-    yield from results(of, Task(of.request), run, kept=("lint",), doing="linting")
+def _results(
+    of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
+) -> Iterator[tuple[Judge, Linted]]:
+    """Each path with what counts of all that was found in it, one at a time."""
+    for path in of.missing:
+        yield judges[0], unread(missing(path, why_missing(path)))
+    with progress("linting", of.count, err, hidden=hidden) as advance:
+        for judge, group in zip(judges, of.groups, strict=True):
+            for result in results(of, group, Task(group.request), run, kept=("lint",)):
+                yield judge, judge.rules.of(result)
+                advance()
+
+
+def _written(known: Mapping[str, Counter[baseline.Key]], total: Sum) -> Iterator[Line]:
+    """Writes the baselines, and says so; none where findings of a file would be missing."""
+    if total.failures:
+        yield (("the baseline is not written: not all files were read", "bold red"),)
+        return
+    for path, found in known.items():
+        baseline.write(path, found)
+        yield ((f"{found.total()} findings written to {path}", "bold"),)
 
 
 def _unsuppressed(result: Linted) -> Linted:

@@ -1,22 +1,28 @@
-"""What the commands over many files share: which files, and each with its result, in order."""
+"""What the commands over many files share: which files, and each with its result, in order.
+
+The files go in groups that have the same settings; most often there is one.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sqlrewrite.cli.common import Rewriting
-from sqlrewrite.config import Settings, load
-from sqlrewrite.files import STDIN, Found, find
+from sqlrewrite.config import Projects, Settings
+from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.pool import WORTH
+from sqlrewrite.projects import gather
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import Request
+from sqlrewrite.schema import Catalog
 from sqlrewrite.work import Job, digest, each, once
 
 if TYPE_CHECKING:
@@ -41,17 +47,18 @@ class Files(Rewriting):
     quiet: bool
     verbose: bool
 
-    def settings(self) -> Settings:
-        """What is settled for the first path, or for the name given to stdin."""
+    def run(self, *, strip: bool = False) -> Run:
+        """The files that the paths mean, and how each is to be rewritten."""
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
-        first = self.paths[0]
-        return load((self.stdin_filename or ".") if first == STDIN else first, self.config)
-
-    def find(self, settings: Settings) -> Found:
-        """The files that the paths mean."""
-        force = settings.force_exclude if self.force_exclude is None else self.force_exclude
-        return find(self.paths, settings.exclude, settings.root, force=force)
+        stdin = self.stdin_filename or STDIN
+        found = gather(self.paths, Projects(self.config), stdin, force=self.force_exclude)
+        load = cache(Catalog.load)  # one that an option names is that of all
+        groups = (
+            Group(it.settings, it.files, self.request(it.settings, strip=strip, load=load))
+            for it in found.projects
+        )
+        return Run(self, tuple(groups), found.missing)
 
 
 def exclude_option(function: _Function) -> _Function:
@@ -80,52 +87,61 @@ def jobs_option(function: _Function) -> _Function:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Files that have the same settings, and how each of them is rewritten."""
+
+    settings: Settings
+    files: tuple[str, ...]
+    request: Request
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run over many files: what was asked and is settled, which files, how each is rewritten, and
-    who shows how far it is, but where that is ``hidden``."""
+    """A run over many files: what was asked, the files, and the paths that lead nowhere."""
 
     asked: Files
-    settings: Settings
-    found: Found
-    request: Request
-    err: Printer
-    hidden: bool
+    groups: tuple[Group, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many files there are."""
+        return sum(len(group.files) for group in self.groups)
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a catalog for all of them."""
+        return all(group.request.catalog.relations for group in self.groups)
 
 
 def results(
     of: Run,
+    group: Group,
     job: Job[Result],
     read: Callable[[str, bytes, Request], Result],
     *,
     kept: tuple[object, ...],
-    doing: str,
 ) -> Iterator[Result]:
-    """The job's result for each file, one at a time, so that many files take no more memory; what
-    comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache."""
-    asked, request, files = of.asked, of.request, of.found.files
-    with _progress(doing, len(files), of.err, hidden=of.hidden) as advance:
-        done: Iterator[Result]
-        if STDIN in files:  # can be read here only
-            name = asked.stdin_filename or "<stdin>"
-            done = (
-                read(name, sys.stdin.buffer.read(), request) if path == STDIN else once(job, path)
-                for path in files
-            )
-        else:
-            cache = _open_cache(files, asked.cache, kept, request)
-            # One session is asked by one process, and may answer otherwise tomorrow.
-            jobs = 1 if request.asks else asked.jobs or of.settings.jobs
-            done = each(job, files, jobs, cache)
-        for result in done:
-            yield result
-            advance()
+    """The job's result for each file of a group, one at a time, so that many take no more memory;
+    what comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache."""
+    asked, request, files = of.asked, group.request, group.files
+    if STDIN in files:  # can be read here only
+        name = asked.stdin_filename or "<stdin>"
+        for path in files:
+            if path == STDIN:
+                yield read(name, sys.stdin.buffer.read(), request)
+            else:
+                yield once(job, path)
+        return
+    # One session is asked by one process, and may answer otherwise tomorrow.
+    known = None if request.asks or not asked.cache else _open_cache(of.count, kept, request)
+    jobs = 1 if request.asks else asked.jobs or group.settings.jobs
+    yield from each(job, files, jobs, known)
 
 
-def _open_cache(
-    files: Sequence[str], wanted: bool, kept: tuple[object, ...], request: Request
-) -> Cache | None:
-    """The cache for results of that kind, where it is wanted and there are files enough."""
-    if not wanted or request.asks or len(files) < WORTH:
+def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache | None:
+    """The cache for results of that kind, where there are files enough."""
+    if count < WORTH:
         return None
     from sqlrewrite.cache import Cache, fingerprint
 
@@ -153,10 +169,9 @@ def why_missing(path: str) -> str:
 
 
 @contextmanager
-def _progress(
-    doing: str, count: int, err: Printer, *, hidden: bool
-) -> Iterator[Callable[[], None]]:
-    """A bar on stderr where someone sits and waits; nothing at all where ``hidden``."""
+def progress(doing: str, count: int, err: Printer, *, hidden: bool) -> Iterator[Callable[[], None]]:
+    """A bar on stderr where someone sits and waits, and what moves it on by a file; nothing at all
+    where ``hidden``."""
     if count < MANY or hidden or not err.stream.isatty():
         yield lambda: None
         return

@@ -19,7 +19,16 @@ from sqlrewrite.cli.common import (
     rewriting_options,
     write_stdout,
 )
-from sqlrewrite.cli.many import Files, Run, exclude_option, jobs_option, results, why_missing
+from sqlrewrite.cli.many import (
+    Files,
+    Group,
+    Run,
+    exclude_option,
+    jobs_option,
+    progress,
+    results,
+    why_missing,
+)
 from sqlrewrite.cli.spark import (
     SPARK,
     VALUES,
@@ -40,6 +49,7 @@ from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run, 
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
+    from sqlrewrite.spark.target import Target
 
 
 class RewriteCommand(Command):
@@ -145,12 +155,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = Asked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    settings = asked.settings()
-    request = asked.request(settings, strip=asked.strip)
     with spark_failures():
-        summary = _run(asked, settings, request)
-    strict = asked.strict or settings.strict
-    ctx.exit(0 if asked.exit_zero else summary.status(check=asked.check, strict=strict))
+        status = _run(asked)
+    ctx.exit(0 if asked.exit_zero else status)
 
 
 def _refuse_contradictions(asked: Asked) -> None:
@@ -161,29 +168,39 @@ def _refuse_contradictions(asked: Asked) -> None:
         raise click.UsageError("--diff cannot go with --format json: both go to stdout")
 
 
-def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """How the files of a group are done: what leaves to Spark, in a file's result, that which it
+    prunes by itself, and what prints its plans of a file; where not asked for, what does nothing.
+    """
+
+    group: Group
+    left_to_spark: Callable[[FileResult], FileResult] = lambda result: result
+    explain: Callable[[FileResult], None] = lambda result: None
+
+
+def _run(asked: Asked) -> int:
+    """Does all of it; the status to exit with."""
+    of = asked.run(strip=asked.strip)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    found = asked.find(settings)
     kept: list[FileResult] = []
-    summary = Summary()
+    summary, strict = Summary(), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
     with started_when_needed(where) as running:
-        if _asks(asked, request):
-            resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
-            request = replace(request, resolve=resolve)
-        left_to_spark, explain = _on_spark(asked, settings, request, err, running)
-        for path, plain in _results(Run(asked, settings, found, request, err, hidden), asked):
-            result = left_to_spark(plain)
+        ways = [_way(asked, group, where, err, running) for group in of.groups]
+        for way, path, result in _results(asked, of, ways, err, hidden=hidden):
+            settings = way.group.settings
             summary.add(result)
+            strict = strict or (bool(result.errors) and (asked.strict or settings.strict))
             if asked.format == "json":
                 kept.append(result)
                 continue
             _print_output(asked, path, result, out)
             if not result.silent:
                 err.print(_said(asked, settings, result))
-            explain(result)
+            way.explain(result)
     if asked.format == "json":
         from sqlrewrite.report import json
 
@@ -191,18 +208,32 @@ def _run(asked: Asked, settings: Settings, request: Request) -> Summary:
     elif not asked.quiet:
         if summary.changed and not asked.check:
             err.print([()])
-        known = asked.strip or bool(request.catalog.relations)
-        err.print(text.last_lines(summary, known=known, would=asked.check or asked.diff))
-    return summary
+        known, would = asked.strip or of.known, asked.check or asked.diff
+        err.print(text.last_lines(summary, known=known, would=would))
+    return summary.status(check=asked.check, strict=strict)
 
 
-def _results(of: Run, asked: Asked) -> Iterator[tuple[str, FileResult]]:
+def _results(
+    asked: Asked, of: Run, ways: Sequence[Way], err: Printer, *, hidden: bool
+) -> Iterator[tuple[Way, str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
-    for path in of.found.missing:
-        yield path, missing(path, why_missing(path))
-    settings, request = of.settings, of.request
+    for path in of.missing:
+        yield ways[0], path, missing(path, why_missing(path))
+    with progress("rewriting", of.count, err, hidden=hidden) as advance:
+        for way in ways:
+            task = _task(asked, way.group)
+            kept = ("rewrite", task.plans, task.verdicts)
+            done = results(of, way.group, task, run, kept=kept)
+            for path, result in zip(way.group.files, done, strict=True):
+                yield way, path, way.left_to_spark(result)
+                advance()
+
+
+def _task(asked: Asked, group: Group) -> Task:
+    """What is to be done with each file of a group."""
+    settings, request = group.settings, group.request
     wanted, people = _explain(asked, settings), asked.format == "text"
-    task = Task(
+    return Task(
         request,
         plans=people and not asked.quiet and wanted == "logical",
         # What the plan has a say in is written when it has been read.
@@ -211,9 +242,6 @@ def _results(of: Run, asked: Asked) -> Iterator[tuple[str, FileResult]]:
         # Where no table is known, that there are candidates all the same is told in the end.
         verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
     )
-    kept = ("rewrite", task.plans, task.verdicts)
-    done = results(of, task, run, kept=kept, doing="rewriting")
-    yield from zip(of.found.files, done, strict=True)
 
 
 def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> None:
@@ -272,19 +300,19 @@ def _asks(asked: Asked, request: Request) -> bool:
     return request.predicate == "values" and not request.strip and (named or not asked.check)
 
 
-def _on_spark(
-    asked: Asked,
-    settings: Settings,
-    request: Request,
-    err: Printer,
-    running: Callable[[], Session],
-) -> tuple[Callable[[FileResult], FileResult], Callable[[FileResult], None]]:
-    """What leaves to Spark, in a file's result, that which it prunes by itself, and what prints its
-    plans of a file; where that is not asked for, what does nothing."""
+def _way(
+    asked: Asked, group: Group, where: Target, err: Printer, running: Callable[[], Session]
+) -> Way:
+    """How the files of a group are done, with the help of Spark where that is asked for."""
+    settings = group.settings
+    if _asks(asked, group.request):
+        resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
+        group = replace(group, request=replace(group.request, resolve=resolve))
+    request = group.request
     shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
     by_plan = _by_plan(asked, settings, request)
     if not (shown or by_plan):
-        return lambda result: result, lambda result: None
+        return Way(group)
     from sqlrewrite.report.physical import explained_lines, stock_lines
     from sqlrewrite.spark.explain import explain_text
     from sqlrewrite.spark.native import missed
@@ -309,4 +337,4 @@ def _on_spark(
         )
         err.print(stock_lines(stock))
 
-    return left_to_spark, show
+    return Way(group, left_to_spark, show)
