@@ -33,13 +33,15 @@ class Gathered:
 def gather(
     paths: Sequence[str], settings: Projects, stdin: str, *, force: bool | None = None
 ) -> Gathered:
-    """The files that ``paths`` mean; ``stdin`` is the name of ``-``. Where there are none, the
-    project is that of the first path, without files.
+    """The files that ``paths`` mean; ``stdin`` is the name of ``-``, if it has any. Where there are
+    none, the project is that of the first path, without files.
 
     With ``force``, or else where a project's settings say so, its excludes are of named files too:
-    a hook names all that changed. Raises ConfigError.
+    a hook names all that changed, and an editor what it has open. Raises ConfigError.
     """
-    found = find(paths, _Excludes(settings, force))
+    excluded = _Excludes(settings, force)
+    without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
+    found = find((path for path in paths if path not in without), excluded)
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
     for path in found.files:
         its = settings.of(stdin if path == STDIN else path)

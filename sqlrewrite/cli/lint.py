@@ -258,7 +258,7 @@ def _run(asked: Asked) -> Sum:
         write_stdout(form.report(kept, total).encode("utf-8", "backslashreplace"))
     elif asked.statistics:
         out.print(concise.statistics(total))
-    if not asked.quiet:
+    if not (asked.quiet or (of.passed_on and not total.files)):
         err.print(concise.last_lines(total, known=of.known))
     return total
 

@@ -109,6 +109,12 @@ class Run:
         return sum(len(group.files) for group in self.groups)
 
     @property
+    def passed_on(self) -> bool:
+        """Whether what comes from stdin is left out for its name, and to be left as it is."""
+        read = any(STDIN in group.files for group in self.groups)
+        return STDIN in self.asked.paths and not read
+
+    @property
     def known(self) -> bool:
         """Whether there is a catalog for all of them."""
         return all(group.request.catalog.relations for group in self.groups)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -188,6 +189,8 @@ def _run(asked: Asked) -> int:
     summary, strict = Summary(), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
+    if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
+        write_stdout(sys.stdin.buffer.read())
     with started_when_needed(where) as running:
         ways = [_way(asked, group, where, err, running) for group in of.groups]
         for way, path, result in _results(asked, of, ways, err, hidden=hidden):
@@ -205,7 +208,7 @@ def _run(asked: Asked) -> int:
         from sqlrewrite.report import json
 
         write_stdout(json.report(kept, summary).encode("ascii"))
-    elif not asked.quiet:
+    elif not (asked.quiet or (of.passed_on and not summary.files)):
         if summary.changed and not asked.check:
             err.print([()])
         known, would = asked.strip or of.known, asked.check or asked.diff

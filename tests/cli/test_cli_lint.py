@@ -91,6 +91,15 @@ def test_stdin(run: Callable[..., Ran]) -> None:
     assert ran.out.decode().startswith("x/y.sql:1:16: DPP007 ")
 
 
+def test_stdin_of_an_excluded_name_has_no_findings(run: Callable[..., Ran]) -> None:
+    _settings('exclude = ["out"]')
+    named = ("lint", "--stdin-filename", "out/q.sql", "-")
+    assert run(*named, stdin=WHOLE).status == 1
+    ran = run(*named, "--force-exclude", stdin=WHOLE)
+    assert (ran.status, ran.out, ran.err) == (0, b"", "")
+    assert json.loads(run(*named, "--force-exclude", "--format", "gitlab", stdin=WHOLE).out) == []
+
+
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
 def test_machine_forms_are_all_there_is_on_stdout(run: Callable[..., Ran], form: str) -> None:
     Path("q.sql").write_text(WHOLE)

@@ -203,6 +203,20 @@ def test_stdin(run: Any) -> None:
     assert "would rewrite models/q.sql\n" in named.err
 
 
+@pytest.mark.parametrize("options", [(), ("-w",), ("-v",)])
+def test_stdin_of_an_excluded_name_is_passed_on(run: Any, options: tuple[str, ...]) -> None:
+    Path("pyproject.toml").write_text('[tool.dpp-rewrite]\nexclude = ["out"]\n')
+    named = ("--stdin-filename", "out/q.sql", *options)
+    data = b"\xef\xbb\xbf" + PRUNE + b"BAD \xff"
+    assert run(*named, "-", stdin=PRUNE).out == DONE
+    ran = run(*named, "--force-exclude", "-", stdin=data)
+    assert (ran.status, ran.out, ran.err) == (0, data, "")
+    assert run(*named, "--force-exclude", "--check", "-", stdin=PRUNE).out == b""
+    report = run(*named, "--force-exclude", "--format", "json", "-", stdin=PRUNE).out
+    assert json.loads(report)["files"] == []
+    assert run("--force-exclude", "-", stdin=PRUNE).out == DONE  # it has no name
+
+
 def test_several_files_are_concatenated_and_none_stops_the_others(run: Any) -> None:
     Path("d").mkdir()
     for name, data in (("d/b.sql", PRUNE), ("d/a.sql", b"select 1"), ("x.sql", b"BOOM")):
