@@ -10,10 +10,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
+from itertools import product
+from operator import add
 
 from sqlrewrite.frozen import dataclass
 
 STDIN = "-"
+
+_NOTHING = "(?!)"
+"""What fits no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,18 +154,21 @@ def _walk(folder: str) -> list[str]:
 
 
 class Patterns:
-    """Patterns of names (``archive``) or of paths from a root (``etl/*.sql``)."""
+    """Patterns of names at any depth (``archive``) or, with a slash before their end, of paths from
+    a root (``etl/*.sql``, ``/etl``), in which ``**/`` is any number of folders, none among them."""
 
     def __init__(self, patterns: Iterable[str], root: str) -> None:
-        case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
-        wanted = [translate(pattern.strip("/").replace(os.sep, "/")) for pattern in patterns]
-        self._fits = re.compile("|".join(wanted), case).match if wanted else None
+        plain = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
+        whole = (it.removeprefix("./").removeprefix("/") for it in plain if "/" in it)
+        self._names = _matcher(it for it in plain if "/" not in it)
+        self._paths = _matcher(path for it in whole for path in _spelled_out(it))
+        self._some = bool(plain)
         self._root = root
         self._folders: dict[str, tuple[str, bool]] = {}
 
     def match(self, path: str) -> bool:
         """Whether a pattern fits the path or a folder above it, by name or from the root."""
-        if self._fits is None:
+        if not self._some:
             return False
         cut = path.rfind(os.sep) + 1
         folder, name = path[:cut], path[cut:]
@@ -179,5 +187,17 @@ class Patterns:
         return f"{above[-1]}/", any(map(self._fit, parts, above))
 
     def _fit(self, name: str, whole: str) -> bool:
-        fits = self._fits
-        return fits is not None and bool(fits(name) or fits(whole))
+        return bool(self._names(name) or self._paths(whole))
+
+
+def _spelled_out(pattern: str) -> Iterator[str]:
+    """The same without ``**/``: a ``*`` fits slashes too, and so folders, but not none at all."""
+    pieces = re.split(r"(?<![^/])\*\*/", pattern)
+    for folders in product(("", "*/"), repeat=len(pieces) - 1):
+        yield pieces[0] + "".join(map(add, folders, pieces[1:]))
+
+
+def _matcher(patterns: Iterable[str]) -> Callable[[str], object]:
+    """What fits any of the patterns."""
+    case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
+    return re.compile("|".join(map(translate, patterns)) or _NOTHING, case).match

@@ -90,3 +90,30 @@ def test_exclude(tree: Path, patterns: list[str], left: tuple[str, ...]) -> None
 
     assert find(["."], out).files == left
     assert find(["d/e/f.sql"], out).files == ("d/e/f.sql",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "leaves"),
+    [
+        ("etl", "etl/q.sql gen/etl/q.sql gen/etl", "retl/q.sql etl.sql"),
+        ("etl/", "etl/q.sql gen/etl/q.sql", "retl/q.sql"),
+        ("/etl", "etl/q.sql etl", "gen/etl/q.sql"),
+        ("./etl", "etl/q.sql", "gen/etl/q.sql"),
+        ("./etl/*.sql", "etl/q.sql", "gen/etl/q.sql q.sql"),
+        ("/q.sql", "q.sql", "etl/q.sql"),
+        ("**/etl", "etl/q.sql gen/etl/q.sql a/b/etl/q.sql", "retl/q.sql gen/retl/q.sql"),
+        ("/**/etl", "etl/q.sql gen/etl/q.sql", "retl/q.sql"),
+        ("**/*.sql", "q.sql etl/q.sql", "q.hql"),
+        ("**/a/b", "a/b/q.sql x/a/b/q.sql", "a/x/b/q.sql x/b/q.sql"),
+        ("a/**/b", "a/b/q.sql a/x/b/q.sql a/x/y/b/q.sql", "x/a/b/q.sql ab/q.sql b/q.sql"),
+        ("a/**/b/**/c", "a/b/c a/x/b/c a/b/y/c a/x/b/y/c", "a/c b/c"),
+        ("a/**", "a/q.sql a/b/q.sql", "b/a/q.sql a.sql"),
+        ("etl/*.sql", "etl/q.sql", "gen/etl/q.sql etl.sql"),
+        (".etl/q.sql", ".etl/q.sql", "etl/q.sql"),
+        ("e*l", "etl/q.sql gen/el", "ex/yl ex/yl/q.sql"),
+    ],
+)
+def test_patterns_are_read_as_gitignore_s(pattern: str, fits: str, leaves: str) -> None:
+    match = Patterns([pattern], "root").match
+    assert [it for it in fits.split() if not match(f"root/{it}")] == []
+    assert [it for it in leaves.split() if match(f"root/{it}")] == []
