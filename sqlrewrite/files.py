@@ -109,7 +109,7 @@ def _listed_by_git(folder: str) -> list[str] | None:
 
     A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
     """
-    if not _in_work_tree(folder):
+    if repository(folder) is None:
         return None
     listing = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     if listing is None or (not listing and _git(folder, "check-ignore", "-q", ".") is not None):
@@ -118,15 +118,15 @@ def _listed_by_git(folder: str) -> list[str] | None:
     return [name.rstrip(os.sep) for name in names if name]
 
 
-def _in_work_tree(folder: str) -> bool:
-    """Whether a ``.git`` stands above: much quicker than starting git to hear that it does not."""
+def repository(folder: str) -> str | None:
+    """The folder with the ``.git`` above, None where none is: much quicker than starting git."""
     above = os.path.abspath(folder)
     while not os.path.exists(os.path.join(above, ".git")):
         parent = os.path.dirname(above)
         if parent == above:
-            return False
+            return None
         above = parent
-    return True
+    return above
 
 
 def _git(folder: str, *arguments: str) -> bytes | None:

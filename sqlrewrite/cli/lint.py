@@ -32,6 +32,7 @@ from sqlrewrite.cli.many import (
     why_missing,
 )
 from sqlrewrite.config import Settings
+from sqlrewrite.files import repository
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
@@ -255,7 +256,8 @@ def _run(asked: Asked) -> Sum:
         err.print(_written(known, total))
         return total
     if not people:
-        write_stdout(form.report(kept, total).encode("utf-8", "backslashreplace"))
+        report = form.report(kept, total, _root(of, kept))
+        write_stdout(report.encode("utf-8", "backslashreplace"))
     elif asked.statistics:
         out.print(concise.statistics(total))
     if not (asked.quiet or (of.passed_on and not total.files)):
@@ -274,6 +276,15 @@ def _results(
             for result in results(of, group, Task(group.request), run, kept=("lint",)):
                 yield judge, judge.rules.of(result)
                 advance()
+
+
+def _root(of: Run, results: Iterable[Linted]) -> str:
+    """From where reports name files: the repository, or else the settings; what is around them all,
+    where there are several."""
+    folders = {os.path.dirname(result.path) for result in results}
+    repositories = {found for folder in folders if (found := repository(folder))}
+    settings = {os.path.abspath(group.settings.root) for group in of.groups}
+    return os.path.commonpath(repositories or settings)
 
 
 def _written(known: Mapping[str, Counter[baseline.Key]], total: Sum) -> Iterator[Line]:

@@ -175,6 +175,52 @@ def test_a_name_that_is_not_utf_8(run: Callable[..., Ran]) -> None:
         assert b"DPP007" in ran.out
 
 
+@pytest.mark.parametrize("repository", [True, False])
+def test_a_file_has_one_name_in_reports_wherever_one_stands(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: bool
+) -> None:
+    """From the repository, where there is one, else from the settings."""
+    if repository:
+        Path(".git").mkdir()
+        monkeypatch.setattr("sqlrewrite.files._git", lambda *_: None)
+    Path("a b").mkdir()
+    Path("x").mkdir()
+    Path("a b/q.sql").write_text(WHOLE)
+
+    def told(path: str) -> tuple[object, ...]:
+        forms = ("sarif", "gitlab", "json", "github", "junit")
+        texts = [run("lint", "--format", form, path).out.decode() for form in forms]
+        sarif, gitlab, report = map(json.loads, texts[:3])
+        (result,) = sarif["runs"][0]["results"]
+        ((issue,), (finding,)) = gitlab, report["findings"]
+        assert result["partialFingerprints"]["dppRewriteStatement/v1"] == finding["fingerprint"]
+        assert issue["fingerprint"] == finding["fingerprint"]
+        assert finding["path"] == path  # as it was given
+        uri = result["locations"][0]["physicalLocation"]["artifactLocation"]
+        return (uri, issue["location"]["path"], finding["fingerprint"], *texts[3:])
+
+    first = told("a b/q.sql")
+    assert first[:2] == ({"uri": "a%20b/q.sql", "uriBaseId": "%SRCROOT%"}, "a b/q.sql")
+    assert told("./a b//q.sql") == first
+    assert told(str(tmp_path / "a b" / "q.sql")) == first
+    for folder, path in (("a b", "q.sql"), ("../x", "../a b/q.sql")):
+        monkeypatch.chdir(folder)
+        assert told(path) == first
+
+
+def test_a_file_outside_is_named_in_full(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("x").mkdir()
+    Path("q.sql").write_text(WHOLE)
+    Path("x/pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "../ddl"\n')
+    report = json.loads(
+        run("lint", "--config", "x/pyproject.toml", "--format", "sarif", "q.sql").out
+    )
+    location = report["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"] == {"uri": f"file://{tmp_path}/q.sql"}
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": []}', '{"version": 1}'])
 def test_a_baseline_of_another_form(run: Callable[..., Ran], text: str) -> None:
     Path("known.json").write_text(text)

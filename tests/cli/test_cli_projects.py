@@ -185,6 +185,20 @@ def test_a_baseline_that_is_named_is_of_all_projects(run: Callable[..., Ran]) ->
     assert run("lint", "--baseline", "known.json", "a", "b").status == 0
 
 
+@pytest.mark.parametrize("repository", [True, False])
+def test_reports_name_files_from_what_is_around_all(
+    run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, repository: bool
+) -> None:
+    if repository:
+        Path(".git").mkdir()
+        monkeypatch.setattr("sqlrewrite.files._git", lambda *_: None)
+    _settings("b", 'catalog = "../a/ddl.sql"')
+    monkeypatch.chdir("a")
+    issues = json.loads(run("lint", "--format", "gitlab", "../b", ".").out)
+    assert [it["location"]["path"] for it in issues] == ["b/q.sql", "a/q.sql"]
+    assert len({it["fingerprint"] for it in issues}) == 2
+
+
 def test_many_small_projects_share_a_cache(run: Callable[..., Ran], tmp_path: Path) -> None:
     for number in range(WORTH):
         Path("ab"[number % 2], f"{number}.sql").write_text(WHOLE)

@@ -12,14 +12,15 @@ from collections.abc import Iterator, Sequence
 
 from sqlrewrite.lint.findings import Finding, Severity
 from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.report.lint.names import named
 
 CAP = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
-    """The commands, one a line."""
-    return "".join(f"{line}\n" for line in _lines(results))
+def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
+    """The commands, one a line, with the files' names from ``root``."""
+    return "".join(f"{line}\n" for line in _lines(named(results, root)))
 
 
 def _lines(results: Sequence[Linted]) -> Iterator[str]:
@@ -35,8 +36,9 @@ def _commands(results: Sequence[Linted], level: str) -> Iterator[str]:
     """The annotations of one level; what could not be done is an error of the file."""
     for result in results:
         if level == "error":
+            file = _property(result.path)
             for it in result.failures:
-                yield f"::error file={_path(result)},title=dpp-rewrite::{_data(it.message)}"
+                yield f"::error file={file},title=dpp-rewrite::{_data(it.message)}"
         for finding in result.shown:
             if _LEVELS[finding.severity] == level:
                 yield _command(result, finding, level)
@@ -44,17 +46,13 @@ def _commands(results: Sequence[Linted], level: str) -> Iterator[str]:
 
 def _command(result: Linted, finding: Finding, level: str) -> str:
     place = finding.place
-    fields = {"file": _path(result), "line": place.line, "endLine": place.end_line}
+    fields = {"file": _property(result.path), "line": place.line, "endLine": place.end_line}
     if place.line == place.end_line:
         fields |= {"col": place.column, "endColumn": place.end_column}
     title = _property(f"{finding.code} {finding.name}")
     shown = ",".join(f"{key}={value}" for key, value in fields.items())
     text = f"{finding.message}\n{finding.help}" if finding.help else finding.message
     return f"::{level} {shown},title={title}::{_data(text)}"
-
-
-def _path(result: Linted) -> str:
-    return _property(result.path.replace(os.sep, "/"))
 
 
 def _data(text: str) -> str:

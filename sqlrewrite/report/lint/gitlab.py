@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from sqlrewrite.lint.findings import Severity
 from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.report.lint.names import named
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
-    """The issues of all files. The fingerprints are of statements, and so outlive moved lines."""
+def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
+    """The issues of all files, with their names from ``root``. The fingerprints are of statements,
+    and so outlive moved lines."""
     issues = [
         {
             "description": finding.message,
@@ -21,11 +23,11 @@ def report(results: Sequence[Linted], total: Sum) -> str:
             "fingerprint": fingerprint,
             "severity": _SEVERITIES[finding.severity],
             "location": {
-                "path": result.path.replace(os.sep, "/"),
+                "path": result.path,
                 "lines": {"begin": finding.place.line, "end": finding.place.end_line},
             },
         }
-        for result in results
+        for result in named(results, root)
         for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
         if finding.suppression is None
     ]

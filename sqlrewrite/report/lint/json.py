@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from sqlrewrite.lint.findings import Finding, Fix, Place
 from sqlrewrite.lint.run import Linted, Sum
 from sqlrewrite.report.json import problem
+from sqlrewrite.report.lint.names import named
 
 VERSION = 1
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
-    """The whole report, with a newline at its end."""
+def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
+    """The whole report, with a newline at its end. Paths are as they were given, fingerprints of
+    those from ``root``."""
     whole = {
         "version": VERSION,
         "summary": {
@@ -26,8 +29,8 @@ def report(results: Sequence[Linted], total: Sum) -> str:
         },
         "findings": [
             _finding(result.path, *found)
-            for result in results
-            for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
+            for result, its in zip(results, named(results, root), strict=True)
+            for found in zip(result.findings, result.fixes, its.fingerprints, strict=True)
         ],
         "errors": [
             {"path": result.path, **problem(it)} for result in results for it in result.failures

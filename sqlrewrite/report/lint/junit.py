@@ -5,24 +5,26 @@ What does not fail the run (suppressed, or not counted) is a skipped test with i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.report.lint.names import named
 
 # What XML 1.0 cannot hold, escaped or not.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
-    """The whole document."""
-    suites = [_suite(result) for result in results]
-    root = ElementTree.Element("testsuites", {"name": "dpp-rewrite", **_sums(suites)})
-    root.extend(suites)
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding="unicode")
+def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
+    """The whole document, with the files' names from ``root``."""
+    suites = [_suite(result) for result in named(results, root)]
+    whole = ElementTree.Element("testsuites", {"name": "dpp-rewrite", **_sums(suites)})
+    whole.extend(suites)
+    ElementTree.indent(whole)
+    text = ElementTree.tostring(whole, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import sqlrewrite
 from sqlrewrite.lint.findings import CODES, Code, Finding, Fix, Place, Severity
 from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.report.lint.names import named
 from sqlrewrite.rulebook import Page, pages
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -28,8 +29,9 @@ _BASE = 37
 _END_OF_FILE = 0xFFFF
 
 
-def report(results: Sequence[Linted], total: Sum) -> str:
-    """One run over all files."""
+def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
+    """One run over all files, with their names from ``root``."""
+    results = named(results, root)
     known = {page.code: page for page in pages()}
     driver = {
         "name": "dpp-rewrite",
@@ -129,7 +131,7 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _uri(path: str) -> dict[str, str]:
-    uri = quote(path.replace(os.sep, "/"), errors="surrogateescape")
+    uri = quote(path, errors="surrogateescape")
     if os.path.isabs(path):
         return {"uri": f"file://{uri}"}
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}

@@ -1,0 +1,28 @@
+"""The names of files in reports for machines: the same ones wherever in a repository one stands and
+however a path was written, so that who reads two reports takes a finding for the one that it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+from sqlrewrite.lint.run import Linted
+
+
+def named(results: Iterable[Linted], root: str) -> list[Linted]:
+    """The results, with the paths of their files from ``root``, or in full where they lie outside
+    of it; with forward slashes."""
+
+    @cache
+    def beginning(folder: str) -> str:
+        path = os.path.relpath(folder or os.curdir, root)
+        if path == os.curdir:
+            return ""
+        if path.split(os.sep)[0] == os.pardir:
+            path = os.path.abspath(folder)
+        return os.path.join(path, "").replace(os.sep, "/")
+
+    parts = ((it, *os.path.split(it.path)) for it in results)
+    return [replace(it, path=beginning(folder) + name) for it, folder, name in parts]
