@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
 from itertools import product
 from operator import add
+from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 STDIN = "-"
 
@@ -37,85 +41,124 @@ Excluded = Callable[[str, str | None], bool]
 def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False) -> Found:
     """The files that ``paths`` mean; ``-`` stands for itself."""
     files: dict[str, str] = {}
-    missing: list[str] = []
-    folders = _Folders()
+    missing: dict[str, None] = {}
+    search = _Search()
     for path in paths:
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
-            for name, real in _search(path, folders):
+            for name, real in search.files(path):
                 if not excluded(name, path):
                     files.setdefault(real, name)
+            missing |= {it: None for it in search.unread if not excluded(it, path)}
+            search.unread.clear()
         elif os.path.lexists(path) and not os.path.isdir(path):
             # A dangling link is reported by the one who opens it.
             if not excluded(path, None):
                 files.setdefault(os.path.realpath(path), path)
         else:
-            missing.append(path)
+            missing[path] = None
     return Found(tuple(files.values()), tuple(missing))
 
 
-class _Folders:
-    """What the file system says of folders, each asked once: many files lie in few of them."""
+class _Search:
+    """A search of folders. What the file system says of each is kept: many files lie in few of
+    them. A folder's name here has a separator at its end, or is empty."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, dict[str, os.DirEntry[str]]] = {}
+        self.unread: list[str] = []
+        self._known: dict[str, dict[str, os.DirEntry[str]]] = {}
         self._real: dict[str, str] = {}
 
-    def entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
+    def files(self, path: str) -> Iterator[tuple[str, str]]:
+        """The files below a folder, each with its path without links."""
+        plain = os.path.normpath(path)
+        return self._below("" if plain == os.curdir else os.path.join(plain, ""))
+
+    def _below(self, folder: str) -> Iterator[tuple[str, str]]:
+        names = self._listed(folder)
+        if names is None:
+            yield from self._walk(folder)
+            return
+        for name in sorted(names):
+            path = folder + name
+            cut = path.rfind(os.sep) + 1
+            entry = self._entries(path[:cut]).get(path[cut:])
+            if entry is None:  # deleted, and git still lists it
+                continue
+            if real := self._wanted(path, entry):
+                yield path, real
+            elif entry.is_dir(follow_symlinks=False):  # a repository within the repository
+                yield from self._below(path + os.sep)
+
+    def _walk(self, folder: str) -> Iterator[tuple[str, str]]:
+        """The files below a folder that git does not list, in the order in which it would."""
+        waiting = self._last_first(folder)
+        while waiting:
+            path, entry = waiting.pop()
+            if real := self._wanted(path, entry):
+                yield path, real
+            elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                waiting += self._last_first(path + os.sep)
+
+    def _last_first(self, folder: str) -> list[tuple[str, os.DirEntry[str]]]:
+        def key(entry: os.DirEntry[str]) -> str:
+            return entry.name + os.sep if entry.is_dir(follow_symlinks=False) else entry.name
+
+        entries = sorted(self._entries(folder).values(), key=key, reverse=True)
+        return [(folder + entry.name, entry) for entry in entries]
+
+    def _wanted(self, path: str, entry: os.DirEntry[str]) -> str | None:
+        """The path without links of a file that a search takes, None of what it does not."""
+        if path[-4:].lower() != ".sql":
+            return None
+        if not entry.is_file(follow_symlinks=False):
+            return os.path.realpath(path) if os.path.isfile(path) else None
+        cut = path.rfind(os.sep) + 1
+        above = self._real.get(path[:cut])
+        if above is None:
+            above = os.path.join(os.path.realpath(path[:cut] or os.curdir), "")
+            self._real[path[:cut]] = above
+        return above + path[cut:]
+
+    def _entries(self, folder: str) -> dict[str, os.DirEntry[str]]:
         """What lies in a folder, by name; nothing where it cannot be read."""
-        found = self._entries.get(folder)
+        found = self._known.get(folder)
         if found is None:
+            found = self._known[folder] = {}
             try:
                 with os.scandir(folder or os.curdir) as entries:
-                    found = {entry.name: entry for entry in entries}
+                    found |= {entry.name: entry for entry in entries}
+            except (FileNotFoundError, NotADirectoryError):  # git lists what was there
+                pass
             except OSError:
-                found = {}
-            self._entries[folder] = found
+                self.unread.append(folder.rstrip(os.sep))
         return found
 
-    def real(self, folder: str) -> str:
-        """A folder's path without links in it, fit to be followed by a name."""
-        if folder not in self._real:
-            self._real[folder] = os.path.join(os.path.realpath(folder or os.curdir), "")
-        return self._real[folder]
+    def _listed(self, folder: str) -> list[str] | None:
+        """What git tracks or would track below a folder, a repository in it without what it holds;
+        None where there is no git to ask.
+
+        A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
+        """
+        top = repository(folder)
+        if top is None:
+            return None
+        done = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        if done is None or done.returncode:
+            return None
+        for name in _UNREAD.findall(done.stderr):
+            path = os.path.join(top, os.fsdecode(name))
+            self.unread.append(folder + os.path.relpath(path, folder or os.curdir))
+        listing = done.stdout
+        ignored = None if listing else _git(folder, "check-ignore", "-q", ".")
+        if ignored is not None and not ignored.returncode:
+            return None
+        names = os.fsdecode(listing).replace("/", os.sep).split("\0")
+        return [name.rstrip(os.sep) for name in names if name]
 
 
-def _search(folder: str, folders: _Folders) -> Iterator[tuple[str, str]]:
-    """The files below a folder, each with its path without links."""
-    names = _listed_by_git(folder)
-    if names is None:
-        names = _walk(folder)
-    before = os.path.join(os.path.normpath(folder), "").removeprefix(os.path.join(os.curdir, ""))
-    for name in sorted(names):
-        path = before + name
-        cut = path.rfind(os.sep) + 1
-        above, last = path[:cut], path[cut:]
-        entry = folders.entries(above).get(last)
-        if entry is None:  # deleted, and git still lists it
-            continue
-        wanted = path[-4:].lower() == ".sql"
-        if wanted and entry.is_file(follow_symlinks=False):
-            yield path, folders.real(above) + last
-        elif entry.is_dir(follow_symlinks=False):  # a repository within the repository
-            yield from _search(path, folders)
-        elif wanted and os.path.isfile(path):
-            yield path, os.path.realpath(path)
-
-
-def _listed_by_git(folder: str) -> list[str] | None:
-    """What git tracks or would track below ``folder``, a repository in it without what it holds;
-    None where there is no git to ask.
-
-    A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
-    """
-    if repository(folder) is None:
-        return None
-    listing = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    if listing is None or (not listing and _git(folder, "check-ignore", "-q", ".") is not None):
-        return None
-    names = os.fsdecode(listing).replace("/", os.sep).split("\0")
-    return [name.rstrip(os.sep) for name in names if name]
+_UNREAD = re.compile(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
 
 
 def repository(folder: str) -> str | None:
@@ -129,28 +172,17 @@ def repository(folder: str) -> str | None:
     return above
 
 
-def _git(folder: str, *arguments: str) -> bytes | None:
+def _git(folder: str, *arguments: str) -> CompletedProcess[bytes] | None:
     import subprocess
 
     # In a hook GIT_DIR and its like are set, relative to another folder.
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    env["LC_ALL"] = "C"
+    command = ["git", "-C", folder or os.curdir, *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", folder, *arguments], capture_output=True, env=clean, check=False
-        )
+        return subprocess.run(command, capture_output=True, env=env, check=False)
     except OSError:
         return None
-    return done.stdout if done.returncode == 0 else None
-
-
-def _walk(folder: str) -> list[str]:
-    found: list[str] = []
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = os.path.relpath(here, folder)
-        before = "" if below == os.curdir else os.path.join(below, "")
-        found += (before + name for name in names)
-    return found
 
 
 class Patterns:

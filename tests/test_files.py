@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,56 @@ def test_a_repository_within(tree: Path) -> None:
     git("init", "-q")
     git("init", "-q", "d/e")
     assert "d/e/f.sql" in find(["."]).files
+
+
+@pytest.mark.parametrize("repository", [True, False])
+def test_a_folder_that_cannot_be_read(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, repository: bool
+) -> None:
+    if repository:
+        git("init", "-q")
+        git("add", "d/e")
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if os.path.normpath(path) == os.path.join("d", "e"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    found = find([".", "d"])
+    assert "d/c.SQL" in found.files
+    assert found.missing == ("d/e",)
+    assert find(["."], lambda path, _: path == "d/e").missing == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads all folders")
+@pytest.mark.parametrize("repository", [True, False])
+def test_a_folder_of_another_mode(tree: Path, repository: bool) -> None:
+    if repository:
+        git("init", "-q")
+    os.chmod("d/e", 0)
+    try:
+        assert find(["."]).missing == ("d/e",)
+        assert find(["d"]).missing == ("d/e",)
+    finally:
+        os.chmod("d/e", 0o700)
+
+
+def test_what_git_says_that_it_cannot_read(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("init", "-q")
+    said = b"warning: x\nwarning: could not open directory 'd/e f/': Permission denied\n"
+    run = subprocess.run
+
+    def tell(command: list[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+        done: subprocess.CompletedProcess[bytes] = run(command, **options)
+        return subprocess.CompletedProcess(command, done.returncode, done.stdout, said)
+
+    monkeypatch.setattr(subprocess, "run", tell)
+    assert find(["."]).missing == ("d/e f",)
+    assert find(["./d"]).missing == ("d/e f",)
+    monkeypatch.chdir("d")
+    assert find(["."]).missing == ("e f",)
 
 
 def test_names_that_git_would_quote(tree: Path) -> None:

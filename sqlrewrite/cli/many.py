@@ -168,7 +168,7 @@ def why_missing(path: str) -> str:
     from sqlrewrite.cli import COMMANDS
 
     if os.path.exists(path):
-        return "cannot be read: permission denied"
+        return "permission denied"
     near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
     hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
     return f"no such file or directory{hint}"

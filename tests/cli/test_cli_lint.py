@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -131,6 +133,25 @@ def test_a_file_of_broken_bytes_stops_no_other(run: Callable[..., Ran]) -> None:
     assert "a.sql: error UTF-16 text is not supported" in ran.err
 
 
+def test_a_folder_that_cannot_be_read(
+    run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("d/e").mkdir(parents=True)
+    Path("d/q.sql").write_text(FINE)
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if os.path.normpath(path) == os.path.join("d", "e"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    for command in (("lint",), ("rewrite", "--check")):
+        ran = run(*command, "d")
+        assert ran.status == 2
+        assert ran.err.startswith("d/e: error cannot be read: permission denied\n")
+
+
 # --- the baseline ---------------------------------------------------------------------------------
 
 
@@ -181,8 +202,7 @@ def test_a_file_has_one_name_in_reports_wherever_one_stands(
 ) -> None:
     """From the repository, where there is one, else from the settings."""
     if repository:
-        Path(".git").mkdir()
-        monkeypatch.setattr("sqlrewrite.files._git", lambda *_: None)
+        subprocess.run(["git", "init", "-q"], check=True)
     Path("a b").mkdir()
     Path("x").mkdir()
     Path("a b/q.sql").write_text(WHOLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -190,8 +191,7 @@ def test_reports_name_files_from_what_is_around_all(
     run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, repository: bool
 ) -> None:
     if repository:
-        Path(".git").mkdir()
-        monkeypatch.setattr("sqlrewrite.files._git", lambda *_: None)
+        subprocess.run(["git", "init", "-q"], check=True)
     _settings("b", 'catalog = "../a/ddl.sql"')
     monkeypatch.chdir("a")
     issues = json.loads(run("lint", "--format", "gitlab", "../b", ".").out)
