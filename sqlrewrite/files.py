@@ -28,10 +28,11 @@ _NOTHING = "(?!)"
 @dataclass(frozen=True, slots=True)
 class Found:
     """The files to read, in order and each once, and the paths that lead nowhere, or to a folder
-    that cannot be read."""
+    that cannot be read; ``warnings`` are folders with the reason why git would not list them."""
 
     files: tuple[str, ...]
     missing: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...] = ()
 
 
 Excluded = Callable[[str, str | None], bool]
@@ -58,7 +59,7 @@ def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False
                 files.setdefault(os.path.realpath(path), path)
         else:
             missing[path] = None
-    return Found(tuple(files.values()), tuple(missing))
+    return Found(tuple(files.values()), tuple(missing), tuple(search.warnings.values()))
 
 
 class _Search:
@@ -67,12 +68,16 @@ class _Search:
 
     def __init__(self) -> None:
         self.unread: list[str] = []
+        self.warnings: dict[str, tuple[str, str]] = {}
         self._known: dict[str, dict[str, os.DirEntry[str]]] = {}
         self._real: dict[str, str] = {}
 
     def files(self, path: str) -> Iterator[tuple[str, str]]:
         """The files below a folder, each with its path without links."""
         plain = os.path.normpath(path)
+        real = os.path.realpath(path)
+        if os.path.realpath(plain) != real:  # link/.. is not where the link is
+            plain = real if os.path.isabs(path) else os.path.relpath(real)
         return self._below("" if plain == os.curdir else os.path.join(plain, ""))
 
     def _below(self, folder: str) -> Iterator[tuple[str, str]]:
@@ -88,8 +93,9 @@ class _Search:
                 continue
             if real := self._wanted(path, entry):
                 yield path, real
-            elif entry.is_dir(follow_symlinks=False):  # a repository within the repository
-                yield from self._below(path + os.sep)
+            elif entry.is_dir(follow_symlinks=False):  # a repository within, or a copy of one
+                inner = path + os.sep
+                yield from self._below(inner) if self._is_top(inner) else self._walk(inner)
 
     def _walk(self, folder: str) -> Iterator[tuple[str, str]]:
         """The files below a folder that git does not list, in the order in which it would."""
@@ -99,7 +105,11 @@ class _Search:
             if real := self._wanted(path, entry):
                 yield path, real
             elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-                waiting += self._last_first(path + os.sep)
+                inner = path + os.sep
+                if self._is_top(inner):
+                    yield from self._below(inner)
+                else:
+                    waiting += self._last_first(inner)
 
     def _last_first(self, folder: str) -> list[tuple[str, os.DirEntry[str]]]:
         def key(entry: os.DirEntry[str]) -> str:
@@ -107,6 +117,9 @@ class _Search:
 
         entries = sorted(self._entries(folder).values(), key=key, reverse=True)
         return [(folder + entry.name, entry) for entry in entries]
+
+    def _is_top(self, folder: str) -> bool:
+        return ".git" in self._entries(folder)
 
     def _wanted(self, path: str, entry: os.DirEntry[str]) -> str | None:
         """The path without links of a file that a search takes, None of what it does not."""
@@ -137,7 +150,7 @@ class _Search:
 
     def _listed(self, folder: str) -> list[str] | None:
         """What git tracks or would track below a folder, a repository in it without what it holds;
-        None where there is no git to ask.
+        None where there is no git to ask, or it refuses.
 
         A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
         """
@@ -145,19 +158,21 @@ class _Search:
         if top is None:
             return None
         done = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        if done is None or done.returncode:
+        if done.returncode:
+            self.warnings.setdefault(top, (folder.rstrip(os.sep) or os.curdir, _refusal(done)))
             return None
         for name in _UNREAD.findall(done.stderr):
             path = os.path.join(top, os.fsdecode(name))
             self.unread.append(folder + os.path.relpath(path, folder or os.curdir))
         listing = done.stdout
-        ignored = None if listing else _git(folder, "check-ignore", "-q", ".")
-        if ignored is not None and not ignored.returncode:
+        if listing == b"./\0" or (not listing and not _git(folder, *_IGNORED).returncode):
             return None
         names = os.fsdecode(listing).replace("/", os.sep).split("\0")
         return [name.rstrip(os.sep) for name in names if name]
 
 
+_IGNORED = ("check-ignore", "-q", ".")
+_OF_A_HOOK = re.compile("GIT_(?!CONFIG_)")
 _UNREAD = re.compile(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)
 
 
@@ -172,17 +187,25 @@ def repository(folder: str) -> str | None:
     return above
 
 
-def _git(folder: str, *arguments: str) -> CompletedProcess[bytes] | None:
+def _git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
     import subprocess
 
     # In a hook GIT_DIR and its like are set, relative to another folder.
-    env = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    env = {key: value for key, value in os.environ.items() if not _OF_A_HOOK.match(key)}
     env["LC_ALL"] = "C"
     command = ["git", "-C", folder or os.curdir, *arguments]
     try:
         return subprocess.run(command, capture_output=True, env=env, check=False)
-    except OSError:
-        return None
+    except OSError as error:
+        why = f"git cannot be run: {error.strerror or error}"
+        return subprocess.CompletedProcess(command, 127, b"", os.fsencode(why))
+
+
+def _refusal(done: CompletedProcess[bytes]) -> str:
+    """The line in which git says why not."""
+    lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
+    fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))
+    return next(fatal, lines[0])
 
 
 class Patterns:

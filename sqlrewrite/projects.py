@@ -24,10 +24,11 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The projects in the order in which they were met, and the paths that lead nowhere."""
+    """The projects in the order in which they were met, and what ``Found`` says besides."""
 
     projects: tuple[Project, ...]
     missing: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...]
 
 
 def gather(
@@ -48,9 +49,9 @@ def gather(
         projects.setdefault(its.source, (its, []))[1].append(path)
     if not projects:
         its = settings.at(stdin if paths[0] == STDIN else paths[0])
-        return Gathered((Project(its, ()),), found.missing)
+        projects[its.source] = (its, [])
     done = (Project(its, tuple(files)) for its, files in projects.values())
-    return Gathered(tuple(done), found.missing)
+    return Gathered(tuple(done), found.missing, found.warnings)
 
 
 Match = Callable[[str], bool]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,69 @@ def test_a_repository_within(tree: Path) -> None:
     git("init", "-q")
     git("init", "-q", "d/e")
     assert "d/e/f.sql" in find(["."]).files
+
+
+def commit(folder: str) -> None:
+    person = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    git("-C", folder, "add", "-A")
+    git("-C", folder, *person, "commit", "-qm", "all")
+
+
+def test_repositories_below_a_folder_that_is_in_none(tree: Path) -> None:
+    for name in ("d", "target"):
+        git("init", "-q", name)
+        Path(name, ".gitignore").write_text("e\n")
+    Path("target/e").mkdir()
+    Path("target/e/x.sql").write_text("")
+    Path("target/sub").mkdir()
+    git("init", "-q", "target/sub")
+    Path("target/sub/s.sql").write_text("")
+    whole = ("a.sql", "b.sql", "d/c.SQL", "target/sub/s.sql", "target/t.sql")
+    assert find(["."]) == Found(whole, ())
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_repository_that_another_one_refers_to(tree: Path, own: bool) -> None:
+    """As a submodule does; in a copy it may be without its own .git."""
+    git("init", "-q", ".")
+    git("init", "-q", "d")
+    commit("d")
+    commit(".")
+    if not own:
+        shutil.rmtree("d/.git")
+    assert {"d/c.SQL", "d/e/f.sql"} <= set(find(["."]).files)
+    assert find(["d"]).files == ("d/c.SQL", "d/e/f.sql")
+    assert find(["d/e"]).files == ("d/e/f.sql",)
+
+
+def test_above_what_a_link_leads_to(tree: Path) -> None:
+    Path("here").mkdir()
+    os.symlink("../d/e", "here/link")
+    assert find(["here/link/.."]).files == ("d/c.SQL", "d/e/f.sql")
+    assert find(["here/../d/e"]).files == ("d/e/f.sql",)
+    whole = tuple(str(tree / name) for name in ("d/c.SQL", "d/e/f.sql"))
+    assert find([str(tree / "here/link/..")]).files == whole
+
+
+def test_a_repository_that_git_refuses(tree: Path) -> None:
+    git("init", "-q", "d")
+    Path("d/.gitignore").write_text("e\n")
+    Path("d/.git/HEAD").write_text("broken")
+    found = find([".", "d"])
+    assert found.files == ("a.sql", "b.sql", "d/c.SQL", "d/e/f.sql", "target/t.sql")
+    ((folder, why),) = found.warnings
+    assert folder == "d"
+    assert why.startswith("not a git repository")
+
+
+def test_settings_of_git_in_the_environment(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where containers say which repositories are safe."""
+    git("init", "-q")
+    Path("others").write_text("d\n")
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tree / "others"))
+    assert find(["."]).files == (".hidden/x.sql", "a.sql", "b.sql", "target/t.sql")
 
 
 @pytest.mark.parametrize("repository", [True, False])
@@ -121,7 +185,9 @@ def test_names_that_git_would_quote(tree: Path) -> None:
 def test_without_git(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git("init", "-q")
     monkeypatch.setenv("PATH", "")
-    assert "target/t.sql" in find(["."]).files
+    found = find(["."])
+    assert "target/t.sql" in found.files
+    assert found.warnings == ((".", "git cannot be run: No such file or directory"),)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from sqlrewrite.cli.many import (
     jobs_option,
     progress,
     results,
+    warn,
     why_missing,
 )
 from sqlrewrite.config import Settings
@@ -242,6 +243,7 @@ def _run(asked: Asked) -> Sum:
     known = {judge.path: Counter[baseline.Key]() for judge in judges}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
+    warn(of, err)
     for judge, result in _results(of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:

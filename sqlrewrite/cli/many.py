@@ -20,7 +20,7 @@ from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.pool import WORTH
 from sqlrewrite.projects import gather
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.runner import Request
 from sqlrewrite.schema import Catalog
 from sqlrewrite.work import Job, digest, each, once
@@ -58,7 +58,7 @@ class Files(Rewriting):
             Group(it.settings, it.files, self.request(it.settings, strip=strip, load=load))
             for it in found.projects
         )
-        return Run(self, tuple(groups), found.missing)
+        return Run(self, tuple(groups), found.missing, found.warnings)
 
 
 def exclude_option(function: _Function) -> _Function:
@@ -97,11 +97,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A run over many files: what was asked, the files, and the paths that lead nowhere."""
+    """A run over many files: what was asked, the files, the paths that lead nowhere, and folders
+    with the reason why git would not list them."""
 
     asked: Files
     groups: tuple[Group, ...]
     missing: tuple[str, ...]
+    warnings: tuple[tuple[str, str], ...]
 
     @property
     def count(self) -> int:
@@ -118,6 +120,18 @@ class Run:
     def known(self) -> bool:
         """Whether there is a catalog for all of them."""
         return all(group.request.catalog.relations for group in self.groups)
+
+
+def warn(of: Run, err: Printer) -> None:
+    """Says where files may be taken that git would leave out."""
+    if not of.asked.quiet:
+        err.print(map(_warning, of.warnings))
+
+
+def _warning(folder_and_why: tuple[str, str]) -> Line:
+    folder, why = folder_and_why
+    said = f" git lists no files, none is left out by .gitignore: {why}"
+    return ((f"{folder}: ", "bold"), ("warning", "bold yellow"), (said, ""))
 
 
 def results(

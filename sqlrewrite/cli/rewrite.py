@@ -28,6 +28,7 @@ from sqlrewrite.cli.many import (
     jobs_option,
     progress,
     results,
+    warn,
     why_missing,
 )
 from sqlrewrite.cli.spark import (
@@ -189,6 +190,7 @@ def _run(asked: Asked) -> int:
     summary, strict = Summary(), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
+    warn(of, err)
     if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
         write_stdout(sys.stdin.buffer.read())
     with started_when_needed(where) as running:

@@ -152,6 +152,18 @@ def test_a_folder_that_cannot_be_read(
         assert ran.err.startswith("d/e: error cannot be read: permission denied\n")
 
 
+def test_a_repository_that_git_refuses(run: Callable[..., Ran]) -> None:
+    Path("d/.git").mkdir(parents=True)
+    Path("d/q.sql").write_text(FINE)
+    for command in (("lint",), ("rewrite", "--check")):
+        ran = run(*command, "d")
+        assert ran.status == 0
+        assert ran.err.startswith(
+            "d: warning git lists no files, none is left out by .gitignore: not a git repository"
+        )
+        assert "warning" not in run(*command, "-q", "d").err
+
+
 # --- the baseline ---------------------------------------------------------------------------------
 
 
