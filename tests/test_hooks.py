@@ -7,6 +7,7 @@ a package index. Without one the tests are skipped; with ``CI`` set that is a fa
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,8 +121,18 @@ def repository(hooks: tuple[Path, str, dict[str, str]], tmp_path: Path) -> Repos
     return made
 
 
+def test_the_hooks_are_of_files_by_their_ending_in_any_case() -> None:
+    clientlib = pytest.importorskip("pre_commit.clientlib")
+    hooks = clientlib.load_manifest(str(ROOT / ".pre-commit-hooks.yaml"))  # as pre-commit reads it
+    assert len(hooks) == 3
+    names = ("q.sql", "Q.SQL", "q.Hql", "a/q.DDL", "q.sqlx", "q.sql.txt", "sql")
+    for hook in hooks:
+        taken = [name for name in names if re.search(hook["files"], name)]
+        assert taken == ["q.sql", "Q.SQL", "q.Hql", "a/q.DDL"]
+
+
 def test_the_hook_fixes_and_then_passes(repository: Repository) -> None:
-    names = ("q.sql", "q.hql", "q.ddl")
+    names = ("q.sql", "P.SQL", "q.hql", "q.ddl")
     paths = [repository.write(name, JOIN) for name in names]
     other = [repository.write(name, JOIN) for name in ("generated/q.sql", "q.txt")]
     first = repository.git("commit", "-m", "a query", check=False)
