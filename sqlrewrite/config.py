@@ -139,10 +139,16 @@ def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
             hint = f"; did you mean {near[0]}?" if near else ""
             raise ConfigError(f"the environment's {name} is no setting{hint}")
         try:
-            values[_field(key)] = KEYS[key](_PARSERS.get(KEYS[key], str)(text))
+            values[_field(key)] = read(key, text)
         except ValueError as error:
             raise ConfigError(f"the environment's {name} must be {error}, not {text!r}") from None
     return values
+
+
+def read(key: str, text: str) -> Any:
+    """The setting that a variable, or an option, says in one word. Raises ValueError with what it
+    must be."""
+    return KEYS[key](_PARSERS.get(KEYS[key], str)(text))
 
 
 def _field(key: str) -> str:
@@ -254,6 +260,10 @@ def _strings(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _codes(value: Any) -> tuple[str, ...]:
+    return tuple(code.upper() for code in _strings(value))
+
+
 def _string_or_strings(value: Any) -> tuple[str, ...]:
     try:
         return (value,) if isinstance(value, str) else _strings(value)
@@ -263,20 +273,21 @@ def _string_or_strings(value: Any) -> tuple[str, ...]:
 
 def _codes_by_pattern(value: Any) -> Pairs:
     try:
-        return tuple((_string(name), _strings(codes)) for name, codes in dict(value).items())
+        return tuple((_string(name), _codes(codes)) for name, codes in dict(value).items())
     except (ValueError, TypeError):
         raise ValueError("a table of patterns, each with a list of codes") from None
 
 
 def _severities(value: Any) -> Pairs:
     try:
-        return tuple((_string(code), (_string(name),)) for code, name in dict(value).items())
+        pairs = dict(value).items()
+        return tuple((_string(code).upper(), (_string(name),)) for code, name in pairs)
     except (ValueError, TypeError):
         raise ValueError("a table of codes, each with its severity") from None
 
 
-def codes_by_pattern(text: str) -> dict[str, list[str]]:
-    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same. Raises ValueError."""
+def _pattern_and_code(text: str) -> dict[str, list[str]]:
+    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
     found: dict[str, list[str]] = {}
     for item in _items(text):
         pattern, colon, code = item.rpartition(":")
@@ -286,8 +297,8 @@ def codes_by_pattern(text: str) -> dict[str, list[str]]:
     return found
 
 
-def severities(text: str) -> dict[str, str]:
-    """``CODE=SEVERITY,CODE=SEVERITY`` as the table that says the same. Raises ValueError."""
+def _code_and_severity(text: str) -> dict[str, str]:
+    """``CODE=SEVERITY,CODE=SEVERITY`` as the table that says the same."""
     pairs = [item.partition("=") for item in _items(text)]
     if not all(equals and code and name for code, equals, name in pairs):
         raise ValueError("CODE=SEVERITY, with commas between several")
@@ -334,9 +345,9 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "refuse-over": _count,
     "explain": _one_of("logical", "spark", "none"),
     "strict": _boolean,
-    "select": _strings,
-    "extend-select": _strings,
-    "ignore": _strings,
+    "select": _codes,
+    "extend-select": _codes,
+    "ignore": _codes,
     "per-file-ignores": _codes_by_pattern,
     "severity": _severities,
     "baseline": _string,
@@ -351,11 +362,12 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
     _boolean: _truth,
     _strings: _items,
+    _codes: _items,
     _count: _number,
     _jobs: _number,
     _nesting: _number,
     _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
-    _codes_by_pattern: codes_by_pattern,
-    _severities: severities,
+    _codes_by_pattern: _pattern_and_code,
+    _severities: _code_and_severity,
 }
 """How the text of a variable becomes what a table would say, by the function that reads that."""

@@ -215,3 +215,29 @@ def test_each_folder_is_looked_at_once(folder: Path, monkeypatch: pytest.MonkeyP
 def test_the_file_that_is_named_wins_over_the_environment_s(folder: Path) -> None:
     (folder / "own.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
     assert load(".", "own.toml", {"DPP_REWRITE_CONFIG": "none.toml"}).engine == "trino"
+
+
+def test_codes_in_small_letters_are_codes(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text(
+        """
+        [tool.dpp-rewrite]
+        select = ["dpp001"]
+        extend-select = ["Dpp002"]
+        ignore = ["dpp"]
+        per-file-ignores = { "Old/*" = ["dpp003"] }
+        severity = { dpp007 = "note" }
+        """
+    )
+    found = load(".", environment={})
+    assert (found.select, found.extend_select, found.ignore) == (("DPP001",), ("DPP002",), ("DPP",))
+    assert found.per_file_ignores == (("Old/*", ("DPP003",)),)
+    assert found.severity == (("DPP007", ("note",)),)
+    given = {
+        "DPP_REWRITE_IGNORE": "dpp004",
+        "DPP_REWRITE_PER_FILE_IGNORES": "Old/*:dpp005",
+        "DPP_REWRITE_SEVERITY": "dpp006=error",
+    }
+    found = load(".", environment=given)
+    assert found.ignore == ("DPP004",)
+    assert found.per_file_ignores == (("Old/*", ("DPP005",)),)
+    assert found.severity == (("DPP006", ("error",)),)

@@ -88,17 +88,16 @@ def _codes(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -
     return tuple(code.upper() for text in given for code in text.replace(",", " ").split())
 
 
-def _read(
-    parse: Callable[[str], Mapping[str, Any]],
-) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], settings_of.Pairs]:
+def _read(key: str) -> Callable[..., settings_of.Pairs]:
+    """What reads a setting from an option that may be repeated."""
+
     def read(
         ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     ) -> settings_of.Pairs:
         try:
-            found = [item for text in given for item in parse(text).items()]
+            return tuple(pair for text in given for pair in settings_of.read(key, text))
         except ValueError as error:
             raise click.BadParameter(f"expected {error}", ctx, param) from None
-        return tuple((key, (it,) if isinstance(it, str) else tuple(it)) for key, it in found)
 
     return read
 
@@ -151,14 +150,14 @@ Exit status:
     "--per-file-ignores",
     metavar="PATTERN:CODE",
     multiple=True,
-    callback=_read(settings_of.codes_by_pattern),
+    callback=_read("per-file-ignores"),
     help="Not this code in files of that pattern, as `legacy/*:DPP007`.",
 )
 @click.option(
     "--severity",
     metavar="CODE=LEVEL",
     multiple=True,
-    callback=_read(settings_of.severities),
+    callback=_read("severity"),
     help="error, warning or note, as `DPP007=note`.",
 )
 @click.option("--baseline", metavar="FILE", help="Findings in this file are known: not reported.")
