@@ -76,10 +76,12 @@ class Projects:
         self, config: str | None = None, environment: Mapping[str, str] = os.environ
     ) -> None:
         given = {key: text for key, text in environment.items() if _is_setting(key)}
-        named = given.pop(f"{PREFIX}CONFIG", None)
+        named = given.pop(f"{PREFIX}CONFIG", None) or None
         config = named if config is None else config
         self._environment = _from_environment(given)
         self._for_all = None if config is None else self._read(config)
+        if config is not None and self._for_all is None:
+            raise ConfigError(f"{config}: has no {SECTION} table")
         self._above: dict[str, Settings] = {}
         self._here: dict[str, Settings] = {}
 
@@ -104,18 +106,17 @@ class Projects:
             path, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
             if _mentions_us(path):
                 found = self._read(os.path.relpath(path))
-            elif parent != folder:
+            if found is None and parent != folder:
                 found = self._upward(parent)
-            else:
+            if found is None:
                 found = replace(Settings(), **self._environment)
             self._above[folder] = found
         return found
 
-    def _read(self, path: str) -> Settings:
+    def _read(self, path: str) -> Settings | None:
+        """The settings of one file, None where it has no table of ours."""
         table = _table(path)
-        if table is None:
-            raise ConfigError(f"{path}: has no {SECTION} table")
-        return replace(_settings(table, path), **self._environment)
+        return None if table is None else replace(_settings(table, path), **self._environment)
 
 
 def load(

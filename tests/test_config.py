@@ -241,3 +241,32 @@ def test_codes_in_small_letters_are_codes(folder: Path) -> None:
     assert found.ignore == ("DPP004",)
     assert found.per_file_ignores == (("Old/*", ("DPP005",)),)
     assert found.severity == (("DPP006", ("error",)),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# see [tool.dpp-rewrite] in the folder above",
+        '[tool.x]\nhint = "[tool.dpp-rewrite]"',
+        "[tool.dpp-rewriter]\nhint = true",
+    ],
+)
+def test_a_file_that_only_mentions_the_table_is_passed_over(folder: Path, text: str) -> None:
+    (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    (folder / "a").mkdir()
+    (folder / "a" / "pyproject.toml").write_text(text)
+    assert load("a").engine == "trino"
+    with pytest.raises(ConfigError, match="has no"):
+        load("a", "a/pyproject.toml")
+
+
+def test_an_empty_table_is_one(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    (folder / "a").mkdir()
+    (folder / "a" / "pyproject.toml").write_text("[tool.dpp-rewrite]\n")
+    assert load("a").engine == "spark"
+
+
+def test_an_empty_name_of_a_file_is_none(folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\nengine = "trino"\n')
+    assert load(".", environment={"DPP_REWRITE_CONFIG": ""}).engine == "trino"
