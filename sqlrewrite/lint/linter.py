@@ -14,6 +14,7 @@ from sqlrewrite.lint import joins, managed, scans
 from sqlrewrite.lint.findings import BY_CODE, Finding
 from sqlrewrite.lint.subject import Subject, place_of, subjects
 from sqlrewrite.lint.suppression import suppress
+from sqlrewrite.lint.wrapped import wrapped
 from sqlrewrite.model import MARKER, Problem, Span
 from sqlrewrite.options import Options, options
 from sqlrewrite.pruning.statement import Pruned
@@ -25,7 +26,7 @@ CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
     joins.missing,
     joins.types,
     joins.undone,
-    scans.wrapped,
+    wrapped,
     scans.unbounded,
 )
 

@@ -1,4 +1,4 @@
-"""DPP004 and DPP007: partitioned tables that a query reads without giving the engine a bound."""
+"""DPP007: partitioned tables that a query reads without giving the engine a bound."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Outcome, Verdict
 from sqlrewrite.options import Reach
-from sqlrewrite.plan.columns import column_type
-from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, columns, walk
+from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import Block, Condition, Plan, Scan, leaves
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.reducers import restricting
@@ -19,64 +18,44 @@ from sqlrewrite.rulebook import Engine
 
 _ALONE = Reach(depth=0)
 
-_COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">=", "between", "in", "like"})
-
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections by which a join takes no partition away for the engine either: the fact's rows all
 come out; or the other side is not filtered, and nothing else is that the engine might carry over.
 """
 
 
-def wrapped(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
-    """DPP004: a condition on what a function or cast makes of a partition column."""
-    plan = pruned.plan
-    for block, condition in _conditions(plan):
-        expression = condition.expression
-        if not isinstance(expression, Call) or expression.name not in _COMPARISONS:
-            continue
-        for operand in expression.args:
-            found = _wrapped(plan, operand, subject.engine)
-            if found is None or plan.owner.get(found[1].relation) != block.number:
-                continue
-            scan, ref, by = found
-            if scan.span is None or ref.span is None:
-                continue
-            about = f"{scan.alias}.{ref.name}"
-            line, column = subject.lines.place(subject.original(ref.span).start)
-            yield subject.finding(
-                "DPP004",
-                subject.original(scan.span),
-                about,
-                f"{about} is inside {by} (line {line}, column {column}): partitions cannot be "
-                "looked up by it",
-                f"compare {ref.name} itself, if need be with a range of its values",
-            )
-
-
 def unbounded(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
-    if _defines_view(subject):
-        return  # what is read of it, those decide who query the view
-    plan = pruned.plan
-    for relation in _scans(plan):
-        names = _partitions(relation, subject.engine)
-        if relation.span is None or not names or _bounded(plan, relation, names):
-            continue
-        tied = [it for it in pruned.judged if it.case.pair.scan is relation]
-        plain = all(_plain(it.case.pair.tie.block, relation) for it in tied)
-        if not all(_rules_nothing_out(it, plain) for it in tied):
-            continue
-        if _compared(plan, relation, names, tied):
+    for scan in scans(pruned.plan):
+        names = partitions(scan, subject.engine)
+        if scan.span is None or not names or not read_whole(subject, pruned, scan, names):
             continue
         shown = ", ".join(sorted(names))
         yield subject.finding(
             "DPP007",
-            subject.original(relation.span),
-            relation.alias or relation.parts[-1],
-            f"{'.'.join(relation.parts)} is read whole: nothing bounds {shown}, by which it is "
-            f"partitioned{_because(tied)}",
+            subject.original(scan.span),
+            scan.alias or scan.parts[-1],
+            f"{'.'.join(scan.parts)} is read whole: nothing bounds {shown}, by which it is "
+            f"partitioned{_because(_tied(pruned, scan))}",
             f"add a condition on {shown}, or suppress this where all of it is wanted",
         )
+
+
+def read_whole(subject: Subject, pruned: Pruned, scan: Scan, names: frozenset[str]) -> bool:
+    """Whether nothing in a query bounds a scan's partition columns, of those names."""
+    plan, tied = pruned.plan, _tied(pruned, scan)
+    if _defines_view(subject):
+        return False  # what is read of it, those decide who query the view
+    if _bounded(plan, scan, names):
+        return False
+    plain = all(_plain(it.case.pair.tie.block, scan) for it in tied)
+    return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
+        plan, scan, names, tied
+    )
+
+
+def _tied(pruned: Pruned, scan: Scan) -> list[Judged]:
+    return [it for it in pruned.judged if it.case.pair.scan is scan]
 
 
 def _defines_view(subject: Subject) -> bool:
@@ -84,7 +63,7 @@ def _defines_view(subject: Subject) -> bool:
     return words[0] == "CREATE" and "VIEW" in words
 
 
-def _scans(plan: Plan) -> Iterator[Scan]:
+def scans(plan: Plan) -> Iterator[Scan]:
     """The tables read in the author's text, those left out that something not understood reads."""
     for block in plan.blocks:
         if not block.in_view:
@@ -103,29 +82,7 @@ def _conditions(plan: Plan) -> Iterator[tuple[Block, Condition]]:
                 yield block, condition
 
 
-def _wrapped(plan: Plan, operand: Expression, engine: Engine) -> tuple[Scan, ColumnRef, str] | None:
-    """The partition column inside an operand that is not just that column, and what it is in."""
-    if not isinstance(operand, Call | Cast):
-        return None
-    by = "a cast" if isinstance(operand, Cast) else _shown(operand.name)
-    for node in walk(operand):
-        if isinstance(node, ColumnRef):
-            scan = plan.relations[node.relation]
-            if not isinstance(scan, Scan) or node.name not in _partitions(scan, engine):
-                continue
-            if isinstance(operand, Cast) and operand.operand is node:
-                if column_type(plan, node) == operand.type:
-                    continue  # a cast to its own type is none
-                by = f"a cast to {operand.type}"
-            return scan, node, by
-    return None
-
-
-def _shown(name: str) -> str:
-    return f"{name}()" if name.isidentifier() else f"an expression with {name}"
-
-
-def _partitions(scan: Scan, engine: Engine) -> frozenset[str]:
+def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
     """The columns by which a table is partitioned as they are."""
     return frozenset(
         field.column.lower()
@@ -137,21 +94,29 @@ def _partitions(scan: Scan, engine: Engine) -> frozenset[str]:
 def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone speaks of a partition column."""
     return any(
-        not isinstance(item, Conjunct) or _bounds(item.expression, names)
+        not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
         for item in restricting(plan, scan.relation, _ALONE)
     )
 
 
-def _bounds(expression: Expression, names: frozenset[str]) -> bool:
+def bounds(
+    expression: Expression, relation: int, names: frozenset[str], negated: bool = False
+) -> bool:
+    """Whether a condition, or its negation, speaks of a relation's columns of those names so that
+    engines make a partition filter of it: of an AND one operand must, of an OR each (Spark's
+    ``extractPredicatesWithinOutputSet``)."""
     match expression:
-        case Call(name="and", args=args):
-            return any(_bounds(arg, names) for arg in args)
-        case Call(name="or", args=args):
-            return all(_bounds(arg, names) for arg in args)
-        case Call(name="not", args=(Call(name="isnull"),)):
+        case Call(name="not", args=(inner,)):
+            return bounds(inner, relation, names, not negated)
+        case Call(name="and" | "or" as name, args=args):
+            every = all if (name == "or") is not negated else any
+            return every(bounds(arg, relation, names, negated) for arg in args)
+        case Call(name="isnull") if negated:
             return False
         case _:
-            return any(ref.name in names for ref in columns(expression))
+            refs = columns(expression)
+            alone = all(ref.relation == relation for ref in refs)
+            return alone and any(ref.name in names for ref in refs)
 
 
 def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: list[Judged]) -> bool:

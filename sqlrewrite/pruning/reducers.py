@@ -81,7 +81,7 @@ def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
         inside: list[Restriction] = []
-        for condition in _reaching(plan, relation):
+        for condition in conditions_reaching(plan, relation):
             if len(condition.relations) == 1:
                 inside.append(Conjunct(condition, condition.expression))
             else:
@@ -114,7 +114,9 @@ def _implied(
     return any_of(branches)
 
 
-def _reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
+def conditions_reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
+    """The conditions of its block that hold wherever a row of a relation matters, and speak of
+    it, alone or with others."""
     block = plan.blocks[plan.owner[relation]]
     key = ("reaching", block.number)
     found: dict[int, tuple[Condition, ...]] | None = plan.memo.get(key)
@@ -134,7 +136,7 @@ def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
 
 
 def _equated(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
-    for condition in _reaching(plan, relation):
+    for condition in conditions_reaching(plan, relation):
         match condition.expression:
             case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from sqlrewrite import Catalog, rewrite
@@ -147,6 +149,120 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
 )
 def test_what_is_found(catalog: Catalog, text: str, found: list[tuple[str, str]]) -> None:
     assert sorted(_said(text, catalog)) == sorted(found)
+
+
+# --- DPP004: partition columns inside functions and casts -----------------------------------------
+
+
+def _wrapped(text: str, catalog: Catalog) -> list[str]:
+    """What DPP004 says of a text, each column that it names as the text from there on."""
+    found, failures = lint(text, catalog)
+    assert failures == ()
+    said = []
+    for it in found:
+        assert (it.code, it.subject) != ("DPP007", "s")
+        if it.code == "DPP004":
+            place = re.search(r"\(line 1, column (\d+)\)", it.message)
+            assert place is not None
+            said.append(text[int(place[1]) - 1 :])
+            assert text[it.place.span.start : it.place.span.end] in ("sales", "clicks", "stock")
+    return said
+
+
+@pytest.mark.parametrize(
+    ("condition", "wrapped"),
+    [
+        ("year(s.day) = 2020 OR month(s.day) = 3", 2),
+        ("year(s.day) = 2020 OR s.day = DATE '2024-01-01'", 1),
+        ("(year(s.day) = 2020 AND s.id = 1) OR (s.id = 2 AND month(s.day) = 3)", 2),
+        ("NOT (year(s.day) = 2020)", 1),
+        ("NOT (year(s.day) = 2020 OR s.id = 1)", 1),
+        ("NOT (NOT (year(s.day) = 2020))", 1),
+        ("CAST(s.day AS STRING) <> '2020-01-01'", 1),
+        ("CAST(s.day AS STRING) != '2020-01-01'", 1),
+        ("CAST(s.day AS STRING) LIKE '2020%'", 1),
+        ("CAST(s.day AS STRING) NOT LIKE '2020%'", 1),
+        ("CAST(s.day AS STRING) RLIKE '^2020'", 1),
+        ("year(s.day) BETWEEN 2020 AND 2021", 1),
+        ("year(s.day) NOT BETWEEN 2020 AND 2021", 1),
+        ("year(s.day) IN (2020, 2021)", 1),
+        ("year(s.day) NOT IN (2020, 2021)", 1),
+        ("year(s.day) IN (SELECT c.year FROM calendar c)", 1),
+        ("year(s.day) IS NULL", 1),
+        ("year(s.day) <=> 2020", 1),
+        ("year(s.day) * 100 + month(s.day) = 202003", 1),
+        ("year(s.day) = 2020 AND year(s.day) = 2020", 2),
+        # It does filter, beside a bound on the column as it is.
+        ("s.day > DATE '2020-01-01' AND month(s.day) = 3", 1),
+        # No partition column is compared, or not by its value.
+        ("s.day > DATE '2020-01-01' AND year(s.day) IS NOT NULL", 0),
+        ("s.day IN (to_date('2020-01-01')) OR s.day IS NULL", 0),
+        ("(s.day, s.id) IN (SELECT c.day, c.n FROM calendar c)", 0),
+        ("s.day > DATE '2020-01-01' AND year(s.day) NOT IN (SELECT c.year FROM calendar c)", 0),
+    ],
+)
+def test_a_wrapped_partition_column_is_found_wherever_it_is_compared(
+    catalog: Catalog, condition: str, wrapped: int
+) -> None:
+    said = _wrapped(f"SELECT s.id FROM sales s WHERE {condition}", catalog)
+    assert len(said) == wrapped
+    assert all(it.startswith("s.day") for it in said)
+
+
+@pytest.mark.parametrize(
+    ("query", "wrapped"),
+    [
+        ("FROM sales s JOIN calendar c ON year(s.day) = c.year WHERE c.n = 1", 1),
+        ("FROM sales s JOIN calendar c ON s.id = c.n AND year(s.day) IN (2020, 2021)", 1),
+        ("FROM sales s JOIN calendar c ON s.id = c.n AND (year(s.day) = 1 OR day(s.day) = 2)", 2),
+        ("FROM calendar c LEFT JOIN sales s ON year(s.day) = c.year", 1),
+        # No condition of these could rule out a partition, however it is written.
+        ("FROM sales s JOIN calendar c ON s.day = c.day AND year(s.day) <> c.year", 0),
+        ("FROM sales s LEFT JOIN calendar c ON s.day = c.day AND year(s.day) = 1", 0),
+        ("FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE coalesce(s.day, c.day) = 1", 0),
+    ],
+)
+def test_a_wrapped_partition_column_is_found_in_joins(
+    catalog: Catalog, query: str, wrapped: int
+) -> None:
+    found, _ = lint(f"SELECT s.id {query}", catalog)
+    assert [it.code for it in found if it.code == "DPP004"] == ["DPP004"] * wrapped
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "date_format(s.day, 'yyyy') = '2020' OR s.id = 1",
+        "s.id = 1 OR (s.amount = 2 AND year(s.day) = 2020)",
+        "NOT (year(s.day) = 2020 AND s.id = 1)",
+        "year(s.day) = 2020 OR s.day IS NOT NULL",
+    ],
+)
+def test_a_branch_that_bounds_nothing_is_told(catalog: Catalog, condition: str) -> None:
+    """To Spark an OR is a partition filter only if each branch has one."""
+    text = f"SELECT s.id FROM sales s WHERE {condition}"
+    (found,) = lint(text, catalog)[0]
+    assert found.code == "DPP004"
+    assert "in an OR of which another branch does not bound day" in found.message
+    assert found.help == "bound day itself, in each branch of the OR"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "FROM sales s WHERE s.day > DATE '2020-01-01' AND (year(s.day) = 2020 OR s.id = 1)",
+        "FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 1 AND (year(s.day) = 2020 "
+        "OR s.id = 1)",
+    ],
+)
+def test_what_could_not_bound_is_not_told_of_a_bounded_scan(catalog: Catalog, query: str) -> None:
+    assert not [it for it in lint(f"SELECT s.id {query}", catalog)[0] if it.code == "DPP004"]
+
+
+@pytest.mark.parametrize("condition", ["NOT (s.day = DATE '2024-01-01' AND s.id = 1)"])
+def test_nothing_is_bounded_by_one_branch_of_an_or(catalog: Catalog, condition: str) -> None:
+    text = f"SELECT s.id FROM sales s WHERE {condition}"
+    assert _said(text, catalog) == [("DPP007", "sales")]
 
 
 def _mended(text: str, finding: Finding) -> str:
