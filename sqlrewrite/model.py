@@ -111,17 +111,23 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """A predicate of an earlier run that was taken out, and why.
-
-    ``refreshed`` says that another was written in its place.
-    """
+    """A predicate of an earlier run that was taken out, and why; ``by`` is the one that was written
+    in its place, if one was."""
 
     statement: int
     text: str
     line: int
     column: int
-    refreshed: bool = False
-    reason: str = "the query or the options have changed, it no longer follows"
+    by: str = ""
+    reason: str = (
+        "not what follows from the query and the options now; to keep one that you have edited, "
+        "take its marker off"
+    )
+
+    @property
+    def refreshed(self) -> bool:
+        """Whether another was written in its place."""
+        return bool(self.by)
 
 
 @dataclass(frozen=True, slots=True)

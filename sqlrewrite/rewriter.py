@@ -262,31 +262,39 @@ def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterato
     """The predicates of an earlier run that were not written again as they were."""
     for part in parts if stripped.predicates else ():
         written = "\n".join(edit.text for edit in part.edits)
-        for span in sorted(stale(stripped, part), key=lambda span: span.start):
+        for span, by in sorted(stale(stripped, part).items(), key=lambda item: item[0].start):
             text = stripped.original[span.start : span.end]
-            about = bounded(text)
-            again = part.pruned is not None and about in part.pruned.bounded
-            gone = Removed(part.statement.index, text, *lines.place(span.start), again)
+            gone = Removed(part.statement.index, text, *lines.place(span.start), by)
             if notes.queries(text) & notes.queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = left_to_engine(part.candidates, about)
-            yield replace(gone, reason=why) if why and not again else gone
+            why = left_to_engine(part.candidates, bounded(text))
+            yield replace(gone, reason=why) if why and not by else gone
 
 
-def stale(stripped: Stripped, part: Part) -> Iterator[Span]:
+def stale(stripped: Stripped, part: Part) -> dict[Span, str]:
     """The predicates of an earlier run in a statement, by their spans in the original, that are not
-    the ones that follow now in their clauses."""
+    the ones that follow now in their clauses; each with the one that does in its place, if one
+    does."""
     if part.failure is not None:  # they are put back
-        return
-    clauses, statement = stripped.clauses, part.statement
+        return {}
+    clauses, statement, pruned = stripped.clauses, part.statement, part.pruned
+    gone: list[tuple[Span, str, list[str]]] = []
     first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
     for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
-        follow = list(part.pruned.written.get(clause.at, ())) if part.pruned else []
+        follow = list(pruned.written.get(clause.at, ())) if pruned else []
         for text, span in zip(clause.predicates, clause.spans, strict=True):
             if text in follow:
                 follow.remove(text)
             else:
-                yield span
+                gone.append((span, bounded(text), follow))
+    elsewhere = pruned.bounded if pruned and gone else {}
+    found: dict[Span, str] = {}
+    for span, about, follow in gone:
+        here = next((it for it in follow if bounded(it) == about), None)
+        found[span] = here or elsewhere.get(about, "")
+        if here:
+            follow.remove(here)
+    return found
 
 
 def left_to_engine(candidates: Sequence[Candidate], about: str) -> str | None:

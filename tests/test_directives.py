@@ -251,8 +251,22 @@ def test_what_no_longer_follows_is_said(
 ) -> None:
     result = rewrite(text, catalog)
     assert result.sql == sql
-    assert [it.refreshed for it in result.removed] == [refreshed]
+    (removed,) = result.removed
+    assert (removed.refreshed, removed.by) == (refreshed, IN_F if refreshed else "")
+    assert removed.reason == (
+        "not what follows from the query and the options now; to keep one that you have edited, "
+        "take its marker off"
+    )
     assert rewrite(sql, catalog).removed == ()
+
+
+def test_each_clause_is_said_to_get_what_it_gets(catalog: Catalog) -> None:
+    """Two predicates on what is called the same in both, each replaced by its own."""
+    other = f"{FROM} WHERE d.x = 2 AND {STALE_F}"
+    result = rewrite(f"{FROM} {WHERE} AND {STALE_F} UNION ALL {other}", catalog)
+    first, second = result.removed
+    assert [it.by in result.sql and it.refreshed for it in (first, second)] == [True, True]
+    assert ("x = 1)" in first.by, "x = 2)" in second.by) == (True, True)
 
 
 @pytest.mark.parametrize(

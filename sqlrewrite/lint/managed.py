@@ -21,10 +21,9 @@ ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks S
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
-    gone = frozenset(stale(subject.stripped, subject.part))
-    unwanted = frozenset(stale(subject.stripped, subject.full))
+    gone = stale(subject.stripped, subject.part)
+    unwanted = stale(subject.stripped, subject.full)
     pruned = subject.full.pruned
-    again = pruned.bounded if pruned is not None else frozenset()
     unasked = pruned.unasked if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
@@ -43,7 +42,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             )
             # It is slower to read and no more: it takes no row away.
             yield replace(redundant, severity=Severity.WARNING)
-        elif about in again:
+        elif unwanted[span]:
             yield subject.finding(
                 "DPP002",
                 span,

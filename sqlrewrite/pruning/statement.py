@@ -81,9 +81,10 @@ class Pruned:
     written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
-    def bounded(self) -> frozenset[str]:
-        """What the predicates that are to be written bound, as the text has it."""
-        return frozenset(bounded(it.text) for item in self.judged for it in item.predicates)
+    def bounded(self) -> dict[str, str]:
+        """The marked predicates that are to be written, by what they bound, as the text has it."""
+        written = (it for item in reversed(self.judged) for it in item.predicates)
+        return {bounded(it.text): it.marked for it in written}
 
     @property
     def unasked(self) -> frozenset[str]:

@@ -57,6 +57,8 @@ def _removed(removed: Removed) -> dict[str, Any]:
         "statement": removed.statement,
         "predicate": removed.text,
         "refreshed": removed.refreshed,
+        "replacement": removed.by or None,
+        "reason": removed.reason,
         "line": removed.line,
         "column": removed.column,
     }

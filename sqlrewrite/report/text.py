@@ -5,7 +5,7 @@ In come ``FileResult`` and ``Summary``, out go styled lines. Nothing is decided 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
@@ -121,8 +121,19 @@ def _removed(path: str, removed: Removed) -> Line:
     """A predicate of an earlier run that went, or was written anew."""
     word = "refreshed" if removed.refreshed else "removed"
     place = _place(path, removed.line, removed.column, word, "bold green")
-    what = shortened(removed.text.removesuffix(MARKER))
+    old, new = (it.partition(MARKER)[0].split() for it in (removed.text, removed.by))
+    what = _change(old, new) if new and new != old else shortened(" ".join(old))
     return (*place, (f"{what}: {removed.reason}", ""))
+
+
+def _change(old: Sequence[str], new: Sequence[str]) -> str:
+    """How a predicate begins, and from three words before where another differs from it, both."""
+    pairs = list(zip(old, new, strict=False))
+    same = next((n for n, (a, b) in enumerate(pairs) if a != b), len(pairs))
+    start = same - 3 if same > 6 else 0
+    head = f"{' '.join(old[:3])} … " if start else ""
+    one, other = (shortened(" ".join(words[start:])) for words in (old, new))
+    return f"{head}{one} → {other}"
 
 
 def shortened(text: str, width: int = 60) -> str:

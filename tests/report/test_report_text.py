@@ -7,10 +7,12 @@ import io
 import pytest
 
 from sqlrewrite.model import (
+    MARKER,
     Candidate,
     JoinUse,
     Outcome,
     Problem,
+    Removed,
     Rewrite,
     RuleResult,
     TableUse,
@@ -64,6 +66,28 @@ def candidate(line: int, verdict: Verdict, *outcomes: Outcome, alias: str = "D")
 )
 def test_a_line_a_candidate(given: Candidate, line: str) -> None:
     assert [plain(it) for it in file_lines(result(given), Detail())] == [line]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        (
+            "f.p IN (SELECT d2.k FROM d AS d2 WHERE d2.x = 7 AND d2.y = 1)",
+            "f.p IN (SELECT d2.k FROM d AS d2 WHERE d2.x = 1 AND d2.y = 1)",
+            "q.sql:1:9: refreshed f.p IN (SELECT … WHERE d2.x = 7 AND d2.y = 1) → WHERE d2.x = 1 "
+            "AND d2.y = 1): why",
+        ),
+        ("f.p IN (SELECT k)", "f.p IN (SELECT l)", "f.p IN (SELECT k) → f.p IN (SELECT l): why"),
+        ("f.p IN (1)", "f.p IN (1, 2)", "f.p IN (1) → f.p IN (1, 2): why"),
+        ("f.p IN\n (1)", "f.p IN (1)", "q.sql:1:9: refreshed f.p IN (1): why"),
+        ("f.p IN (1)", "", "q.sql:1:9: removed f.p IN (1): why"),
+    ],
+)
+def test_what_was_replaced_is_shown_with_what_replaced_it(old: str, new: str, line: str) -> None:
+    removed = Removed(0, f"{old} {MARKER}", 1, 9, f"{new} {MARKER}" if new else "", "why")
+    done = Rewrite("x", "x", 1, (), (), (), (), (removed,))
+    (said,) = file_lines(FileResult("q.sql", b"x", Source("x"), done), Detail())
+    assert plain(said).endswith(line)
 
 
 def test_in_the_order_of_the_file() -> None:
