@@ -143,7 +143,7 @@ def examine(sql: str, catalog: Catalog, wanted: Options, *, heed: bool = True) -
     if heed and asked.whole_file:
         return _left_alone(sql, asked)
     suppressed = Suppressed(asked, catalog) if heed and asked.found else None
-    text = strip(sql, lexed.tokens, suppressed.keeps if suppressed else None)
+    text = strip(sql, lexed.tokens, suppressed.kept if suppressed else None)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
     lines = asked.lines

@@ -7,6 +7,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.lint.linter import lint
 from sqlrewrite.model import MARKER, Verdict
+from sqlrewrite.options import options
 from sqlrewrite.rewriter import stripped
 from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.parse import tokenize
@@ -161,7 +162,6 @@ def test_a_scan_of_the_same_name_in_another_block_is_not_covered(catalog: Catalo
         f"SELECT f.a FROM f JOIN d ON f.p -- dpp-rewrite: ignore\n = d.k {WHERE} AND {IN_F}",
         f"{OTHER_LINE} {WHERE} AND e{IN_F[1:]}",
         f"{OTHER_LINE} {WHERE}",
-        # An ignore on another line than the scan's keeps nothing.
         f"{FROM}\n{WHERE} AND {IN_F} -- dpp-rewrite: ignore",
     ],
 )
@@ -186,6 +186,46 @@ def test_a_predicate_of_a_scan_that_is_not_covered_is_refreshed(
     written = rewrite(text, catalog).sql
     assert "d2.x = 1" in written
     assert "d2.x = 7" not in written
+
+
+BROKEN = STALE_F.replace("SELECT ", "SELECT\n  ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{FROM}\n{WHERE}\n  AND {STALE_F} -- dpp-rewrite: ignore[DPP002]",
+        f"{FROM}\n{WHERE}\n  AND {STALE_F} -- dpp-rewrite: ignore",
+        f"{FROM}\n{WHERE}\n  AND {BROKEN} -- dpp-rewrite: ignore[DPP002] behind its last line\n",
+        f"SELECT f.a FROM f\nWHERE f.a = 1\n  AND {STALE_F} -- dpp-rewrite: ignore[DPP003]",
+        f"SELECT f.a FROM f\nWHERE {STALE_F} -- dpp-rewrite: ignore[DPP003]\n  AND f.a = 1",
+    ],
+)
+def test_a_predicate_with_a_comment_of_its_own_stays_as_it_is(catalog: Catalog, text: str) -> None:
+    """As lint says it: DPP002 and DPP003 are told at the predicate."""
+    result = rewrite(text, catalog)
+    assert result.sql == text
+    assert (result.removed, result.notes) == ((), ())
+    found, _ = lint(text, catalog)
+    assert {it.code for it in found if it.suppression is not None} <= {"DPP002", "DPP003"}
+    assert {it.code for it in found if it.suppression is None} <= {"DPP007"}
+    without = rewrite(text.replace("dpp-rewrite:", "another:"), catalog)
+    assert "d2.x = 7" not in without.sql
+
+
+def test_a_comment_at_one_end_of_a_range_keeps_the_other_end_too(catalog: Catalog) -> None:
+    """An end by itself would be neither up to date nor what the author asks to leave."""
+    written = rewrite(f"{FROM}\n{WHERE}", catalog, predicate="range").sql
+    lines = written.replace("d2.x = 1", "d2.x = 7").split("\n")
+    assert [line.count(MARKER) for line in lines] == [0, 0, 1, 1]
+    for number in (2, 3):
+        text = "\n".join(
+            f"{line} -- dpp-rewrite: ignore[DPP002]" if n == number else line
+            for n, line in enumerate(lines)
+        )
+        assert rewrite(text, catalog, predicate="range").sql == text
+        found, _ = lint(text, catalog, options(predicate="range"))
+        assert [(it.code, it.counts) for it in found] == [("DPP002", False)] * 2
 
 
 def test_two_predicates_of_a_scan_that_is_not_covered_stay_two(catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from sqlglot import Token, TokenType
@@ -78,8 +78,9 @@ class Stripped:
         return found
 
 
-Keep = Callable[[Anchors, "Managed"], bool]
-"""Whether a managed predicate stays, because the author asked for its scan to be left as it is."""
+Keep = Callable[[Anchors, Sequence["Managed"]], Container["Managed"]]
+"""Which managed predicates stay, because the author asked for them or their scans to be left
+alone."""
 
 
 def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Stripped:
@@ -88,10 +89,10 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
     if MARKER not in text:
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
-    taken: list[Managed] = []
-    kept: list[Managed] = []
-    for found in predicates(anchors):
-        (kept if keep is not None and keep(anchors, found) else taken).append(found)
+    all_of_them = list(predicates(anchors))
+    staying = keep(anchors, all_of_them) if keep is not None else ()
+    taken = [found for found in all_of_them if found not in staying]
+    kept = [found for found in all_of_them if found in staying]
     clauses = list(_by_clause(anchors, taken))
     spans = sorted((span for *_, found in clauses for span in found), key=lambda span: span.start)
     pieces: list[str] = []

@@ -7,13 +7,15 @@ that it is for, and names it, or a column that the scan's table is partitioned b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
-from sqlrewrite.sql.managed import Managed, predicates
+from sqlrewrite.sql.managed import Managed, bounded, predicates
 from sqlrewrite.sql.parse import lex
 
 
@@ -35,23 +37,28 @@ class Suppressed:
         codes = MENDING if mends else ADDING | MENDING
         return _said(self.directives.region(offset, codes))
 
-    def keeps(self, anchors: Anchors, managed: Managed) -> bool:
-        """Whether a managed predicate stays: it is in a region, or for a scan that is covered."""
-        return self._covering(anchors, managed) is not None
+    def kept(self, anchors: Anchors, found: Sequence[Managed]) -> dict[Managed, Directive]:
+        """Those of a text's managed predicates that stay, each with the directive that says so: it
+        covers a line of the predicate, or the scan that it is for. With one of them all stay that
+        bound the same, as the ends of a range do."""
+        own = {it: asked for it in found if (asked := self._covering(anchors, it)) is not None}
+        if not own:
+            return own
+        of = {_about(anchors, it): asked for it, asked in own.items()}
+        both = ((it, own.get(it) or of.get(_about(anchors, it))) for it in found)
+        return {it: asked for it, asked in both if asked is not None}
 
     def owners(self, text: str) -> dict[int, Directive]:
-        """The directive that covers each managed predicate of a text, by where that begins."""
+        """The directive by which each managed predicate of a text stays, by where that begins."""
         anchors = Anchors(text, lex(text).tokens)
-        return {
-            anchors.tokens[found.tokens.start].start: directive
-            for found in predicates(anchors)
-            if (directive := self._covering(anchors, found)) is not None
-        }
+        kept = self.kept(anchors, list(predicates(anchors)))
+        return {anchors.tokens[it.tokens.start].start: asked for it, asked in kept.items()}
 
     def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
         first = managed.tokens.start
         start = anchors.tokens[first].start
-        found = self.directives.region(start, MENDING)
+        lines = (self.directives.covering(at, MENDING) for at in (start, managed.end - 1))
+        found = next(filter(None, lines), None)
         wanted, block = self._names(anchors, managed), _block(anchors, start)
         if found is not None or block is None:
             return found
@@ -82,6 +89,12 @@ class Suppressed:
             if isinstance(table, Table)
             and any(field.column.lower() == column for field in table.partitioned_by)
         }
+
+
+def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
+    """What a predicate bounds, and in which block."""
+    start = anchors.tokens[managed.tokens.start].start
+    return _block(anchors, start), bounded(anchors.text[start : managed.end])
 
 
 def _value(anchors: Anchors, managed: Managed) -> range:
