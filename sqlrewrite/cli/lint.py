@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -239,14 +238,14 @@ def _run(asked: Asked) -> Sum:
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept = Sum(), list[Linted]()
-    known = {judge.path: Counter[baseline.Key]() for judge in judges}
+    known = {judge.path: baseline.Writing(judge.rules.baseline.root) for judge in judges}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
     warn(of, err)
     for judge, result in _results(of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
-            known[judge.path].update(judge.keys(result))
+            known[judge.path].add(result.path, judge.keys(result))
         elif not people:
             kept.append(result)
         elif result.findings and not asked.statistics:
@@ -288,14 +287,15 @@ def _root(of: Run, results: Iterable[Linted]) -> str:
     return os.path.commonpath(repositories or settings)
 
 
-def _written(known: Mapping[str, Counter[baseline.Key]], total: Sum) -> Iterator[Line]:
+def _written(known: Mapping[str, baseline.Writing], total: Sum) -> Iterator[Line]:
     """Writes the baselines, and says so; none where findings of a file would be missing."""
     if total.failures:
         yield (("the baseline is not written: not all files were read", "bold red"),)
         return
     for path, found in known.items():
-        baseline.write(path, found)
-        yield ((f"{found.total()} findings written to {path}", "bold"),)
+        others = baseline.write(path, found)
+        kept = f", {others} of other files kept" if others else ""
+        yield ((f"{found.counted.total()} findings written to {path}{kept}", "bold"),)
 
 
 def _unsuppressed(result: Linted) -> Linted:

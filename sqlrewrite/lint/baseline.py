@@ -74,11 +74,29 @@ def load(path: str, root: str) -> Baseline:
     return Baseline(known, root)
 
 
-def write(path: str, counted: Counter[Key]) -> None:
-    """Writes a baseline, sorted, so that its diff shows what is new. Raises ConfigError."""
+@dataclass(slots=True)
+class Writing:
+    """What a baseline is made of: the findings ``counted`` in the files ``read``, with paths from
+    ``root``."""
+
+    root: str
+    counted: Counter[Key] = field(default_factory=Counter)
+    read: set[str] = field(default_factory=set)
+
+    def add(self, path: str, found: Iterable[Key]) -> None:
+        """Takes in the findings of one more file."""
+        self.read.add(os.path.realpath(path))
+        self.counted.update(found)
+
+
+def write(path: str, found: Writing) -> int:
+    """Writes a baseline, sorted, so that its diff shows what is new: what was found, and what the
+    file knew of others that were not read and are still there. Returns how many findings those
+    have. Raises ConfigError."""
+    kept = _of_others(path, found)
     entries = [
         {"path": key[0], "code": key[1], "statement": key[2], "subject": key[3], "count": count}
-        for key, count in sorted(counted.items())
+        for key, count in sorted((found.counted + kept).items())
     ]
     text = json.dumps({"version": VERSION, "findings": entries}, indent=1) + "\n"
     try:
@@ -88,3 +106,16 @@ def write(path: str, counted: Counter[Key]) -> None:
         write_atomically(path, text.encode("ascii"))
     except OSError as error:
         raise ConfigError(f"baseline {path}: cannot be written: {error.strerror}") from error
+    return kept.total()
+
+
+def _of_others(path: str, found: Writing) -> Counter[Key]:
+    """What a baseline knows of files that were not read and are there; nothing of one that is of
+    another form, which is made anew."""
+    try:
+        known = load(path, found.root).known
+    except ConfigError:
+        return Counter()
+    files = {name: os.path.realpath(os.path.join(found.root, name)) for name, *_ in known}
+    others = {it for it, file in files.items() if file not in found.read and os.path.exists(file)}
+    return Counter({key: count for key, count in known.items() if key[0] in others})

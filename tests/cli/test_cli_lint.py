@@ -199,6 +199,29 @@ def test_the_baseline_by_default(run: Callable[..., Ran]) -> None:
     assert Path(".dpp-rewrite-baseline.json").read_bytes() == known
 
 
+def test_a_baseline_of_some_files_keeps_what_is_known_of_others(run: Callable[..., Ran]) -> None:
+    """As a hook runs it, with the changed files alone: the others' findings are no new ones."""
+    Path("in").mkdir()
+    for name in ("in/a.sql", "in/b.sql", "in/gone.sql"):
+        Path(name).write_text(f"{WHOLE};{WHOLE}")
+    assert run("lint", "--write-baseline", "in").err.startswith("6 findings written to ")
+    Path("in/gone.sql").unlink()
+    Path("in/b.sql").write_text(WHOLE)
+    name = ".dpp-rewrite-baseline.json"
+    ran = run("lint", "--write-baseline", "in/../in/b.sql")
+    assert ran.err == f"1 findings written to ./{name}, 2 of other files kept\n"
+    assert run("lint", "in").status == 0
+    known = json.loads(Path(name).read_text())["findings"]
+    assert [(it["path"], it["count"]) for it in known] == [("in/a.sql", 2), ("in/b.sql", 1)]
+    Path("in/b.sql").write_text(FINE)
+    run("lint", "--write-baseline", "in/b.sql")
+    known = json.loads(Path(name).read_text())["findings"]
+    assert [it["path"] for it in known] == ["in/a.sql"]
+    Path(name).write_text("<<<<<<<")
+    assert run("lint", "--write-baseline", "in/a.sql").status == 0
+    assert run("lint", "in").status == 0
+
+
 def test_a_name_that_is_not_utf_8(run: Callable[..., Ran]) -> None:
     name = os.fsdecode(b"lat\xe9.sql")
     try:
