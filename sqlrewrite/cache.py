@@ -21,13 +21,14 @@ from importlib.metadata import version
 from typing import Any
 
 from sqlrewrite.schema import Catalog
-from sqlrewrite.work import Brief, Stamp, pickled, stamp
+from sqlrewrite.work import Kept, Stamp, stamp, unpacked
 
-VERSION = 2
+VERSION = 3
 """Of the file's form: another form is another file."""
 
 _DAYS = 30
 _MOST = 1 << 20
+_LITTLE = 4096
 _PENDING = 4 << 20
 _BATCH = 500
 _TABLE = "CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
@@ -64,11 +65,11 @@ def _program() -> Iterator[object]:
                 yield (entry.path, status.st_size, status.st_mtime_ns)
 
 
-Seen = tuple[bytes, Brief | None]
-"""What is known of a file that is as it was: the hash of its bytes, and all there is to say of it
-where that is little."""
+Seen = tuple[bytes, Kept | None]
+"""What is known of a file that is as it was: the hash of its bytes, and what is kept of it where
+that is little."""
 
-_Folder = dict[str, tuple[Stamp, bytes, Brief | None]]
+_Folder = dict[str, tuple[Stamp, bytes, Kept | None]]
 
 
 class Cache:
@@ -106,26 +107,28 @@ class Cache:
         self._met[above][name] = entry
         return entry[1:]
 
-    def note(self, path: str, found: Stamp | None, digest: bytes, brief: Brief | None) -> None:
+    def note(self, path: str, found: Stamp | None, digest: bytes, kept: Kept) -> None:
         """Keeps what a file is known by, for ``seen``."""
         above, name = _cut(path)
         if found is not None and above in self._met:
-            self._met[above][name] = (found, digest, brief)
+            little = None if len(kept) > _LITTLE else kept
+            self._met[above][name] = (found, digest, little)
 
     def known(self, digests: Iterable[bytes]) -> set[bytes]:
         """The hashes of those texts that have a result."""
         keys = {self._key(digest): digest for digest in digests}
         return {keys[key] for batch in _batches(list(keys)) for key, _ in self._stored(batch, "1")}
 
-    def values(self, digests: Sequence[bytes]) -> Iterator[Any | None]:
-        """The result for each text of those hashes in turn, None where there is none; a few at a
-        time, so that many take no more memory."""
+    def values(self, digests: Sequence[bytes]) -> Iterator[Kept | None]:
+        """What was kept for each text of those hashes in turn, None where there is nothing; a few
+        at a time, so that many take no more memory."""
         for batch in _batches([self._key(digest) for digest in digests]):
             stored = dict(self._stored(batch, "value"))
-            yield from (_unpickled(stored.get(key)) for key in batch)
+            yield from map(stored.get, batch)
 
-    def put(self, digest: bytes, value: bytes) -> None:
-        """Keeps a pickled result, unless it is large."""
+    def put(self, digest: bytes, kept: Kept) -> None:
+        """Keeps what is kept of a text, unless it is large."""
+        value = _pickled(kept)
         if self._database is not None and len(value) <= _MOST:
             self._new[self._key(digest)] = value
             self._pending += len(value)
@@ -138,20 +141,20 @@ class Cache:
             return
         for above, met in self._met.items():
             all_of_it = {**self._folders[above], **met}  # a hook names some of the files
-            if met and all_of_it != self._folders[above] and (value := pickled(all_of_it)):
-                self._new[self._folder_key(above)] = value
+            if met and all_of_it != self._folders[above]:
+                self._new[self._folder_key(above)] = _pickled(all_of_it)
         self._write()
         with suppress(*_FAILURES):
             self._database.close()
 
     def _folder_key(self, above: str) -> bytes:
-        path = os.path.join(self._here, above)
+        path = os.path.normpath(os.path.join(self._here, above))
         return self._key(b"folder\0" + os.fsencode(path))
 
     def _folder(self, above: str) -> _Folder:
         """What was noted of the files in a folder."""
         for _, value in self._stored([self._folder_key(above)], "value"):
-            found = _unpickled(value)
+            found = unpacked(value)
             return found if isinstance(found, dict) else {}
         return {}
 
@@ -197,11 +200,9 @@ def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         yield keys[start : start + _BATCH]
 
 
-def _unpickled(value: bytes | None) -> Any | None:
-    if value is not None:
-        with suppress(Exception):  # a pickle of another program may raise anything
-            return pickle.loads(value)
-    return None
+def _pickled(value: object) -> bytes:
+    """The bytes of what is known to consist of numbers and bytes."""
+    return value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
 def _open(path: str) -> sqlite3.Connection | None:

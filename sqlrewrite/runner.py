@@ -79,14 +79,19 @@ class FileResult:
     @property
     def silent(self) -> bool:
         """Whether there is nothing to be said of it but that it was read."""
+        return self.quiet and not (self.rewrite and self.rewrite.candidates)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to be said of it but its candidates."""
         done = self.rewrite
         return done is not None and not (
             self.failure
-            or done.candidates
             or done.errors
             or done.skipped
             or done.removed
             or done.notes
+            or done.plans
             or done.changed
         )
 
@@ -215,13 +220,15 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
 @dataclass(frozen=True, slots=True)
 class Task:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
-    diffs, ``write`` for the changed files to be written, ``text`` for that of unchanged ones, and
-    ``verdicts`` for each candidate's, with its rules, and not only for what is to be done."""
+    diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
+    ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not
+    only for what is to be done."""
 
     request: Request
     plans: bool = True
     write: bool = False
     text: bool = True
+    unchanged: bool = True
     verdicts: bool = True
 
     def __call__(self, path: str, data: bytes) -> FileResult:
@@ -249,32 +256,28 @@ class Task:
         """The result for a file that cannot be read."""
         return missing(path, why)
 
-    def keep(self, result: FileResult) -> Rewrite | None:
-        """The record of a file, of its text only what it is changed to."""
+    def keep(self, result: FileResult) -> Rewrite | tuple[int] | None:
+        """The record of a file, of its text only what it is changed to; the number of statements
+        where there is nothing else to say."""
         done = result.rewrite
         if done is None or result.failure or any(map(_ours, done.errors)):
             return None
+        if result.silent or (result.quiet and not self.verdicts):
+            return (done.statements,)
         return replace(done, original="", sql=done.sql if done.changed else "")
 
-    def recall(self, path: str, data: bytes, kept: Rewrite) -> FileResult:
+    def recall(
+        self, path: str, data: bytes | None, kept: Rewrite | tuple[int]
+    ) -> FileResult | None:
         """The result for a file of that record."""
+        done = Rewrite("", "", *kept, (), (), (), ()) if isinstance(kept, tuple) else kept
+        if data is None:
+            wanted = (self.text or self.write) if done.sql else self.unchanged
+            return None if wanted else FileResult(path, rewrite=done)
         source = decode(data)
-        done = replace(kept, original=source.text, sql=kept.sql or source.text)
+        done = replace(done, original=source.text, sql=done.sql or source.text)
         result = FileResult(path, data, source, done)
         return write(result) if self.write else result
-
-    def brief(self, kept: Rewrite) -> tuple[int, int] | None:
-        """The numbers of statements and candidates, where there is nothing else to say."""
-        if kept.sql or kept.errors or kept.skipped or kept.removed or kept.notes or kept.plans:
-            return None
-        return kept.statements, len(kept.candidates)
-
-    def tell(self, path: str, brief: tuple[int, ...]) -> FileResult | None:
-        """The result for an unchanged file of these numbers, where no more is asked."""
-        statements, candidates = brief
-        if self.text or (self.verdicts and candidates):
-            return None
-        return FileResult(path, rewrite=Rewrite("", "", statements, (), (), (), ()))
 
 
 def _ours(error: Problem) -> bool:

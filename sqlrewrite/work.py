@@ -1,7 +1,7 @@
 """A job for each of many files: from the cache where it was done before, else by several processes.
 
 In: the job, the files' names, a cache or none. Out: the results, in the order of the files. Of a
-file that is as it was and of which there is nothing to say, no more is asked than its ``stat``.
+file that is as it was no more is asked than its ``stat``, unless its text is wanted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeGuard, TypeVar
 
 from sqlrewrite import pool
 from sqlrewrite.frozen import dataclass
@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # sqlite3 and pickle would double the time in which a small r
 
 Result = TypeVar("Result")
 
-Brief = tuple[int, ...]
-"""All that there is to say of most files, in a few numbers."""
+Kept = tuple[int, ...] | bytes
+"""What is kept of a file: of most a few numbers say it all, of any other it is pickled."""
 
 Stamp = tuple[int, int, int, int]
 """By what a file is known to be as it was: size, times of change in nanoseconds, number."""
@@ -53,28 +53,23 @@ class Job(Protocol[Result]):
         """The result for a file that cannot be read."""
 
     def keep(self, result: Result) -> object | None:
-        """What is to be kept of a result, None where it is not to be recalled."""
+        """What is to be kept of a result, a few numbers if they say it all; None where it is not to
+        be recalled."""
 
-    def recall(self, path: str, data: bytes, kept: Any) -> Result:
-        """The result again, from what was kept of it for a file of these bytes."""
-
-    def brief(self, kept: Any) -> Brief | None:
-        """What was kept in a few numbers, None where that would not be all there is to say."""
-
-    def tell(self, path: str, brief: Brief) -> Result | None:
-        """The result again from these numbers; None where more is wanted than they say."""
+    def recall(self, path: str, data: bytes | None, kept: Any) -> Result | None:
+        """The result again, from what was kept of it for a file of these bytes; where these are not
+        given and wanted, None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Result]):
     """A file that was worked on: its ``stamp`` where it may be known by it, the hash of its bytes,
-    what is kept. There is no ``result`` where the ``brief`` says it all."""
+    what is kept. There is no ``result`` where a few numbers say it all."""
 
     result: Result | None
     stamp: Stamp | None = None
     digest: bytes = b""
-    brief: Brief | None = None
-    kept: bytes | None = None
+    kept: Kept | None = None
 
 
 def each(
@@ -84,25 +79,27 @@ def each(
     if cache is None:
         yield from pool.each(partial(once, job), paths, jobs)
         return
-    told: dict[str, Result] = {}
+    as_it_was: dict[str, Kept] = {}
     digests: dict[str, bytes] = {}
     for path in paths:
-        found, brief = cache.seen(path) or (digest(path, job.limit), None)
-        result = None if brief is None else job.tell(path, brief)
-        if result is not None:
-            told[path] = result
-        elif found is not None:
+        found, kept = cache.seen(path) or (digest(path, job.limit), None)
+        if kept is not None:
+            as_it_was[path] = kept
+        if found is not None:
             digests[path] = found
-    known = cache.known(digests.values())
-    kept = cache.values([digests[it] for it in paths if digests.get(it) in known])
-    unknown = [it for it in paths if it not in told and digests.get(it) not in known]
-    fresh = pool.each(partial(_done, job), unknown, jobs)
+    others = [it for it in paths if it not in as_it_was]
+    known = cache.known(digests[it] for it in others if it in digests)
+    stored = cache.values([digests[it] for it in others if digests.get(it) in known])
+    fresh = pool.each(
+        partial(_done, job), [it for it in others if digests.get(it) not in known], jobs
+    )
     for path in paths:
-        if path in told:
-            yield told[path]
-            continue
-        if digests.get(path) in known:
-            result = _recalled(job, path, digests[path], next(kept), cache)
+        if path in as_it_was:
+            kept = as_it_was[path]
+            result = job.recall(path, None, unpacked(kept))
+            result = result or _recalled(job, path, digests[path], kept, cache)
+        elif digests.get(path) in known:
+            result = _recalled(job, path, digests[path], next(stored), cache)
         else:
             result = _taken(job, path, next(fresh), cache)
         # It has changed meanwhile, or what was kept is of no use: done now, and kept another time.
@@ -132,46 +129,63 @@ def _done(job: Job[Result], path: str) -> Done[Result]:
     except (OSError, LargeError) as error:
         return Done(_unread(job, path, error))
     result = job(path, data)
-    keep = job.keep(result)
-    if keep is None:
+    value = job.keep(result)
+    if value is None:
         return Done(result)
-    brief = job.brief(keep)
-    told = brief is not None and job.tell(path, brief) is not None
-    return Done(None if told else result, stamp, hashed(data), brief, pickled(keep))
+    quiet = _few(value) and job.recall(path, None, value) is not None
+    return Done(None if quiet else result, stamp, hashed(data), packed(value))
 
 
 def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Result | None:
     """The result of a file that was worked on, which the cache gets to know."""
-    if done.kept is not None:
-        cache.put(done.digest, done.kept)
-        cache.note(path, done.stamp, done.digest, done.brief)
-    if done.result is None and done.brief is not None:
-        return job.tell(path, done.brief)
-    return done.result
+    if done.kept is None:
+        return done.result
+    cache.put(done.digest, done.kept)
+    cache.note(path, done.stamp, done.digest, done.kept)
+    return done.result or job.recall(path, None, unpacked(done.kept))
 
 
 def _recalled(
-    job: Job[Result], path: str, known: bytes, kept: Any | None, cache: Cache
+    job: Job[Result], path: str, known: bytes, kept: Kept | None, cache: Cache
 ) -> Result | None:
     """What was ``kept`` of a file, if it is still the one that was asked about."""
     try:
         data, stamp = _read(path, job.limit)
     except (OSError, LargeError):
         return None
-    if kept is None or hashed(data) != known:
+    value = unpacked(kept)
+    if kept is None or value is None or hashed(data) != known:
         return None
-    cache.note(path, stamp, known, job.brief(kept))
-    return job.recall(path, data, kept)
+    cache.note(path, stamp, known, kept)
+    return job.recall(path, data, value)
 
 
-def pickled(value: object) -> bytes | None:
-    """The bytes of what is kept, None where it cannot be put into such."""
+def packed(value: object) -> Kept | None:
+    """What is kept as it is stored, None where it cannot be."""
     import pickle
 
+    if _few(value):
+        return value
     try:
         return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:
         return None
+
+
+def unpacked(kept: Kept | None) -> Any | None:
+    """What was kept, None where that is of no use."""
+    if not isinstance(kept, bytes):
+        return kept
+    import pickle
+
+    try:
+        return pickle.loads(kept)
+    except Exception:  # a pickle of another program may raise anything
+        return None
+
+
+def _few(value: object) -> TypeGuard[tuple[int, ...]]:
+    return type(value) is tuple and all(type(it) is int for it in value)
 
 
 def digest(path: str, limit: int = sys.maxsize) -> bytes | None:

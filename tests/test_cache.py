@@ -39,17 +39,13 @@ class Upper:
     def unread(self, path: str, why: str) -> str:
         return why
 
-    def keep(self, result: str) -> str | None:
-        return None if result == "NEVER" else result
+    def keep(self, result: str) -> str | tuple[()] | None:
+        return {"NEVER": None, "QUIET": ()}.get(result, result)
 
-    def recall(self, path: str, data: bytes, kept: str) -> str:
-        return kept
-
-    def brief(self, kept: str) -> tuple[int, ...] | None:
-        return () if kept == "QUIET" else None
-
-    def tell(self, path: str, brief: tuple[int, ...]) -> str:
-        return "QUIET"
+    def recall(self, path: str, data: bytes | None, kept: str | tuple[()]) -> str | None:
+        if isinstance(kept, tuple):
+            return "QUIET"
+        return None if data is None and kept.startswith("WANTED") else kept
 
 
 @pytest.fixture
@@ -139,13 +135,38 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.usefixtures("settled")
-def test_a_quiet_file_is_not_read_again(files: list[str], reads: list[str]) -> None:
+def test_a_file_that_is_as_it_was_is_read_again_where_its_text_is_wanted(
+    files: list[str], reads: list[str]
+) -> None:
     Path("b").write_text("quiet")
-    assert _run(files) == ("TEXT A, QUIET, TEXT C", ["a", "b", "c"])
+    Path("c").write_text("wanted")
+    files.append("d")
+    Path("d").write_text("wanted " * 1000)
+    long = "WANTED " * 1000
+    job = Upper(limit=10_000)
+    said = ["TEXT A", "QUIET", "WANTED", long]
+    assert list(each(job, files, 1, Cache(b"one", "cache"))) == said
+    assert job.done == files
     reads.clear()
-    assert _run(files) == ("TEXT A, QUIET, TEXT C", [])
-    assert reads == ["a", "c"]
-    assert _run(files, b"two")[1] == files
+    assert list(each(job, files, 1, Cache(b"one", "cache"))) == said
+    assert job.done == files
+    assert [it for it in reads if it != "d"] == ["c"]
+    assert _run(files, b"two")[1] == files[:-1]
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_is_long_is_kept_once(files: list[str], reads: list[str]) -> None:
+    """A folder's index would grow with it, and is read as a whole."""
+    Path("b").write_text("b" * 900)
+    for _ in range(2):
+        reads.clear()
+        assert _run(files)[0] == f"TEXT A, {'B' * 900}, TEXT C"
+    assert reads == []
+    Path("b").write_text("b" * 5000)
+    for _ in range(2):
+        reads.clear()
+        assert list(each(Upper(limit=10_000), files, 1, Cache(b"one", "cache")))[1] == "B" * 5000
+    assert set(reads) == {"b"}
 
 
 @pytest.mark.usefixtures("settled")
@@ -206,12 +227,12 @@ def test_folders_of_the_same_file_names(tmp_path: Path, monkeypatch: pytest.Monk
 
 def _broken_file() -> None:
     Path("cache").mkdir(mode=0o700)
-    Path("cache/results-2.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
+    Path("cache/results-3.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
 
 
 def _broken_pickle() -> None:
     _run(list("abc"))
-    with sqlite3.connect("cache/results-2.sqlite") as database:
+    with sqlite3.connect("cache/results-3.sqlite") as database:
         database.execute("UPDATE results SET value = x'80'")
 
 
@@ -226,7 +247,7 @@ def _a_file() -> None:
 
 def _read_only() -> None:
     _run(list("abc"), b"another")
-    os.chmod("cache/results-2.sqlite", 0o400)
+    os.chmod("cache/results-3.sqlite", 0o400)
 
 
 @pytest.mark.parametrize(

@@ -242,7 +242,7 @@ def _run(asked: Asked) -> Sum:
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
     warn(of, err)
-    for judge, result in _results(of, judges, err, hidden=hidden):
+    for judge, result in _results(asked, of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
             known[judge.path].add(result.path, judge.keys(result))
@@ -266,14 +266,15 @@ def _run(asked: Asked) -> Sum:
 
 
 def _results(
-    of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
+    asked: Asked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
 ) -> Iterator[tuple[Judge, Linted]]:
     """Each path with what counts of all that was found in it, one at a time."""
     for path in of.missing:
         yield judges[0], unread(missing(path, why_missing(path)))
     with progress("linting", of.count, err, hidden=hidden) as advance:
         for judge, group in zip(judges, of.groups, strict=True):
-            for result in results(of, group, Task(group.request), run, kept=("lint",)):
+            task = Task(group.request, text=asked.format == "sarif")  # which hashes its lines
+            for result in results(of, group, task, run, kept=("lint",)):
                 yield judge, judge.rules.of(result)
                 advance()
 

@@ -238,12 +238,14 @@ def _task(asked: Asked, group: Group) -> Task:
     """What is to be done with each file of a group."""
     settings, request = group.settings, group.request
     wanted, people = _explain(asked, settings), asked.format == "text"
+    plain = people and wanted != "spark"
     return Task(
         request,
         plans=people and not asked.quiet and wanted == "logical",
         # What the plan has a say in is written when it has been read.
         write=asked.write and not _by_plan(asked, settings, request),
-        text=not (people and wanted != "spark" and (asked.check or asked.diff or asked.write)),
+        text=not (plain and (asked.write or (asked.check and not asked.diff))),
+        unchanged=not (plain and (asked.write or asked.check or asked.diff)),
         # Where no table is known, that there are candidates all the same is told in the end.
         verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
     )

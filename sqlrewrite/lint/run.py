@@ -7,9 +7,12 @@ read, and a mistake of ours, are results too, so that one file never stops the o
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from hashlib import sha256
+from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.baseline import Baseline
@@ -22,17 +25,26 @@ from sqlrewrite.schema import CatalogError
 from sqlrewrite.source import SourceError, decode
 from sqlrewrite.sql.parse import NOT_PARSED
 
+AROUND = 1
+"""So many lines are shown before and behind a finding's own."""
+
+MOST_LINES = 7
+"""No more lines are shown of a finding; one more is kept, to tell that there are more."""
+
 _LONG = 20
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """What was found in one file: ``failures`` are what could not be done."""
+    """What was found in one file: ``failures`` are what could not be done, ``lines`` those around
+    the findings, by their numbers."""
 
     path: str
     text: str = ""
     findings: tuple[Finding, ...] = ()
     failures: tuple[Problem, ...] = ()
+    lines: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -94,7 +106,18 @@ def run(path: str, data: bytes, request: Request) -> Linted:
         raise
     except Exception as error:
         return Linted(path, text, failures=(internal_error(error),))
-    return Linted(path, text, found, bugs)
+    return Linted(path, text, found, bugs, dict(_lines(text, found)))
+
+
+def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
+    """The lines that findings are shown with: some before and behind each, not many of one."""
+    every = _LINE_END.split(text) if findings else []
+    count = len(every) - (not every[-1]) if every else 0  # behind a last line end there is no line
+    for finding in findings:
+        place = finding.place
+        last = max(place.line, min(count, place.end_line + AROUND))
+        for number in range(max(1, place.line - AROUND), last + 1)[: MOST_LINES + 1]:
+            yield number, every[number - 1]
 
 
 def large(path: str, size: int, request: Request) -> Linted:
@@ -106,13 +129,16 @@ def large(path: str, size: int, request: Request) -> Linted:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be done with each of many files, in any process: all findings, wanted or not."""
+    """What is to be done with each of many files, in any process: all findings, wanted or not;
+    ``text`` asks for the whole texts of those files that have some."""
 
     request: Request
+    text: bool = True
 
     def __call__(self, path: str, data: bytes) -> Linted:
         """The result for a file's bytes."""
-        return run(path, data, self.request)
+        found = run(path, data, self.request)
+        return found if self.text and found.findings else replace(found, text="")
 
     @property
     def limit(self) -> int:
@@ -127,21 +153,22 @@ class Task:
         """The result for a file that cannot be read."""
         return unread(missing(path, why))
 
-    def keep(self, result: Linted) -> tuple[Finding, ...] | None:
-        """The findings, of a file with which nothing went wrong."""
-        return None if result.failures else result.findings
+    def keep(
+        self, result: Linted
+    ) -> tuple[()] | tuple[tuple[Finding, ...], Mapping[int, str]] | None:
+        """The findings with their lines, of a file with which nothing went wrong."""
+        if result.failures:
+            return None
+        return (result.findings, result.lines) if result.findings else ()
 
-    def recall(self, path: str, data: bytes, kept: tuple[Finding, ...]) -> Linted:
+    def recall(self, path: str, data: bytes | None, kept: tuple[Any, ...]) -> Linted | None:
         """The result for a file of those findings."""
-        return Linted(path, decode(data).text, kept)
-
-    def brief(self, kept: tuple[Finding, ...]) -> tuple[()] | None:
-        """Nothing, where nothing was found."""
-        return None if kept else ()
-
-    def tell(self, path: str, brief: tuple[int, ...]) -> Linted:
-        """The result for a file in which nothing was found."""
-        return Linted(path)
+        if not kept:
+            return Linted(path)
+        if data is None and self.text:
+            return None
+        findings, lines = kept
+        return Linted(path, decode(data or b"").text, findings, lines=lines)
 
 
 def unread(result: FileResult) -> Linted:

@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from unicodedata import east_asian_width
 
 from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.run import Linted
+from sqlrewrite.lint.run import AROUND, MOST_LINES, Linted
 from sqlrewrite.report.lint.concise import STYLES, clean, headline
 from sqlrewrite.report.styled import Line
 
-_AROUND = 1
-_MOST_LINES = 6
 _WIDTH = 110
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 def lines(result: Linted) -> Iterator[Line]:
     """The lines of one file; each finding ends in an empty one."""
-    shown = result.shown
-    text = _LINE_END.split(result.text) if shown else []
-    for finding in shown:
+    for finding in result.shown:
         yield headline(result.path, finding)
-        yield from _excerpt(finding, text)
+        yield from _excerpt(finding, result.lines)
         if finding.help:
             yield (("  = ", "cyan"), ("help", "bold"), (f": {clean(finding.help)}", ""))
         yield ()
 
 
-def _excerpt(finding: Finding, text: list[str]) -> Iterator[Line]:
+def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
     """The lines around a place, numbered, with carets under what the finding is about."""
     place = finding.place
-    count = len(text) - (not text[-1])  # behind a last line end there is no line
-    first, last = max(1, place.line - _AROUND), min(count, place.end_line + _AROUND)
-    last = max(last, place.line)
-    cut = min(last, first + _MOST_LINES)
+    around = range(max(1, place.line - AROUND), place.end_line + AROUND + 1)[: MOST_LINES + 1]
+    numbers = [number for number in around if number in lines or number == place.line]
+    more, numbers = len(numbers) > MOST_LINES, numbers[:MOST_LINES]
+    cut = numbers[-1]
     margin = len(str(cut))
     gutter: Line = ((f"{'':>{margin}} | ", "cyan"),)
     yield ((f"{'':>{margin}} |", "cyan"),)
-    for number in range(first, cut + 1):
-        line = text[number - 1]
+    for number in numbers:
+        line = lines.get(number, "")
         inside = place.line <= number <= place.end_line
         start = place.column - 1 if number == place.line else _indent(line)
         end = place.end_column - 1 if number == place.end_line else len(line)
@@ -53,7 +47,7 @@ def _excerpt(finding: Finding, text: list[str]) -> Iterator[Line]:
             carets = "^" * max(1, _cells(line[start : min(end, left + _WIDTH)]))
             code = f" {finding.code}" if number == min(cut, place.end_line) else ""
             yield (*gutter, (blank + carets + code, STYLES[finding.severity]))
-    if cut < last:
+    if more:
         yield ((f"{'':>{margin}} | ", "cyan"), ("…", ""))
     yield ((f"{'':>{margin}} |", "cyan"),)
 
