@@ -5,13 +5,14 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from errno import EDQUOT, ENOSPC
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
 import sqlrewrite
-from sqlrewrite.cli.common import CONTEXT
+from sqlrewrite.cli.common import CONTEXT, fail
 
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
@@ -80,8 +81,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     try:
         program.main(args, prog_name="dpp-rewrite")
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):  # the help, by click
+            fail(f"error: the output cannot be written: {error.strerror}")
         from sqlrewrite.runner import internal_error
 
-        click.echo(f"Error: {internal_error(error).message}", err=True)
-        sys.exit(2)
+        fail(f"Error: {internal_error(error).message}")
     sys.exit(0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import click
 
@@ -220,7 +220,8 @@ def printer(*, err: bool, color: bool | None) -> Printer:
     stream = sys.stderr if err else sys.stdout
     if stream is None:  # closed by whoever started us
         stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
-    return Printer(stream, colour=_wants_colour(stream.isatty()) if color is None else color)
+    colour = _wants_colour(stream.isatty()) if color is None else color
+    return Printer(cast(TextIO, _Output(stream)), colour=colour)
 
 
 def _wants_colour(terminal: bool) -> bool:
@@ -232,7 +233,36 @@ def _wants_colour(terminal: bool) -> bool:
 
 
 class OutputError(Exception):
-    """Standard output does not take what we write; the message says why."""
+    """Standard output or error does not take what we write; the message says why."""
+
+
+@contextmanager
+def _output() -> Iterator[None]:
+    """Tells a failure to write to them from what goes wrong with other files."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror or error}") from error
+
+
+class _Output:
+    """A stream whose failures are told."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with _output():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with _output():
+            self._stream.flush()
 
 
 def write_stdout(data: bytes) -> None:
@@ -240,14 +270,10 @@ def write_stdout(data: bytes) -> None:
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
-    try:
+    with _output():
         while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
             rest = rest[stream.write(rest) :]
         stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"the output cannot be written: {error.strerror or error}") from error
 
 
 def copy_to_stdout(path: str) -> None:
@@ -271,11 +297,23 @@ def _clean_ends() -> Iterator[None]:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # What is still buffered must not fail once more when Python flushes at its end.
-        null = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(null, stream.fileno())
+        _to_nowhere()
         sys.exit(141)
     except OutputError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(2)
+        fail(f"error: {error}")
+
+
+def fail(message: str) -> NoReturn:
+    """Says why we cannot go on, if that can still be said, and ends with status 2."""
+    with suppress(OSError):
+        click.echo(message, err=True)
+    _to_nowhere()
+    sys.exit(2)
+
+
+def _to_nowhere() -> None:
+    """What is still buffered must not fail once more when Python flushes at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):  # closed, or no real file
+            os.dup2(null, stream.fileno())

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,56 @@ def test_a_reader_that_goes_away(tmp_path: Path, unbuffered: str) -> None:
     done = process(["bash", "-c", command], cwd=tmp_path, env={"PYTHONUNBUFFERED": unbuffered})
     assert done.stdout == b"141\n"
     assert (tmp_path / "err").read_bytes() == b""
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Callable[[str, str], tuple[int, str]]:
+    """The status of a run with its streams led elsewhere, and the last line in ``err``."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    (tmp_path / "q.sql").write_text(
+        "CREATE TABLE sales (id INT, day DATE) USING parquet PARTITIONED BY (day);\n"
+        "CREATE TABLE calendar (day DATE, year INT) USING parquet;\n"
+        "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024;\n"
+    )
+
+    def call(words: str, streams: str) -> tuple[int, str]:
+        command = f"{shlex.join(PROGRAM)} {words} {streams}; exit $?"
+        done = process(["bash", "-c", command], cwd=tmp_path)
+        said = (tmp_path / "err").read_text().splitlines() if "2>err" in streams else [""]
+        return done.returncode, said[-1]
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "lint q.sql",
+        "lint --color --format concise q.sql",
+        "lint --statistics q.sql",
+        "lint --format json q.sql",
+        "q.sql",
+        "--diff q.sql",
+        "--format json q.sql",
+        "catalog show -c q.sql",
+        "rules DPP101",
+        "-h",
+    ],
+)
+def test_a_report_that_cannot_be_written(
+    full: Callable[[str, str], tuple[int, str]], words: str
+) -> None:
+    why = "error: the output cannot be written: No space left on device"
+    assert full(words, ">/dev/full 2>err") == (2, why)
+
+
+@pytest.mark.parametrize("words", ["lint q.sql", "--color q.sql", "q.sql none.sql", "--nope"])
+@pytest.mark.parametrize("streams", ["2>/dev/full", ">/dev/full 2>&1"])
+def test_nowhere_to_say_it(
+    full: Callable[[str, str], tuple[int, str]], words: str, streams: str
+) -> None:
+    assert full(words, streams) == (2, "")
 
 
 def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
