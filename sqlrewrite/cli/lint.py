@@ -38,7 +38,7 @@ from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
-from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.runner import missing
 
 
@@ -296,7 +296,7 @@ def _written(known: Mapping[str, baseline.Writing], total: Sum) -> Iterator[Line
     for path, found in known.items():
         others = baseline.write(path, found)
         kept = f", {others} of other files kept" if others else ""
-        yield ((f"{found.counted.total()} findings written to {path}{kept}", "bold"),)
+        yield ((f"{found.counted.total()} findings written to {shown(path)}{kept}", "bold"),)
 
 
 def _unsuppressed(result: Linted) -> Linted:

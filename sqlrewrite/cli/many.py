@@ -20,7 +20,7 @@ from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.pool import WORTH
 from sqlrewrite.projects import gather
-from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.runner import Request
 from sqlrewrite.schema import Catalog
 from sqlrewrite.work import Job, digest, each, once
@@ -131,7 +131,7 @@ def warn(of: Run, err: Printer) -> None:
 def _warning(folder_and_why: tuple[str, str]) -> Line:
     folder, why = folder_and_why
     said = f" git lists no files, none is left out by .gitignore: {why}"
-    return ((f"{folder}: ", "bold"), ("warning", "bold yellow"), (said, ""))
+    return ((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (shown(said), ""))
 
 
 def results(

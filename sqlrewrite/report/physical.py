@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.spark.explain import By, Explained, Pruning, ScanState
 from sqlrewrite.spark.warehouse import ASSUMED_LARGE, ASSUMED_SMALL, Stock
 
@@ -19,7 +19,7 @@ _MARKS = {"+": "green", "-": "red"}
 
 def explained_lines(explained: Explained) -> Iterator[Line]:
     """The scans of one statement, and beneath them how its plan changes."""
-    place = f"{explained.path}:{explained.line}: "
+    place = f"{shown(explained.path)}:{explained.line}: "
     told = "" if explained.changed else ": nothing was inserted"
     yield ((place, "bold"), (f"scans of partitioned tables in Spark's plan{told}", ""))
     for scan in explained.scans:

@@ -21,6 +21,17 @@ def plain(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
+def shown(path: str) -> str:
+    """A file's name with what would move a terminal's cursor as escapes: a stranger may have given
+    it."""
+    if path.isprintable():
+        return path
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii")
+        for char in path
+    )
+
+
 class Printer:
     """Prints lines to one stream, in colour or not."""
 

@@ -18,7 +18,7 @@ from sqlrewrite.model import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.runner import FileResult, Summary
 
 _STYLES = {
@@ -48,31 +48,32 @@ ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 
 def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
     """All that is to be said of one file, from its top to its bottom, then the plans."""
+    path = shown(result.path)
     said: list[tuple[int, int, list[Line]]] = [
-        (error.line, error.column, [_problem(result.path, error, "error", "bold red")])
+        (error.line, error.column, [_problem(path, error, "error", "bold red")])
         for error in result.errors
     ]
     if result.rewrite and detail.skipped:
         said += (
-            (it.line, it.column, [_problem(result.path, it, "skipped", "bold yellow")])
+            (it.line, it.column, [_problem(path, it, "skipped", "bold yellow")])
             for it in result.rewrite.skipped
         )
     if result.rewrite and detail.skipped:
         said += (
-            (it.line, it.column, [_problem(result.path, it, "note", "bold cyan")])
+            (it.line, it.column, [_problem(path, it, "note", "bold cyan")])
             for it in result.rewrite.notes
         )
-        said += ((it.line, it.column, [_removed(result.path, it)]) for it in result.rewrite.removed)
+        said += ((it.line, it.column, [_removed(path, it)]) for it in result.rewrite.removed)
     if result.rewrite:
         said += (
-            (it.fact.line, it.fact.column_number, list(_candidate(result.path, it, detail)))
+            (it.fact.line, it.fact.column_number, list(_candidate(path, it, detail)))
             for it in result.rewrite.candidates
             if it.verdict in detail.verdicts
         )
     for _, _, lines in sorted(said, key=lambda item: item[:2]):
         yield from lines
     if result.rewrite and detail.plans:
-        yield from _plans(result.path, result.rewrite.plans)
+        yield from _plans(path, result.rewrite.plans)
 
 
 def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
@@ -95,7 +96,7 @@ def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
 
 def would_rewrite(path: str) -> Line:
     """The line of a file that ``--check`` would have changed."""
-    return (("would rewrite ", "bold"), (path, "bold"))
+    return (("would rewrite ", "bold"), (shown(path), "bold"))
 
 
 def coloured_diff(diff: str) -> Iterator[Line]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.page import page, table
-from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.bags import Comparison
 from sqlrewrite.spark.sample import Sampled
@@ -57,7 +57,7 @@ def _outcome(verified: Verified) -> Iterator[Line]:
     found = verified.comparison
     count = f" ({found.before:,})" if found and verified.outcome is Outcome.SAME else ""
     yield (
-        (f"{verified.path}:{verified.line}: ", "bold"),
+        (f"{shown(verified.path)}:{verified.line}: ", "bold"),
         (f"{verified.outcome.value}{count}{_on(verified.sample)}", _STYLES[verified.outcome]),
     )
     for it in verified.sample:

@@ -279,6 +279,24 @@ def test_a_file_outside_is_named_in_full(
     assert location["artifactLocation"] == {"uri": f"file://{tmp_path}/q.sql"}
 
 
+def test_a_name_that_would_move_the_cursor(run: Callable[..., Ran]) -> None:
+    name, shown = "a\x1b[2J\n\u202e.sql", "a\\x1b[2J\\n\\u202e.sql"
+    Path(name).write_text(f"{JOIN};\nSELECT FROM WHERE;\nSELECT {{{{ x }}}}")
+    for form in ("text", "concise"):
+        ran = run("lint", "--format", form, name, f"no{name}")
+        assert ran.out.decode().startswith(f"{shown}:1:18: DPP001 ")
+        assert ran.err.startswith(f"no{shown}: error cannot be read: ")
+    ran = run("--check", "-v", "--explain", "logical", name, f"no{name}")
+    said = [line for line in ran.err.splitlines() if ".sql" in line]
+    assert len(said) == 5
+    assert all(shown in line for line in said)
+    report = json.loads(run("lint", "--format", "json", name).out)
+    assert report["findings"][0]["path"] == name
+    ran = run("lint", "--write-baseline", "--baseline", "b\x1b.json", name)
+    assert ran.err.endswith(" written to b\\x1b.json\n")
+    assert "\x1b" not in ran.err
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": []}', '{"version": 1}'])
 def test_a_baseline_of_another_form(run: Callable[..., Ran], text: str) -> None:
     Path("known.json").write_text(text)

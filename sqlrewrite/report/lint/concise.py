@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
 from sqlrewrite.lint.run import Linted, Sum
 from sqlrewrite.model import Problem
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.report.text import NO_CATALOG
 
 STYLES: Mapping[Severity, str] = {
@@ -25,7 +25,7 @@ def lines(result: Linted) -> Iterator[Line]:
 
 def headline(path: str, finding: Finding) -> Line:
     """Where a finding is, its code in the colour of its severity, and what it says."""
-    place = f"{path}:{finding.place.line}:{finding.place.column}: "
+    place = f"{shown(path)}:{finding.place.line}:{finding.place.column}: "
     mark = " [*]" if finding.fix else ""
     code = (finding.code, STYLES[finding.severity])
     return ((place, "bold"), code, (mark, "cyan"), (f" {clean(finding.message)}", ""))
@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 def failure_lines(path: str, failures: tuple[Problem, ...]) -> Iterator[Line]:
     """What could not be done with a file, for stderr."""
     for it in failures:
-        yield ((f"{path}: ", "bold"), ("error", "bold red"), (f" {clean(it.message)}", ""))
+        yield ((f"{shown(path)}: ", "bold"), ("error", "bold red"), (f" {clean(it.message)}", ""))
 
 
 def statistics(total: Sum) -> Iterator[Line]:
