@@ -7,15 +7,18 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite import Catalog, work
+from sqlrewrite import Catalog, runner, work
 from sqlrewrite.cache import Cache, fingerprint
 from sqlrewrite.cli import program
+from sqlrewrite.lint import run as lint_run
 from sqlrewrite.model import MARKER
 from sqlrewrite.pool import WORTH
+from sqlrewrite.runner import Request
 from sqlrewrite.work import each
 from tests.lint.conftest import DDL
 from tests.rule_cases import catalog_of
@@ -350,3 +353,39 @@ def test_what_is_recalled_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run("-w", "-q") == 0
     assert {MARKER in Path(f"q/{number}.sql").read_text() for number in range(WORTH)} == {True}
     assert run("--check", "-q") == 0
+
+
+@pytest.mark.parametrize("command", [("lint",), ("--check",)])
+def test_another_folder_to_stand_in_knows_the_same(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalog's own path, as it is written from there, is nothing that a result depends on."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "ddl.sql"\n')
+    Path("ddl.sql").write_text(DDL)
+    Path("q").mkdir()
+    for number in range(WORTH):
+        Path(f"q/{number}.sql").write_text(f"SELECT {number} FROM sales")
+    done: list[str] = []
+
+    def noted(of: Callable[..., Any]) -> Callable[..., Any]:
+        def call(path: str, data: bytes, request: Request) -> Any:
+            done.append(path)
+            return of(path, data, request)
+
+        return call
+
+    for module in (lint_run, runner):
+        monkeypatch.setattr(module, "run", noted(module.run))
+
+    def run(path: str) -> int:
+        done.clear()
+        CliRunner().invoke(program, [*command, "-j", "1", path])
+        return len(done)
+
+    assert (run("q"), run("q"), run(str(tmp_path / "q"))) == (WORTH, 0, 0)
+    monkeypatch.chdir("q")
+    assert (run("."), run("../q")) == (0, 0)
+    Path("../ddl.sql").write_text(DDL.replace("amount INT", "amount DOUBLE"))
+    assert run(".") == WORTH

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -170,9 +171,16 @@ def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache
         engine = str(digest(engine))
     choices = {**request.choices, "engine": engine}
     try:
-        return Cache(fingerprint(request.catalog, kept, request.strip, choices))
+        return Cache(fingerprint(_placeless(request.catalog), kept, request.strip, choices))
     except OSError:  # the folder that we stand in is gone
         return None
+
+
+def _placeless(catalog: Catalog) -> Catalog:
+    """A catalog without where it was read, which is written differently in each folder that one
+    may stand in; no result depends on it."""
+    known = {name: replace(it, source="") for name, it in catalog.relations.items()}
+    return replace(catalog, relations=known, sources=())
 
 
 def why_missing(path: str) -> str:
