@@ -62,6 +62,11 @@ def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False
     return Found(tuple(files.values()), tuple(missing), tuple(search.warnings.values()))
 
 
+def native(path: str) -> str:
+    """A path with the system's own separators: on Windows hooks name files with the others."""
+    return path.replace(os.altsep, os.sep) if os.altsep else path
+
+
 class _Search:
     """A search of folders. What the file system says of each is kept: many files lie in few of
     them. A folder's name here has a separator at its end, or is empty."""

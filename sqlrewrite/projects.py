@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from sqlrewrite.config import Projects, Settings
-from sqlrewrite.files import STDIN, Patterns, find
+from sqlrewrite.files import STDIN, Patterns, find, native
 from sqlrewrite.frozen import dataclass
 
 
@@ -40,6 +40,7 @@ def gather(
     With ``force``, or else where a project's settings say so, its excludes are of named files too:
     a hook names all that changed, and an editor what it has open. Raises ConfigError.
     """
+    paths, stdin = [native(path) for path in paths], native(stdin)
     excluded = _Excludes(settings, force)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     found = find((path for path in paths if path not in without), excluded)

@@ -66,6 +66,15 @@ def test_each_file_is_judged_by_its_own_catalog(run: Callable[..., Ran], paths: 
     assert _written() == ["a"]
 
 
+def test_names_with_the_other_separator(
+    run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On Windows a hook names files with forward slashes."""
+    monkeypatch.setattr(os, "altsep", "|")
+    assert run("lint", "--format", "concise", "b|q.sql", "a|q.sql").out.startswith(b"a/q.sql:1:18:")
+    assert run("lint", "--stdin-filename", "a|x.sql", "-", stdin=JOIN).status == 1
+
+
 def test_the_report_is_one(run: Callable[..., Ran]) -> None:
     Path("b/p.sql").write_text("SELECT id FROM none")
     lint = ("lint", "--format", "json", "none.sql", "a", "b")
