@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlrewrite.collector import at_rest
+from sqlrewrite.deep import deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
     Candidate,
@@ -198,7 +199,8 @@ def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
     if options.form == "values" or line.stripped.noted:
         options = replace(options, around=_around(statement, catalog, line))
     try:
-        pruned = prune(statement, words, line.stripped.text, catalog, options, line.earlier)
+        text, earlier = line.stripped.text, line.earlier
+        pruned = deep(lambda: prune(statement, words, text, catalog, options, earlier))
         if pruned is None:
             return Part(statement)
         plan = plan_diff(pruned, line.place)

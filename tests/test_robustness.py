@@ -8,14 +8,17 @@ of one seed, which is its name; ``taken_out`` is not the rewriter's own code.
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.lint.linter import lint
 from sqlrewrite.model import MARKER
-from sqlrewrite.options import Limits
+from sqlrewrite.options import NESTING_MOST, Limits, options
 
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
@@ -201,6 +204,35 @@ def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: C
     assert "deep, more than nesting-limit (250) lets be read" in skipped.message
     assert (skipped.line, len(result.candidates), result.errors) == (2, 1, ())
     assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("name", ["parentheses", "derived tables", "brackets", "cases"])
+@pytest.mark.parametrize("limit", [Limits().nesting, NESTING_MOST])
+def test_what_is_as_deep_as_the_limit_is_read(name: str, limit: int, catalog: Catalog) -> None:
+    """Python would give up at some fifty parentheses."""
+    calls, limits = sys.getrecursionlimit(), Limits(nesting=limit)
+    text = DEEP[name](limit - 1)
+    result = rewrite(text, catalog, limits=limits)
+    assert (result.skipped, result.errors, len(result.candidates)) == ((), (), 1)
+    assert result.changed is (name != "cases")
+    ((finding,), _) = lint(text, catalog, options(limits=limits))
+    assert finding.code == ("DPP001" if result.changed else "DPP007")
+    assert sys.getrecursionlimit() == calls
+
+
+def test_deep_texts_in_many_threads(catalog: Catalog) -> None:
+    """The limits of the interpreter are those of all threads."""
+    texts = [DEEP["parentheses"](depth) for depth in range(60, 84)]
+    with ThreadPoolExecutor(8) as threads:
+        done = list(threads.map(lambda text: rewrite(text, catalog).changed, texts))
+    assert done == [True] * len(texts)
+
+
+@pytest.mark.parametrize("sign", ["NOT ", "- "])
+def test_what_no_stack_is_enough_for_is_skipped(sign: str, catalog: Catalog) -> None:
+    result = rewrite(f"{QUERY} AND {sign * 30_000} s.id = 1;\n{QUERY}", catalog)
+    assert [it.message for it in result.errors] == ["nested too deeply to be parsed"]
+    assert result.candidates
 
 
 def test_what_is_flat_is_not_deep(catalog: Catalog) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
+from sqlrewrite.deep import deep
 from sqlrewrite.lint import joins, managed, scans
 from sqlrewrite.lint.findings import BY_CODE, Finding
 from sqlrewrite.lint.subject import Subject, place_of, subjects
@@ -64,9 +65,8 @@ def _statement(subject: Subject) -> list[Finding]:
     pruned = subject.part.pruned
     if pruned is None:
         return found
-    for check in CHECKS:
-        with suppress_errors(RecursionError):  # so deep that just the rewriter got through
-            found += check(subject, pruned)
+    with suppress_errors(RecursionError):  # so deep that just the rewriter got through
+        found += deep(lambda: [it for check in CHECKS for it in check(subject, pruned)])
     told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
     wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
     # The same may be found twice: by two dimensions, or in two operands.

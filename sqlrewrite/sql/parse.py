@@ -16,6 +16,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
+from sqlrewrite.deep import deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits, over
 from sqlrewrite.schema import Name, Reference
@@ -310,7 +311,7 @@ def _statement(
         failure = _excused(failure, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
-        tree = parse_tokens(tokens, text)
+        tree = deep(lambda: parse_tokens(tokens, text))
     except ParseError as error:  # a MERGE may be what only its engine can read
         failure = None if known else _parse_failure(error, tokens)
     except RecursionError:

@@ -37,7 +37,7 @@ def _is_query(lex: Callable[[], list[Token]], text: str) -> bool:
         # A hint's text would be lexed and parsed once more; it decides nothing.
         tokens = [token for token in lex() if token.token_type is not TokenType.HINT]
         tree = parse_tokens(tokens, text)
-    except (SqlglotError, RecursionError, ValueError):
+    except (SqlglotError, ValueError):
         return False
     return isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query)
 
@@ -48,7 +48,7 @@ def condition_gained(before: exp.Expr, after: Sequence[Token], text: str, count:
     """
     try:
         new = conjunct_trees(parse_condition(after, text))
-    except (SqlglotError, RecursionError, ValueError):
+    except (SqlglotError, ValueError):
         return False
     old = conjunct_trees(before)
     tail = old[len(old) + count - len(new) :] if count < len(new) <= len(old) + count else []
@@ -60,7 +60,7 @@ def where_gained(before: exp.Select, after: Sequence[Token], text: str, count: i
     new WHERE of just ``count`` predicates."""
     try:
         new = parse_tokens(list(after), text)
-    except (SqlglotError, RecursionError, ValueError):
+    except (SqlglotError, ValueError):
         return False
     where = new.args.get("where")
     return (
