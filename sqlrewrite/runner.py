@@ -119,7 +119,8 @@ class FileResult:
         """The unified diff, empty where nothing changes."""
         if not (self.changed and self.source and self.rewrite):
             return b""
-        text = unified_diff(self.source.text, self.rewrite.sql, self.path)
+        mark = "\ufeff" if self.source.bom else ""
+        text = unified_diff(mark + self.source.text, mark + self.rewrite.sql, self.path)
         return text.encode("utf-8", "surrogateescape")
 
 

@@ -24,6 +24,7 @@ _OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
+_QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -85,13 +86,23 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
-    """What ``diff -u`` prints for the two texts: ``patch`` can apply it, CRLF and all."""
+    """What ``diff -u`` prints for the two texts: ``patch`` and ``git apply`` with ``-p0`` can apply
+    it, CRLF and all."""
     from difflib import unified_diff as diff
 
-    lines = diff(_split(before), _split(after), path, path)
+    name = _named(path)
+    lines = diff(_split(before), _split(after), name, name)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     )
+
+
+def _named(path: str) -> str:
+    """A path as a diff names it: a string of C where it must be, and a tab behind one with spaces,
+    which would end it."""
+    if _QUOTED.search(path):
+        return '"' + _QUOTED.sub(lambda found: rf"\{ord(found[0]):03o}", path) + '"'
+    return f"{path}\t" if " " in path else path
 
 
 def _split(text: str) -> list[str]:

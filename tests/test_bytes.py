@@ -3,8 +3,10 @@ but by an insertion."""
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -106,6 +108,67 @@ def test_rewritten(data: bytes, tmp_path: Path) -> None:
     file.write_bytes(data)
     assert cli("-w", str(file)).exit_code == 0
     assert file.read_bytes() == result.stdout_bytes
+
+
+APPLY = {
+    "git": ["git", "apply", "-p0", "-"],
+    "patch": ["patch", "-p0", "--silent", "--no-backup-if-mismatch"],
+}
+
+
+def apply_diff(tool: str, diff: bytes, folder: Path) -> None:
+    """Applies a patch in a folder, where no git repository of its own stands in the way."""
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(folder.parent)}
+    ran = subprocess.run(APPLY[tool], input=diff, cwd=folder, env=env, capture_output=True)
+    assert ran.returncode == 0, (ran.stdout, ran.stderr, diff)
+
+
+@pytest.mark.parametrize("tool", APPLY)
+@pytest.mark.parametrize("data", REWRITTEN.values(), ids=list(REWRITTEN))
+def test_a_diff_makes_what_writing_makes(
+    data: bytes, tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.sql").write_bytes(data)
+    apply_diff(tool, cli("--diff", "q.sql").stdout_bytes, tmp_path)
+    assert Path("q.sql").read_bytes() == cli("-", data=data).stdout_bytes
+    assert os.listdir() == ["q.sql"]
+
+
+@pytest.mark.parametrize("tool", APPLY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"a query.sql",
+        b"  two  spaces .sql",
+        b"a folder/a query.sql",
+        b"folder/query.sql",
+        b"a\tb.sql",
+        b"a\nb.sql",
+        b"a\rb c.sql",
+        b'"a" b.sql',
+        b"a\\b.sql",
+        b"\x01\x7f.sql",
+        b"caf\xc3\xa9.sql",
+        b"caf\xe9.sql",
+        b"caf\xe9\t.sql",
+    ],
+)
+def test_a_diff_of_a_file_of_any_name_applies(
+    name: bytes, tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = os.fsdecode(name)
+    try:
+        if os.path.dirname(path):
+            os.mkdir(os.path.dirname(path))
+        Path(path).write_bytes(QUERY)
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    apply_diff(tool, cli("--diff", path).stdout_bytes, tmp_path)
+    assert Path(path).read_bytes() == cli("-", data=QUERY).stdout_bytes
 
 
 def assert_line_ends(before: bytes, after: bytes) -> None:
