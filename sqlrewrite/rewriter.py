@@ -33,7 +33,8 @@ from sqlrewrite.source import Lines, apply
 from sqlrewrite.sql import notes
 from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
-from sqlrewrite.sql.managed import Earlier, Stripped, bounded, strip
+from sqlrewrite.sql.managed import Earlier, Stripped, strip
+from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.suppressed import Suppressed

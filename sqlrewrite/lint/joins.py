@@ -15,7 +15,7 @@ from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.statement import Judged, Pruned
 from sqlrewrite.rewriter import stale
-from sqlrewrite.sql.managed import bounded, plain
+from sqlrewrite.sql.marked import bounded, plain
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from sqlrewrite.lint.findings import Finding, Severity
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
 from sqlrewrite.rewriter import left_to_engine, stale
-from sqlrewrite.sql.managed import bounded
+from sqlrewrite.sql.marked import bounded
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 

@@ -19,7 +19,7 @@ from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef
 from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
 from sqlrewrite.schema import Catalog, View
-from sqlrewrite.sql.managed import behind_value, plain
+from sqlrewrite.sql.marked import behind_value, plain
 from sqlrewrite.sql.notes import note
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.

@@ -37,7 +37,8 @@ from sqlrewrite.pruning.shared import coverings
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
-from sqlrewrite.sql.managed import Earlier, bounded, has_managed, plain
+from sqlrewrite.sql.managed import Earlier
+from sqlrewrite.sql.marked import bounded, has_managed, plain
 from sqlrewrite.sql.parse import Statement
 
 Known = Callable[[placement.Slot], Earlier | None]

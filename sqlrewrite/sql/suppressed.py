@@ -15,7 +15,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
-from sqlrewrite.sql.managed import Managed, bounded, predicates
+from sqlrewrite.sql.marked import Managed, predicates
 from sqlrewrite.sql.parse import lex
 
 
@@ -52,11 +52,11 @@ class Suppressed:
         """The directive by which each managed predicate of a text stays, by where that begins."""
         anchors = Anchors(text, lex(text).tokens)
         kept = self.kept(anchors, list(predicates(anchors)))
-        return {anchors.tokens[it.tokens.start].start: asked for it, asked in kept.items()}
+        return {it.span(anchors).start: asked for it, asked in kept.items()}
 
     def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
         first = managed.tokens.start
-        start = anchors.tokens[first].start
+        start = managed.span(anchors).start
         lines = (self.directives.covering(at, MENDING) for at in (start, managed.end - 1))
         found = next(filter(None, lines), None)
         wanted, block = self._names(anchors, managed), _block(anchors, start)
@@ -93,8 +93,7 @@ class Suppressed:
 
 def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
     """What a predicate bounds, and in which block."""
-    start = anchors.tokens[managed.tokens.start].start
-    return _block(anchors, start), bounded(anchors.text[start : managed.end])
+    return _block(anchors, managed.span(anchors).start), managed.bounded(anchors)
 
 
 def _value(anchors: Anchors, managed: Managed) -> range:

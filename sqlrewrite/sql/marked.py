@@ -1,0 +1,214 @@
+"""Predicates that an earlier run wrote, recognised in a text: by their marker, and by their form.
+
+In come the tokens, out goes each ``Managed`` predicate, and what it bounds. A marker on anything
+else is the author's affair: what was edited so that we could not have written it is theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from sqlglot import TokenType
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.model import MARKER, Span
+from sqlrewrite.sql import notes
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+
+_BOUNDED = re.compile(
+    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
+    r"|(?P<value>.+?)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(])",
+    re.DOTALL | re.IGNORECASE,
+)
+
+_COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
+_BEFORE_QUERY = (TokenType.IN, *_COMPARISONS)
+_ARITHMETIC = (
+    TokenType.PLUS,
+    TokenType.DASH,
+    TokenType.STAR,
+    TokenType.SLASH,
+    TokenType.MOD,
+    TokenType.DPIPE,
+)
+
+# What may stand before a parenthesis that opens a list and no call.
+_NO_FUNCTION = (
+    TokenType.AND,
+    TokenType.OR,
+    TokenType.NOT,
+    TokenType.WHERE,
+    TokenType.ON,
+    TokenType.BETWEEN,
+    TokenType.IN,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Managed:
+    """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
+    function's name), where its marker begins in the text, and where it ends with the marker and the
+    comment beside that: ``note`` is what the comment says, the time and the key query."""
+
+    tokens: Range
+    word: int
+    marker: int
+    end: int
+    note: tuple[str, str] | None = None
+
+    def span(self, anchors: Anchors) -> Span:
+        """Where it stands, with its marker and that comment."""
+        return Span(anchors.tokens[self.tokens.start].start, self.end)
+
+    def bounded(self, anchors: Anchors) -> str:
+        """What it bounds, in lower case."""
+        span = self.span(anchors)
+        return bounded(anchors.text[span.start : span.end])
+
+
+def predicates(anchors: Anchors) -> Iterator[Managed]:
+    """The predicates that a marker follows, a space between, in one of the forms we write: ``value
+    IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
+    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal."""
+    text, tokens = anchors.text, anchors.tokens
+    starts = [token.start for token in tokens]
+    at = text.find(MARKER)
+    while at >= 0:
+        last = bisect_right(starts, at) - 1
+        if last >= 0 and tokens[last].end + 2 == at:
+            found = _managed(anchors, last, at)
+            if found is not None and not _commented(anchors, found.tokens.start, last):
+                yield found
+        at = text.find(MARKER, at + 1)
+
+
+def markers(anchors: Anchors) -> Iterator[int]:
+    """Where our marker stands as a comment of its own, and not inside a string."""
+    starts = [token.start for token in anchors.tokens]
+    at = anchors.text.find(MARKER)
+    while at >= 0:
+        before = bisect_right(starts, at) - 1
+        if before < 0 or anchors.tokens[before].end < at:
+            yield at
+        at = anchors.text.find(MARKER, at + 1)
+
+
+def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
+    """Whether a condition has a managed predicate at its top that bounds what another one does: one
+    that stays, since all others have been taken out."""
+    pieces = anchors.pieces(condition) if MARKER in anchors.text else []
+    return any(
+        found.tokens in pieces and found.bounded(anchors) == bounded(predicate)
+        for found in predicates(anchors)
+    )
+
+
+def bounded(predicate: str) -> str:
+    """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
+    operand of array_contains."""
+    match = _BOUNDED.match(predicate.partition(MARKER)[0].rstrip())
+    return plain(match["value"] or match["last"]) if match else ""
+
+
+def behind_value(predicate: str) -> str:
+    """What stands behind the value in a predicate of literals: ``IN (1, 2)`` and the like."""
+    match = _BOUNDED.match(predicate)
+    return predicate[match.end("value") :] if match and match["value"] else ""
+
+
+def plain(value: str) -> str:
+    """A value's text in lower case, on one line."""
+    return " ".join(value.lower().split())
+
+
+def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
+    """The predicate of ours that ends at a token, for a marker at that offset; None for none."""
+    end = at + len(MARKER)
+    note, found = None, None
+    said = notes.read(anchors.text, end)
+    if said is not None:
+        when, query, end = said
+        found = _first_and_word(anchors, last, _before_literals)
+        note = (when, query) if found is not None else None
+    found = found or _first_and_word(anchors, last, _before_query)
+    if found is None or anchors.text.startswith(f" {MARKER}", end):
+        return None  # a second marker would be left, on what stands before
+    first, word = found
+    return Managed(Range(first, last + 1), word, at, end, note)
+
+
+def _commented(anchors: Anchors, first: int, last: int) -> bool:
+    """Whether a comment stands inside a predicate: we write none, so the author has edited it."""
+    pairs = pairwise(anchors.tokens[first : last + 1])
+    return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
+
+
+def _first_and_word(
+    anchors: Anchors, last: int, before: Callable[[Anchors, int], int | None]
+) -> tuple[int, int] | None:
+    """The first token of a predicate of ours that ends at a token, and the one that says what it
+    is, which ``before`` finds; None where it is none."""
+    try:
+        word = before(anchors, last)
+        if word is None or anchors.raw(word).lower() == "array_contains":
+            return None if word is None else (word, word)
+        index = _operand(anchors, word - 1)
+        while anchors.kind(index - 1) in _ARITHMETIC:
+            index = _operand(anchors, index - 2)
+        return (index, word) if index > 0 else None
+    except AnchorError:
+        return None
+
+
+def _before_query(anchors: Anchors, last: int) -> int | None:
+    """The word before the parentheses that close at a token."""
+    if anchors.kind(last) is not TokenType.R_PAREN:
+        return None
+    word = anchors.opening(last) - 1
+    known = anchors.kind(word) in _BEFORE_QUERY or (
+        word >= 0 and anchors.raw(word).lower() == "array_contains"
+    )
+    return word if known else None
+
+
+def _before_literals(anchors: Anchors, last: int) -> int | None:
+    """The word before the literals that end at a token."""
+    if anchors.kind(last) is TokenType.R_PAREN:
+        opening, index = anchors.opening(last), last
+        while index > opening:
+            index = _literal(anchors, index - 1) - 1
+            if anchors.kind(index) is not TokenType.COMMA and index != opening:
+                return None
+        return opening - 1 if anchors.kind(opening - 1) is TokenType.IN else None
+    word = _literal(anchors, last) - 1
+    if anchors.kind(word) is TokenType.AND:
+        word = _literal(anchors, word - 1) - 1
+        return word if anchors.kind(word) is TokenType.BETWEEN else None
+    return word if anchors.kind(word) in _COMPARISONS else None
+
+
+def _literal(anchors: Anchors, index: int) -> int:
+    """The first token of the literal that ends at a token: ``1``, ``-1``, ``'a'``, ``DATE '…'``.
+    Raises AnchorError where there is none."""
+    kind, before = anchors.kind(index), anchors.kind(index - 1)
+    if kind is TokenType.NUMBER:
+        return index - (before is TokenType.DASH)
+    if kind is TokenType.STRING:
+        return index - (before is TokenType.DATE)
+    raise AnchorError("no literal")
+
+
+def _operand(anchors: Anchors, index: int) -> int:
+    """The first token of the operand that ends at a token: a name with its qualifiers, a literal,
+    a call, or a list in parentheses."""
+    if anchors.kind(index) is TokenType.R_PAREN:
+        index = anchors.opening(index)
+        if anchors.kind(index - 1) in _NO_FUNCTION or not anchors.raw(index - 1).isidentifier():
+            return index
+        index -= 1
+    while anchors.kind(index - 1) is TokenType.DOT:
+        index -= 2
+    return index
