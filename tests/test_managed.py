@@ -9,7 +9,9 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.lint.linter import lint
 from sqlrewrite.model import MARKER
+from sqlrewrite.rewriter import stripped
 from tests.rule_cases import catalog_of
 
 DDL = """
@@ -25,7 +27,7 @@ def catalog() -> Catalog:
 
 
 @pytest.mark.parametrize(
-    ("text", "stripped"),
+    ("text", "without"),
     [
         pytest.param(f"SELECT f.a FROM f WHERE {OURS}", "SELECT f.a FROM f", id="alone"),
         pytest.param(
@@ -70,9 +72,9 @@ def catalog() -> Catalog:
         ),
     ],
 )
-def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stripped: str) -> None:
-    assert rewrite(text, catalog).sql == stripped
-    assert rewrite(stripped, catalog).sql == stripped
+def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, without: str) -> None:
+    assert rewrite(text, catalog).sql == without
+    assert rewrite(without, catalog).sql == without
 
 
 @pytest.mark.parametrize(
@@ -104,3 +106,53 @@ def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, stri
 )
 def test_a_predicate_that_is_not_ours_to_judge_stays(catalog: Catalog, text: str) -> None:
     assert rewrite(text, catalog).sql == text
+
+
+# --- a predicate of ours that the author has moved into the key query of another ------------------
+
+BASE = "SELECT f.a FROM f JOIN d ON f.p = d.k WHERE d.x = 1 AND f.a = 2"
+OUTER = OURS.replace("d2", "d3").replace("= 1", "= 7")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        f"d3.x = 7 AND {OURS}",
+        f"{OURS} AND d3.x = 7",
+        f"{OURS} AND (d3.x = 7 OR d3.x = 8)",
+        OURS,
+        f"d3.x = 7 AND {OUTER.replace('d3.x = 7', OURS)}",
+        f"d3.x = 7 AND {OURS} AND {OURS}",
+        f"d3.x = 7 AND d3.k IN (SELECT d4.k FROM d AS d4 WHERE {OURS})",
+        f"d3.x = 7\n  AND {OURS}\n  AND d3.k = 1",
+        f"d3.x = 7 AND NOT ({OURS})",
+    ],
+)
+@pytest.mark.parametrize("before", ["", f"{OURS} AND "])
+def test_a_predicate_in_another_s_key_query_goes_with_it(
+    catalog: Catalog, condition: str, before: str
+) -> None:
+    outer = OUTER.replace("d3.x = 7", condition)
+    text = BASE.replace("f.a = 2", f"{before}{outer} AND f.a = 2")
+    done = rewrite(f"{text};\n{text}", catalog)
+    assert done.sql == rewrite(f"{BASE};\n{BASE}", catalog).sql
+    assert (done.errors, done.notes) == ((), ())
+    assert [it.text for it in done.removed if it.text != OURS] == [outer, outer]
+    assert stripped(text).sql == BASE
+    assert rewrite(done.sql, catalog).sql == done.sql
+
+
+def test_with_a_predicate_that_stays_stays_what_is_in_it(catalog: Catalog) -> None:
+    outer = OUTER.replace("d3.x = 7", f"d3.x = 7 AND {OURS}")
+    text = f"{BASE}\n AND {outer} -- dpp-rewrite: ignore[DPP002]"
+    assert rewrite(text, catalog).sql == text
+    assert rewrite(text, catalog).notes == ()
+    assert [it.code for it in lint(text, catalog)[0] if it.suppression is None] == []
+
+
+def test_with_what_is_the_author_s_goes_only_what_is_in_it(catalog: Catalog) -> None:
+    outer = OUTER.replace("d3.x = 7", f"d3.x = 7 AND {OURS}")
+    text = f"SELECT f.a FROM f WHERE f.a = 1 OR {outer}"
+    done = rewrite(text, catalog)
+    assert done.sql == text.replace(f" AND {OURS}", "")
+    assert [it.code for it in done.notes] == ["DPP009"]

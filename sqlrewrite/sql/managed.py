@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import accumulate
 
 from sqlglot import Token, TokenType
@@ -91,10 +91,13 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
     anchors = Anchors(text, tokens)
     found = list(predicates(anchors))
     staying = keep(anchors, found) if keep is not None else ()
-    kept = [it for it in found if it in staying]
+    kept = [it.span(anchors) for it in found if it in staying]
     clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
+    outer = _outermost([*kept, *(it.span(anchors) for clause in clauses for it in clause.ours)])
+    # What stands inside another predicate goes, or stays, with that.
+    clauses = [it for it in clauses if not _inside(anchors.tokens[it.clause.lead].start, outer)]
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
-    known = {it.marker for it in gone + kept}
+    known = {it.marker for it in found if _inside(it.marker, outer)}
     spans = sorted((span for clause in clauses for span in clause.spans), key=_start)
     starts = [span.start for span in spans]
     lengths = list(accumulate((span.end - span.start for span in spans), initial=0))
@@ -117,6 +120,21 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
 
 def _start(span: Span) -> int:
     return span.start
+
+
+def _outermost(spans: Iterable[Span]) -> list[Span]:
+    """Those that are inside no other, in order."""
+    found: list[Span] = []
+    for span in sorted(spans, key=_start):
+        if not found or span.start >= found[-1].end:
+            found.append(span)
+    return found
+
+
+def _inside(offset: int, spans: Sequence[Span]) -> bool:
+    """Whether an offset is inside one of the spans, which are in order."""
+    before = bisect_right(spans, offset, key=_start) - 1
+    return before >= 0 and offset < spans[before].end
 
 
 def _noted(anchors: Anchors, found: Managed, at: str, query: str) -> Noted:

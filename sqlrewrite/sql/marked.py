@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 from sqlglot import TokenType
@@ -75,12 +75,14 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
     note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal."""
     text, tokens = anchors.text, anchors.tokens
     starts = [token.start for token in tokens]
+    ends: dict[int, int] = {}
     at = text.find(MARKER)
     while at >= 0:
         last = bisect_right(starts, at) - 1
         if last >= 0 and tokens[last].end + 2 == at:
             found = _managed(anchors, last, at)
-            if found is not None and not _commented(anchors, found.tokens.start, last):
+            if found is not None and not _commented(anchors, found.tokens.start, last, ends):
+                ends[at] = found.end
                 yield found
         at = text.find(MARKER, at + 1)
 
@@ -109,7 +111,7 @@ def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
 def bounded(predicate: str) -> str:
     """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
     operand of array_contains."""
-    match = _BOUNDED.match(predicate.partition(MARKER)[0].rstrip())
+    match = _BOUNDED.match((predicate.rpartition(MARKER)[0] or predicate).rstrip())
     return plain(match["value"] or match["last"]) if match else ""
 
 
@@ -140,10 +142,17 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     return Managed(Range(first, last + 1), word, at, end, note)
 
 
-def _commented(anchors: Anchors, first: int, last: int) -> bool:
-    """Whether a comment stands inside a predicate: we write none, so the author has edited it."""
-    pairs = pairwise(anchors.tokens[first : last + 1])
-    return any(anchors.text[one.end + 1 : other.start].strip() for one, other in pairs)
+def _commented(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
+    """Whether a comment stands inside a predicate: we write none, so the author has edited it; but
+    for the markers of ``ours`` that have been moved into it, by where they begin and end."""
+    for one, other in pairwise(anchors.tokens[first : last + 1]):
+        start = one.end + 1
+        between = anchors.text[start : other.start]
+        comment = between.strip()
+        start += between.find(comment)
+        if comment and ours.get(start) != start + len(comment):
+            return True
+    return False
 
 
 def _first_and_word(
