@@ -127,6 +127,18 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             id="the fact's rows rejected",
         ),
         pytest.param(
+            "SELECT s.id FROM sales s LEFT JOIN calendar c ON s.day = c.day WHERE c.year = 2024 "
+            "AND s.day = DATE '2024-03-01'",
+            [("DPP006", "calendar")],
+            id="the dimension's rows rejected",
+        ),
+        pytest.param(
+            "SELECT s.id FROM calendar c RIGHT JOIN sales s ON s.day = c.day WHERE c.year = 2024 "
+            "AND s.day = DATE '2024-03-01'",
+            [("DPP006", "calendar")],
+            id="the same, the other way round",
+        ),
+        pytest.param(
             "SELECT c.n FROM calendar c LEFT JOIN calendar d ON c.n = d.n WHERE d.year = 1",
             [],
             id="an outer join of others",
