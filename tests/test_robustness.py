@@ -206,6 +206,45 @@ def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: C
     assert time.process_time() - started < SECONDS
 
 
+TRIED: dict[str, Callable[[int], str]] = {
+    "joins": lambda n: "SELECT s.id FROM sales s" + "".join(f" JOIN t{i}" for i in range(n)),
+    "left joins": lambda n: f"SELECT s.id {JOIN}" + " LEFT SEMI JOIN t" * n + " WHERE d.year = 1",
+    "joins in a subquery": lambda n: f"{QUERY} AND s.id IN (SELECT 1 FROM t {'JOIN t ' * n})",
+    "dates": lambda n: f"SELECT {'date(' * n}s.day{')' * n} {JOIN}",
+    "casts": lambda n: f"SELECT {'float (coalesce(1, double(' * (n // 2)}1{')))' * (n // 2)}",
+}
+
+
+@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("count", [14, 40, 5_000])
+def test_what_the_parser_would_try_for_hours_is_skipped(
+    name: str, count: int, catalog: Catalog
+) -> None:
+    """sqlglot takes twice or four times as long for each one more."""
+    started = time.process_time()
+    result = rewrite(f"{QUERY};\n{TRIED[name](count)}", catalog)
+    (skipped,) = result.skipped
+    assert "more than 12" in skipped.message or "nested" in skipped.message
+    assert (skipped.line, len(result.candidates), result.errors) == (2, 1, ())
+    assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_what_it_tries_quickly_is_read(name: str, catalog: Catalog) -> None:
+    assert not rewrite(TRIED[name](12), catalog).skipped
+
+
+def test_joins_with_their_conditions_are_read(catalog: Catalog) -> None:
+    joins = (
+        " JOIN t USING (a)" * 20
+        + " CROSS JOIN t" * 20
+        + " NATURAL LEFT JOIN t" * 20
+        + " LEFT JOIN t JOIN t ON 1 = 1 ON 2 = 2" * 20
+    )
+    calls = " AND date(s.day) > date('2024-01-01')" * 20
+    assert not rewrite(f"SELECT s.id {JOIN}{joins} WHERE 1 = 1{calls}", catalog).skipped
+
+
 @pytest.mark.parametrize("name", ["parentheses", "derived tables", "brackets", "cases"])
 @pytest.mark.parametrize("limit", [Limits().nesting, NESTING_MOST])
 def test_what_is_as_deep_as_the_limit_is_read(name: str, limit: int, catalog: Catalog) -> None:

@@ -18,9 +18,10 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from sqlrewrite.deep import deep
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.options import Limits, over
+from sqlrewrite.options import Limits
 from sqlrewrite.schema import Name, Reference
 from sqlrewrite.sql import template_tokens
+from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask
 
 NOT_PARSED = "DPP000"
@@ -92,12 +93,6 @@ _BEFORE_QUERY = frozenset(
         TokenType.ALIAS,
     }
 )
-
-
-_DEEPER = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
-_OPENING = "([<"  # what they, and types, are written with, but for CASE
-_HIGHER = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
-_NESTED_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
 
 
 def _no_name(reference: Reference) -> Name | None:
@@ -327,37 +322,10 @@ def _statement(
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
-    """That a statement is larger or deeper than is read, if it is."""
+    """That a statement is over the limits, if it is."""
     start = tokens[0].start
-    part = text[start : tokens[-1].end + 1]
-    if len(part) * 4 > limits.statement:  # else no letters could make so many bytes
-        taken = len(part.encode("utf-8", "surrogateescape"))
-        if taken > limits.statement:
-            return Failure(start, over("statement", taken, limits.statement), True)
-    opening = sum(map(part.count, _OPENING)) + part.lower().count("case")
-    if opening <= limits.nesting or (deep := _nesting(tokens)) <= limits.nesting:
-        return None
-    why = f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
-    return Failure(start, why, True)
-
-
-def _nesting(tokens: Sequence[Token]) -> int:
-    """How deep parentheses, brackets, CASE and types lie in each other."""
-    deepest = depth = types = 0
-    before = None
-    for token in tokens:
-        kind = token.token_type
-        if kind in _DEEPER:
-            depth += 1
-        elif kind in _HIGHER:
-            depth = max(0, depth - 1)
-        elif kind is TokenType.LT and before in _NESTED_TYPES:
-            types += 1
-        elif kind is TokenType.GT:
-            types = max(0, types - 1)
-        deepest = max(deepest, depth + types)
-        before = kind
-    return deepest
+    why = exceeded(text[start : tokens[-1].end + 1], tokens, limits)
+    return None if why is None else Failure(start, why, True)
 
 
 def _blocked(obstacle: Obstacle) -> Failure:
