@@ -86,4 +86,6 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         from sqlrewrite.runner import internal_error
 
         fail(f"Error: {internal_error(error).message}")
+    finally:
+        gc.freeze()  # else all that there is would be gone through at the end, for garbage
     sys.exit(0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from hashlib import sha256
 from typing import Any
@@ -38,13 +38,13 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 @dataclass(frozen=True, slots=True)
 class Linted:
     """What was found in one file: ``failures`` are what could not be done, ``lines`` those around
-    the findings, by their numbers."""
+    the findings, each with its number."""
 
     path: str
     text: str = ""
     findings: tuple[Finding, ...] = ()
     failures: tuple[Problem, ...] = ()
-    lines: Mapping[int, str] = field(default_factory=dict)
+    lines: tuple[tuple[int, str], ...] = ()
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -106,7 +106,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
         raise
     except Exception as error:
         return Linted(path, text, failures=(internal_error(error),))
-    return Linted(path, text, found, bugs, dict(_lines(text, found)))
+    return Linted(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
 
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
@@ -155,7 +155,7 @@ class Task:
 
     def keep(
         self, result: Linted
-    ) -> tuple[()] | tuple[tuple[Finding, ...], Mapping[int, str]] | None:
+    ) -> tuple[()] | tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]] | None:
         """The findings with their lines, of a file with which nothing went wrong."""
         if result.failures:
             return None

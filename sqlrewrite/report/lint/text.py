@@ -15,9 +15,10 @@ _WIDTH = 110
 
 def lines(result: Linted) -> Iterator[Line]:
     """The lines of one file; each finding ends in an empty one."""
+    around = dict(result.lines)
     for finding in result.shown:
         yield headline(result.path, finding)
-        yield from _excerpt(finding, result.lines)
+        yield from _excerpt(finding, around)
         if finding.help:
             yield (("  = ", "cyan"), ("help", "bold"), (f": {clean(finding.help)}", ""))
         yield ()
