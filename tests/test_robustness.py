@@ -211,6 +211,17 @@ TRIED: dict[str, Callable[[int], str]] = {
     "left joins": lambda n: f"SELECT s.id {JOIN}" + " LEFT SEMI JOIN t" * n + " WHERE d.year = 1",
     "joins in a subquery": lambda n: f"{QUERY} AND s.id IN (SELECT 1 FROM t {'JOIN t ' * n})",
     "dates": lambda n: f"SELECT {'date(' * n}s.day{')' * n} {JOIN}",
+    "joins of subqueries": lambda n: (
+        "SELECT 1 FROM sales a JOIN sales b JOIN (" * n + "SELECT 1" + ") z" * n
+    ),
+    "joins of joins": lambda n: (
+        "SELECT 1 FROM " + "sales a JOIN sales b JOIN (" * n + "t" + ")" * n
+    ),
+    "joins of dates": lambda n: (
+        f"SELECT 1 FROM sales a {'JOIN sales b ' * (n // 2)}"
+        f"JOIN (SELECT {'date(' * (n // 2)}1{')' * (n // 2)}) z"
+    ),
+    "arrays": lambda n: f"SELECT {'array[' * n}1{']' * n} {JOIN}",
     "casts": lambda n: f"SELECT {'float (coalesce(1, double(' * (n // 2)}1{')))' * (n // 2)}",
 }
 
@@ -236,13 +247,16 @@ def test_what_it_tries_quickly_is_read(name: str, catalog: Catalog) -> None:
 
 def test_joins_with_their_conditions_are_read(catalog: Catalog) -> None:
     joins = (
-        " JOIN t USING (a)" * 20
+        " JOIN (SELECT 1 FROM t LEFT JOIN t ON 1 = 1) q ON 1 = 1" * 20
+        + " JOIN t USING (a)" * 20
         + " CROSS JOIN t" * 20
         + " NATURAL LEFT JOIN t" * 20
         + " LEFT JOIN t JOIN t ON 1 = 1 ON 2 = 2" * 20
     )
     calls = " AND date(s.day) > date('2024-01-01')" * 20
     assert not rewrite(f"SELECT s.id {JOIN}{joins} WHERE 1 = 1{calls}", catalog).skipped
+    nested = "SELECT 1 FROM t JOIN (" * 20 + "SELECT 1" + ") q ON 1 = 1" * 20
+    assert not rewrite(f"SELECT s.id {JOIN} JOIN ({nested}) q ON 1 = 1", catalog).skipped
 
 
 @pytest.mark.parametrize("name", ["parentheses", "derived tables", "brackets", "cases"])

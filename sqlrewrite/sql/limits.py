@@ -2,8 +2,8 @@
 sqlglot reads by trying every way.
 
 It tries two ways for each join without a condition (the one behind it may be nested in it) and for
-each call that has a type's name (``date(…)`` may be a cast): twenty in each other take seconds, and
-thirty an hour.
+each call or array that has a type's name (``date(…)`` may be a cast): twenty in each other take
+seconds, and thirty an hour.
 """
 
 from __future__ import annotations
@@ -23,9 +23,21 @@ _OPENING = "([<"  # what they, and types, are written with, but for CASE
 _HIGHER = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
 _NESTED_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
 _TYPES = frozenset(Spark.Parser.TYPE_TOKENS)
-_PARENTHESES = (TokenType.L_PAREN, TokenType.R_PAREN)
+_OPENING_TOKENS = (TokenType.L_PAREN, TokenType.L_BRACKET)
+_CLOSING_TOKENS = (TokenType.R_PAREN, TokenType.R_BRACKET)
 _CONDITIONS = (TokenType.ON, TokenType.USING)
 _WITHOUT_CONDITION = (TokenType.CROSS, TokenType.NATURAL)
+_ENDS_OF_JOINS = (TokenType.SELECT, TokenType.WHERE)
+_TELLING = frozenset(
+    {
+        TokenType.JOIN,
+        *_OPENING_TOKENS,
+        *_CLOSING_TOKENS,
+        *_CONDITIONS,
+        *_WITHOUT_CONDITION,
+        *_ENDS_OF_JOINS,
+    }
+)
 
 
 def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
@@ -39,12 +51,11 @@ def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
         deep = _nesting(tokens)
         if deep > limits.nesting:
             return f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
-    if lowered.count("join") > _MOST_TRIED and _bare_joins(tokens) > _MOST_TRIED:
+    if opening + lowered.count("join") > _MOST_TRIED and _tries(tokens) > _MOST_TRIED:
         return (
-            f"more than {_MOST_TRIED} joins without ON or USING: write CROSS JOIN, or a condition"
+            f"more than {_MOST_TRIED} joins without ON or USING, or calls with the name of a type "
+            "(date(…)) in each other: write CROSS JOIN, a condition, or CAST"
         )
-    if opening > _MOST_TRIED and _typed_calls(tokens) > _MOST_TRIED:
-        return f"calls like date(…), with a type's name, are nested more than {_MOST_TRIED} deep"
     return None
 
 
@@ -67,35 +78,29 @@ def _nesting(tokens: Sequence[Token]) -> int:
     return deepest
 
 
-def _bare_joins(tokens: Sequence[Token]) -> int:
-    """The most joins in one FROM that have no condition, and are not CROSS or NATURAL."""
-    most, outer, here, plain = 0, list[int](), 0, False
-    for kind in [token.token_type for token in tokens]:
-        if kind is TokenType.L_PAREN:
-            outer.append(here)
-            here = 0
-        elif kind is TokenType.R_PAREN:
-            here = outer.pop() if outer else 0
-        elif kind is TokenType.SELECT:
+def _tries(tokens: Sequence[Token]) -> int:
+    """How often, as a power of two, the parser may come by the same token: the most of joins that
+    have no condition before it, in its FROM and those around, and of calls around it that might be
+    a type."""
+    kinds = [token.token_type for token in tokens]
+    most, around, here, plain = 0, 0, 0, False
+    outer: list[tuple[int, int, bool]] = []
+    for index in [n for n, kind in enumerate(kinds) if kind in _TELLING]:
+        kind, before = kinds[index], kinds[index - 1] if index else None
+        if kind in _OPENING_TOKENS:
+            outer.append((around, here, plain))
+            around += here - (before is TokenType.JOIN and not plain) + (before in _TYPES)
+            here, plain = 0, False
+        elif kind in _CLOSING_TOKENS:
+            around, here, plain = outer.pop() if outer else (0, 0, False)
+        elif kind in _ENDS_OF_JOINS:
             here = 0
         elif kind in _WITHOUT_CONDITION:
             plain = True
         elif kind in _CONDITIONS:
             here = max(0, here - 1)
-        elif kind is TokenType.JOIN:
+        else:
             here += not plain
-            most, plain = max(most, here), False
-    return most
-
-
-def _typed_calls(tokens: Sequence[Token]) -> int:
-    """How deep calls with the name of a type lie in each other."""
-    most, open_, typed = 0, list[bool](), 0
-    for index in [n for n, token in enumerate(tokens) if token.token_type in _PARENTHESES]:
-        if tokens[index].token_type is TokenType.L_PAREN:
-            open_.append(index > 0 and tokens[index - 1].token_type in _TYPES)
-            typed += open_[-1]
-            most = max(most, typed)
-        elif open_:
-            typed -= open_.pop()
+            plain = False
+        most = max(most, around + max(0, here - 1))  # the last one's condition may still come
     return most
