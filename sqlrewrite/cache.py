@@ -19,6 +19,7 @@ from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
+from zlib import crc32
 
 from sqlrewrite.schema import Catalog
 from sqlrewrite.work import Kept, Stamp, stamp, unpacked
@@ -124,11 +125,11 @@ class Cache:
         at a time, so that many take no more memory."""
         for batch in _batches([self._key(digest) for digest in digests]):
             stored = dict(self._stored(batch, "value"))
-            yield from map(stored.get, batch)
+            yield from (_unsealed(stored.get(key)) for key in batch)
 
     def put(self, digest: bytes, kept: Kept) -> None:
         """Keeps what is kept of a text, unless it is large."""
-        value = _pickled(kept)
+        value = _sealed(kept)
         if self._database is not None and len(value) <= _MOST:
             self._new[self._key(digest)] = value
             self._pending += len(value)
@@ -142,7 +143,7 @@ class Cache:
         for above, met in self._met.items():
             all_of_it = {**self._folders[above], **met}  # a hook names some of the files
             if met and all_of_it != self._folders[above]:
-                self._new[self._folder_key(above)] = _pickled(all_of_it)
+                self._new[self._folder_key(above)] = _sealed(all_of_it)
         self._write()
         with suppress(*_FAILURES):
             self._database.close()
@@ -154,7 +155,7 @@ class Cache:
     def _folder(self, above: str) -> _Folder:
         """What was noted of the files in a folder."""
         for _, value in self._stored([self._folder_key(above)], "value"):
-            found = unpacked(value)
+            found = unpacked(_unsealed(value))
             return found if isinstance(found, dict) else {}
         return {}
 
@@ -200,9 +201,18 @@ def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         yield keys[start : start + _BATCH]
 
 
-def _pickled(value: object) -> bytes:
-    """The bytes of what is known to consist of numbers and bytes."""
-    return value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+def _sealed(value: object) -> bytes:
+    """The bytes of what is known to consist of numbers and bytes, behind their checksum: SQLite has
+    none, and what a disk has changed in them might be written into a file of the author's."""
+    data = value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return crc32(data).to_bytes(4, "big") + data
+
+
+def _unsealed(value: bytes | None) -> bytes | None:
+    """The bytes again, None where they are not the same."""
+    if value is None or int.from_bytes(value[:4], "big") != crc32(value[4:]):
+        return None
+    return value[4:]
 
 
 def _open(path: str) -> sqlite3.Connection | None:

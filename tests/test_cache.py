@@ -239,6 +239,15 @@ def _broken_pickle() -> None:
         database.execute("UPDATE results SET value = x'80'")
 
 
+def _other_letters() -> None:
+    """As a disk may change them: SQLite does not see it."""
+    _run(list("abc"))
+    with sqlite3.connect("cache/results-3.sqlite") as database:
+        for key, value in database.execute("SELECT key, value FROM results").fetchall():
+            changed = value.replace(b"TEXT", b"LIES").replace(b"text", b"lies")
+            database.execute("UPDATE results SET value = ? WHERE key = ?", (changed, key))
+
+
 def _others_can_write() -> None:
     Path("cache").mkdir()
     os.chmod("cache", 0o777)
@@ -254,8 +263,9 @@ def _read_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", [_broken_file, _broken_pickle, _others_can_write, _a_file, _read_only]
+    "spoil", [_broken_file, _broken_pickle, _other_letters, _others_can_write, _a_file, _read_only]
 )
+@pytest.mark.usefixtures("settled")
 def test_a_cache_that_cannot_be_used_is_not(files: list[str], spoil: Callable[[], None]) -> None:
     spoil()
     for _ in range(3):
