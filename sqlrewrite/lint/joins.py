@@ -29,7 +29,8 @@ def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
         about = {bounded(it.text) for it in judged.predicates} or {plain(judged.unasked or "")}
         if told & about:
             continue  # DPP002 speaks of it
-        fact, why = _fact(candidate), _refused(subject, candidate)
+        fact = _fact(candidate)
+        why = subject.refused.get((candidate.fact, candidate.dimension))
         yield subject.finding(
             "DPP001",
             _span(subject, judged),
@@ -46,16 +47,6 @@ def _advice(candidate: Candidate, why: str | None) -> str:
     added = " ".join((candidate.predicate or "").split())
     does = f"does not: {why}" if why else "does"
     return f"add `{added}`; `dpp-rewrite --write` {does}"
-
-
-def _refused(subject: Subject, candidate: Candidate) -> str | None:
-    """Why a rewrite does not insert what a candidate asks for: the place, if not the scan, is one
-    that a comment asks to leave alone."""
-    sides = (candidate.fact, candidate.dimension)
-    for it in subject.heeding[0].candidates:
-        if (it.fact, it.dimension) == sides and it.verdict is Verdict.REJECTED and it.reason:
-            return it.reason.message
-    return None
 
 
 def types(subject: Subject, pruned: Pruned) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.subject import Subject
@@ -36,14 +36,14 @@ def unbounded(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
             subject.original(scan.span),
             scan.alias or scan.parts[-1],
             f"{'.'.join(scan.parts)} is read whole: nothing bounds {shown}, by which it is "
-            f"partitioned{_because(_tied(pruned, scan))}",
+            f"partitioned{_because(subject.tied.get(scan, ()))}",
             f"add a condition on {shown}, or suppress this where all of it is wanted",
         )
 
 
 def read_whole(subject: Subject, pruned: Pruned, scan: Scan, names: frozenset[str]) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, of those names."""
-    plan, tied = pruned.plan, _tied(pruned, scan)
+    plan, tied = pruned.plan, subject.tied.get(scan, ())
     if _defines_view(subject):
         return False  # what is read of it, those decide who query the view
     if _bounded(plan, scan, names):
@@ -52,10 +52,6 @@ def read_whole(subject: Subject, pruned: Pruned, scan: Scan, names: frozenset[st
     return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
         plan, scan, names, tied
     )
-
-
-def _tied(pruned: Pruned, scan: Scan) -> list[Judged]:
-    return [it for it in pruned.judged if it.case.pair.scan is scan]
 
 
 def _defines_view(subject: Subject) -> bool:
@@ -70,16 +66,14 @@ def scans(plan: Plan) -> Iterator[Scan]:
             yield from (leaf for leaf in leaves(block.source) if isinstance(leaf, Scan))
 
 
-def _conditions(plan: Plan) -> Iterator[tuple[Block, Condition]]:
+def _conditions(plan: Plan) -> Iterator[Condition]:
     """The conjuncts of each WHERE and ON of the author's text."""
     for block in plan.blocks:
         if block.in_view:
             continue
-        for condition in block.where:
-            yield block, condition
+        yield from block.where
         for join in joins(block.source):
-            for condition in join.conditions:
-                yield block, condition
+            yield from join.conditions
 
 
 def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
@@ -119,15 +113,22 @@ def bounds(
             return alone and any(ref.name in names for ref in refs)
 
 
-def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: list[Judged]) -> bool:
+def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[Judged]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
     known = {id(it.case.pair.tie.condition) for it in tied}
-    return any(
-        ref.relation == scan.relation and ref.name in names
-        for _, condition in _conditions(plan)
-        if id(condition) not in known and len(condition.relations) > 1
-        for ref in columns(condition.expression)
-    )
+    ties = _ties(plan)
+    return any(it not in known for name in names for it in ties.get((scan.relation, name), ()))
+
+
+def _ties(plan: Plan) -> dict[tuple[int, str], list[int]]:
+    """The conditions that tie each column to another relation, by what tells them apart."""
+    found: dict[tuple[int, str], list[int]] | None = plan.memo.get("ties")
+    if found is None:
+        found = plan.memo["ties"] = {}
+        for condition in _conditions(plan):
+            for ref in columns(condition.expression) if len(condition.relations) > 1 else ():
+                found.setdefault((ref.relation, ref.name), []).append(id(condition))
+    return found
 
 
 def _plain(block: Block, scan: Scan) -> bool:
@@ -155,7 +156,7 @@ def _rules_nothing_out(judged: Judged, plain: bool) -> bool:
     return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
-def _because(tied: list[Judged]) -> str:
+def _because(tied: Sequence[Judged]) -> str:
     """What is in the way of the first join that could have been a bound."""
     for judged in tied:
         for rule in judged.rules:

@@ -6,17 +6,22 @@ stripped text into places of the author's, and makes findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
-from sqlrewrite.model import Edit, Span
+from sqlrewrite.model import Edit, Span, TableUse, Verdict
 from sqlrewrite.rewriter import Examined, Part
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.source import Lines
 from sqlrewrite.sql.managed import Stripped
+
+if TYPE_CHECKING:
+    from sqlrewrite.plan.nodes import Scan
+    from sqlrewrite.pruning.statement import Judged
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +67,24 @@ class Subject:
         text, tokens = self.stripped.text, self.part.statement.tokens
         words = (text[token.start : token.end + 1].lower() for token in tokens)
         return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    @cached_property
+    def tied(self) -> Mapping[Scan, Sequence[Judged]]:
+        """The pairs of each scan, judged."""
+        found: dict[Scan, list[Judged]] = {}
+        for it in self.part.pruned.judged if self.part.pruned else ():
+            found.setdefault(it.case.pair.scan, []).append(it)
+        return found
+
+    @cached_property
+    def refused(self) -> Mapping[tuple[TableUse, TableUse], str]:
+        """Why a rewrite inserts nothing for a fact and a dimension: the place, if not the scan, may
+        be one that a comment asks to leave alone."""
+        found: dict[tuple[TableUse, TableUse], str] = {}
+        for it in self.heeding[0].candidates:
+            if it.verdict is Verdict.REJECTED and it.reason:
+                found.setdefault((it.fact, it.dimension), it.reason.message)
+        return found
 
     @cached_property
     def mended(self) -> Fix:
