@@ -26,6 +26,7 @@ from sqlrewrite.model import (
     Removed,
     Rewrite,
     Span,
+    Verdict,
 )
 from sqlrewrite.options import Around, Limits, Options, Resolve, ResolveError, options
 from sqlrewrite.schema import Catalog
@@ -264,14 +265,15 @@ def _result(sql: str, line: _Line, parts: Sequence[Part], lines: Lines) -> Rewri
 def _removed(stripped: Stripped, parts: Sequence[Part], lines: Lines) -> Iterator[Removed]:
     """The predicates of an earlier run that were not written again as they were."""
     for part in parts if stripped.predicates else ():
+        left = left_to_engine(part.candidates)
         written = "\n".join(edit.text for edit in part.edits)
         for span, by in sorted(stale(stripped, part).items(), key=lambda item: item[0].start):
             text = stripped.original[span.start : span.end]
             gone = Removed(part.statement.index, text, *lines.place(span.start), by)
             if notes.queries(text) & notes.queries(written):
                 gone = replace(gone, reason="its key query gives other keys now")
-            why = left_to_engine(part.candidates, bounded(text))
-            yield replace(gone, reason=why) if why and not by else gone
+            why = [left[it] for it in columns_of(bounded(text)) if it in left and not by]
+            yield replace(gone, reason=why[0]) if why else gone
 
 
 def stale(stripped: Stripped, part: Part) -> dict[Span, str]:
@@ -300,18 +302,22 @@ def stale(stripped: Stripped, part: Part) -> dict[Span, str]:
     return found
 
 
-def left_to_engine(candidates: Sequence[Candidate], about: str) -> str | None:
-    """Why no predicate is written for what an earlier one bounded (``s.day``), where that is
-    because the engine prunes by itself; None where it is not."""
-    named = {value.strip().replace("`", "") for value in about.strip("()").split(",")}
-    for found in candidates:
-        fact, reason = found.fact, found.reason
-        if reason is None or reason.code != LEFT_TO_ENGINE:
-            continue
-        names = (fact.alias.lower(), fact.table.lower())
-        if named & {fact.column, *(f"{name}.{fact.column}" for name in names)}:
-            return reason.message
-    return None
+def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
+    engine prunes by itself."""
+    found: dict[str, str] = {}
+    for it in candidates:
+        reason = it.reason if it.verdict is not Verdict.REWRITTEN else None
+        if reason is not None and reason.code == LEFT_TO_ENGINE:
+            names = ("", f"{it.fact.alias.lower()}.", f"{it.fact.table.lower()}.")
+            for name in names:
+                found.setdefault(name + it.fact.column, reason.message)
+    return found
+
+
+def columns_of(about: str) -> list[str]:
+    """The columns that a predicate bounds, of what ``bounded`` says of it."""
+    return [value.strip().replace("`", "") for value in about.strip("()").split(",")]
 
 
 def _left_alone(sql: str, asked: Directives) -> Examined:

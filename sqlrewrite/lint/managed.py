@@ -13,16 +13,19 @@ from dataclasses import replace
 from sqlrewrite.lint.findings import Finding, Severity
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
-from sqlrewrite.rewriter import left_to_engine, stale
+from sqlrewrite.rewriter import columns_of, left_to_engine, stale
 from sqlrewrite.sql.marked import bounded
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
+
+_BY_ITSELF = "the engine prunes by itself"
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
     gone = stale(subject.stripped, subject.part)
     unwanted = stale(subject.stripped, subject.full)
+    left = left_to_engine(subject.part.candidates)
     pruned = subject.full.pruned
     unasked = pruned.unasked if pruned is not None else frozenset()
     for span in subject.managed:
@@ -31,7 +34,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             continue
         about = bounded(text)
         if span not in unwanted:
-            why = left_to_engine(subject.part.candidates, about) or "the engine prunes by itself"
+            why = next((left[it] for it in columns_of(about) if it in left), _BY_ITSELF)
             redundant = subject.finding(
                 "DPP003",
                 span,
