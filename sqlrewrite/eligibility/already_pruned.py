@@ -31,7 +31,7 @@ def judge_bound(case: Case) -> Judgement:
     else:
         items = restricting(case.plan, case.pair.scan.relation, case.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
-        if _binds(expression, case.pair.path.column, case.engine):
+        if binds(expression, case.pair.path.column, case.engine):
             return failed(f"the query binds {case.pair.path.column} to one value by itself")
     return passed(f"{case.pair.path.column} is not bound to one value")
 
@@ -54,7 +54,8 @@ def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
             yield item.expression
 
 
-def _binds(expression: Expression, column: str, engine: Engine) -> bool:
+def binds(expression: Expression, column: str, engine: Engine) -> bool:
+    """Whether a condition on one relation lets a column of it have one value only."""
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
@@ -111,7 +112,7 @@ def binds_partition(case: Case, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = {field.column.lower() for field in scan.table.partitioned_by}
     return any(
-        _binds(expression, column, case.engine)
+        binds(expression, column, case.engine)
         for expression in _conditions(case, scan)
         for column in fields
     )

@@ -84,6 +84,9 @@ class Subject:
         for it in self.heeding[0].candidates:
             if it.verdict is Verdict.REJECTED and it.reason:
                 found.setdefault((it.fact, it.dimension), it.reason.message)
+        for it in self.heeding[0].candidates:
+            if it.verdict is Verdict.REWRITTEN:  # another condition between them serves
+                found.pop((it.fact, it.dimension), None)
         return found
 
     @cached_property

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlrewrite.eligibility.already_pruned import binds
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Span
+from sqlrewrite.options import Reach
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import (
     Call,
@@ -24,7 +26,8 @@ from sqlrewrite.plan.expressions import (
     relations,
 )
 from sqlrewrite.plan.nodes import Plan, Scan
-from sqlrewrite.pruning.reducers import conditions_reaching
+from sqlrewrite.pruning.reducers import conditions_reaching, own_conditions
+from sqlrewrite.pruning.restrictions import Conjunct
 from sqlrewrite.pruning.statement import Pruned
 
 _COMPARISONS = frozenset(
@@ -35,12 +38,13 @@ _COMPARISONS = frozenset(
 @dataclass(frozen=True, slots=True)
 class _Wrapped:
     """A partition column, where it stands and what it is in; ``idle`` where an OR around that would
-    not rule out partitions by the column itself either."""
+    not rule out partitions by the column itself either, ``tied`` to another relation's values."""
 
     name: str
     place: Span
     by: str
     idle: bool
+    tied: bool
 
 
 def wrapped(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
@@ -50,6 +54,8 @@ def wrapped(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
         if scan.span is None or not names:
             continue
         found = list(_all(pruned.plan, scan, names))
+        if any(it.tied for it in found):  # to one value another relation's add nothing
+            found = [it for it in found if not (it.tied and _bound(subject, pruned, scan, it))]
         idle_too = any(it.idle for it in found) and read_whole(subject, pruned, scan, names)
         yield from (_finding(subject, scan, it) for it in found if idle_too or not it.idle)
 
@@ -64,7 +70,16 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
         ]
         prunes = not found or bounds(expression, scan.relation, names)
         for name, place, by, in_or in found:
-            yield _Wrapped(name, place, by, in_or and not prunes)
+            tied = condition.relations != {scan.relation}
+            yield _Wrapped(name, place, by, in_or and not prunes, tied)
+
+
+def _bound(subject: Subject, pruned: Pruned, scan: Scan, it: _Wrapped) -> bool:
+    """Whether a column has one value by another condition."""
+    return any(
+        isinstance(item, Conjunct) and binds(item.expression, it.name, subject.engine)
+        for item in own_conditions(pruned.plan, scan.relation, Reach(depth=0))
+    )
 
 
 def _finding(subject: Subject, scan: Scan, it: _Wrapped) -> Finding:

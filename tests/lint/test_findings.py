@@ -163,6 +163,15 @@ def test_what_is_found(catalog: Catalog, text: str, found: list[tuple[str, str]]
     assert sorted(_said(text, catalog)) == sorted(found)
 
 
+def test_of_two_ends_one_may_be_written(catalog: Catalog) -> None:
+    """The other may overflow: that is no reason against the one."""
+    text = "FROM stock s JOIN calendar c ON s.d BETWEEN c.n AND c.n + 1 WHERE c.year = 2000"
+    (found,) = lint(f"SELECT s.id {text}", catalog)[0]
+    assert (found.code, found.fix is not None) == ("DPP001", True)
+    assert "`dpp-rewrite --write` does" in found.help
+    assert "does not" not in found.help
+
+
 # --- DPP004: partition columns inside functions and casts -----------------------------------------
 
 
@@ -228,6 +237,10 @@ def test_a_wrapped_partition_column_is_found_wherever_it_is_compared(
         ("FROM sales s JOIN calendar c ON s.id = c.n AND year(s.day) IN (2020, 2021)", 1),
         ("FROM sales s JOIN calendar c ON s.id = c.n AND (year(s.day) = 1 OR day(s.day) = 2)", 2),
         ("FROM calendar c LEFT JOIN sales s ON year(s.day) = c.year", 1),
+        ("FROM sales s JOIN sales t ON s.day = date_sub(t.day, 364) WHERE t.id = 1", 1),
+        ("FROM sales s JOIN sales t ON s.day = date_sub(t.day, 364) WHERE t.day > s.day", 1),
+        # It has one value already.
+        ("FROM sales s JOIN sales t ON s.day = date_sub(t.day, 7) WHERE t.day = '2020-01-01'", 0),
         # No condition of these could rule out a partition, however it is written.
         ("FROM sales s JOIN calendar c ON s.day = c.day AND year(s.day) <> c.year", 0),
         ("FROM sales s LEFT JOIN calendar c ON s.day = c.day AND year(s.day) = 1", 0),
