@@ -14,23 +14,21 @@ from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, num
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import joins
 from sqlrewrite.pruning.statement import Judged, Pruned
-from sqlrewrite.rewriter import stale
 from sqlrewrite.sql.marked import bounded, plain
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
-    gone = stale(subject.stripped, subject.part)
-    told = {bounded(subject.stripped.original[it.start : it.end]) for it in gone}
+    told = {bounded(subject.stripped.original[it.start : it.end]) for it in subject.gone}
     for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
         about = {bounded(it.text) for it in judged.predicates} or {plain(judged.unasked or "")}
-        if told & about:
-            continue  # DPP002 speaks of it
-        fact = _fact(candidate)
-        why = subject.refused.get((candidate.fact, candidate.dimension))
+        sides = (candidate.fact, candidate.dimension)
+        if told & about or sides in subject.standing:
+            continue  # DPP002 speaks of it, or it is there
+        fact, why = _fact(candidate), subject.refused.get(sides)
         yield subject.finding(
             "DPP001",
             _span(subject, judged),

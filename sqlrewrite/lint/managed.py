@@ -23,14 +23,14 @@ _BY_ITSELF = "the engine prunes by itself"
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
-    gone = stale(subject.stripped, subject.part)
-    unwanted = stale(subject.stripped, subject.full)
+    all_of_it = subject.full is subject.part
+    unwanted = subject.gone if all_of_it else stale(subject.stripped, subject.full)
     left = left_to_engine(subject.part.candidates)
     pruned = subject.full.pruned
     unasked = pruned.unasked if pruned is not None else frozenset()
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
-        if span not in gone:
+        if span not in subject.gone:
             continue
         about = bounded(text)
         if span not in unwanted:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
 from sqlrewrite.model import Edit, Span, TableUse, Verdict
-from sqlrewrite.rewriter import Examined, Part
+from sqlrewrite.rewriter import Examined, Part, stale
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.source import Lines
 from sqlrewrite.sql.managed import Stripped
@@ -75,6 +75,24 @@ class Subject:
         for it in self.part.pruned.judged if self.part.pruned else ():
             found.setdefault(it.case.pair.scan, []).append(it)
         return found
+
+    @cached_property
+    def gone(self) -> dict[Span, str]:
+        """The managed predicates that a rewrite takes out, each with what it writes in its place,
+        and those that it would take out if no comment kept them."""
+        part, stripped = self.heeding
+        free = frozenset(stripped.predicates)
+        kept = {it: by for it, by in stale(self.stripped, self.part).items() if it not in free}
+        return {**kept, **stale(stripped, part)}
+
+    @cached_property
+    def standing(self) -> frozenset[tuple[TableUse, TableUse]]:
+        """The facts and dimensions of which a rewrite finds the predicate written already."""
+        return frozenset(
+            (it.fact, it.dimension)
+            for it in self.heeding[0].candidates
+            if it.verdict is Verdict.ALREADY_PRUNED and it.predicate
+        )
 
     @cached_property
     def refused(self) -> Mapping[tuple[TableUse, TableUse], str]:

@@ -24,7 +24,7 @@ from sqlrewrite.eligibility import (
 )
 from sqlrewrite.eligibility.form import chosen
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Edit, Outcome, RuleResult, Verdict
+from sqlrewrite.model import MARKER, Edit, Outcome, RuleResult, Verdict
 from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.nodes import Plan
 from sqlrewrite.pruning import placement, postcheck
@@ -38,7 +38,7 @@ from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound, bind
 from sqlrewrite.sql.managed import Earlier
-from sqlrewrite.sql.marked import bounded, has_managed, plain
+from sqlrewrite.sql.marked import bounded, has_managed, plain, predicates
 from sqlrewrite.sql.parse import Statement
 
 Known = Callable[[placement.Slot], Earlier | None]
@@ -121,8 +121,20 @@ def prune(
     judged += _by_others(plan, judged, pairs, options)
     groups = _groups(judged) + _unions(plan, judged)
     known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
+    if options.suppressed is not None:
+        words = _outside(anchors, words)
     done = _written(judged, groups, anchors, words, known)
     return _edit(statement, bound, done, anchors, known)
+
+
+def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
+    """A statement's words without those in predicates of ours that a comment keeps: an alias in one
+    of them is seen nowhere else, and what is derived beside them is to be the same without them."""
+    ours = list(predicates(anchors)) if MARKER in anchors.text else []
+    if not ours:
+        return words
+    inside = {index for found in ours for index in range(*found.tokens)}
+    return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
 
 
 def _by_others(
