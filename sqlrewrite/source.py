@@ -98,8 +98,9 @@ def unified_diff(before: str, after: str, path: str) -> str:
 
 
 def _named(path: str) -> str:
-    """A path as a diff names it: a string of C where it must be, and a tab behind one with spaces,
-    which would end it."""
+    """A path as a diff names it: without ``./``, which git refuses, a string of C where it must be,
+    and a tab behind one with spaces, which would end it."""
+    path = os.path.normpath(path)
     if _QUOTED.search(path):
         return '"' + _QUOTED.sub(lambda found: rf"\{ord(found[0]):03o}", path) + '"'
     return f"{path}\t" if " " in path else path

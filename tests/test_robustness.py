@@ -206,6 +206,25 @@ def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: C
     assert time.process_time() - started < SECONDS
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT s.id FROM sales s JOIN dates d ON s.$day = d.day WHERE d.year = 2024",
+        "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day AND d.$year = 2024",
+        f"SELECT s.(SELECT 1), s.$$$$day {JOIN} WHERE d.year = 2024",
+        f"{QUERY},",
+        f"{QUERY}, d.day",
+        "SELECT s.id FROM sales s JOIN (SELECT day FROM dates WHERE year = 2024) d "
+        "ON s.day = d.day JOIN stores AS",
+    ],
+)
+def test_what_the_parser_takes_and_no_engine_does(text: str, catalog: Catalog) -> None:
+    """It is no mistake of ours that is to be reported."""
+    result = rewrite(text, catalog)
+    assert not [it for it in result.errors if it.code != "DPP000"]
+    check(text, catalog, text)
+
+
 TRIED: dict[str, Callable[[int], str]] = {
     "joins": lambda n: "SELECT s.id FROM sales s" + "".join(f" JOIN t{i}" for i in range(n)),
     "left joins": lambda n: f"SELECT s.id {JOIN}" + " LEFT SEMI JOIN t" * n + " WHERE d.year = 1",

@@ -109,9 +109,13 @@ class Anchors:
             raise AnchorError("a SELECT without FROM")
         stop = self._find(start, _TO_WHERE)
         if self.kind(stop) is not TokenType.WHERE:
+            if self.kind(stop - 1) is TokenType.ALIAS:
+                raise AnchorError("an alias without a name")
             return ConditionClause(None, Range(stop, stop), False, select, start)
         end = self._find(stop, AFTER_WHERE)
         condition = Range(stop + 1, end)
+        if any(self._types[index] is TokenType.COMMA for index in self._top(condition)):
+            raise AnchorError("a comma in a condition")
         return ConditionClause(stop, condition, self.disjunction(condition), select, start)
 
     def on(self, inside: int) -> ConditionClause:

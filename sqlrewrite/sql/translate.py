@@ -182,6 +182,8 @@ class Translator:
         last = args["this"]
         if isinstance(last, exp.Star):
             return Unknown("a star of columns")
+        if not isinstance(last, exp.Identifier):
+            return self._unknown(node)  # `s.$column`
         if args.get("table"):
             identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
             parts = tuple([part.args["this"].lower() for part in identifiers])
