@@ -37,6 +37,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint import baseline
 from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.lint.selection import Selection
+from sqlrewrite.model import ConfigError
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.runner import missing
@@ -214,6 +215,11 @@ class Judge:
 
 
 def _judge(asked: Asked, settings: Settings) -> Judge:
+    try:  # the settings' own first, so that the message names their file
+        _selected(settings)
+    except ConfigError as error:
+        where = settings.source or "the environment"
+        raise ConfigError(f"{where}: {error}") from error
     selection = Selection(
         select=asked.select or settings.select,
         extend=settings.extend_select + asked.extend_select,
@@ -227,8 +233,19 @@ def _judge(asked: Asked, settings: Settings) -> Judge:
     # The one that --write-baseline makes is known without being named.
     path = named or os.path.join(settings.root, baseline.NAME)
     if asked.write_baseline or not (named or os.path.exists(path)):
-        return Judge(Rules(selection, baseline.Baseline(root=settings.root)), path)
-    return Judge(Rules(selection, baseline.load(path, settings.root)), path)
+        return Judge(Rules(selection, baseline.Baseline(root=baseline.root_of(path))), path)
+    return Judge(Rules(selection, baseline.load(path)), path)
+
+
+def _selected(settings: Settings) -> Selection:
+    """What the settings alone let count. Raises ConfigError for codes that are none."""
+    return Selection(
+        select=settings.select,
+        extend=settings.extend_select,
+        ignore=settings.ignore,
+        per_file=settings.per_file_ignores,
+        severities={code: name for code, (name,) in settings.severity},
+    )
 
 
 def _run(asked: Asked) -> Sum:

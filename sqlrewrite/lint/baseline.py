@@ -21,12 +21,14 @@ VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"
 
 Key = tuple[str, str, str, str]
-"""Path from the root with forward slashes, code, statement, subject."""
+"""Path from the baseline's own folder with forward slashes, code, statement, subject: one baseline
+may be that of several projects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Known findings, each with how often it is known; paths are relative to ``root``."""
+    """Known findings, each with how often it is known; paths are relative to ``root``, the folder
+    of its file."""
 
     known: Counter[Key] = field(default_factory=Counter)
     root: str = "."
@@ -51,7 +53,12 @@ class Baseline:
             yield finding
 
 
-def load(path: str, root: str) -> Baseline:
+def root_of(path: str) -> str:
+    """From where a baseline names files."""
+    return os.path.dirname(path) or "."
+
+
+def load(path: str) -> Baseline:
     """The baseline in a file. Raises ConfigError where it is missing or not of our form."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -71,7 +78,7 @@ def load(path: str, root: str) -> Baseline:
     except (ValueError, KeyError, TypeError) as error:
         hint = "make it anew with --write-baseline"
         raise ConfigError(f"baseline {path} is not of our form ({error!r}): {hint}") from error
-    return Baseline(known, root)
+    return Baseline(known, root_of(path))
 
 
 @dataclass(slots=True)
@@ -113,7 +120,7 @@ def _of_others(path: str, found: Writing) -> Counter[Key]:
     """What a baseline knows of files that were not read and are there; nothing of one that is of
     another form, which is made anew."""
     try:
-        known = load(path, found.root).known
+        known = load(path).known
     except ConfigError:
         return Counter()
     files = {name: os.path.realpath(os.path.join(found.root, name)) for name, *_ in known}

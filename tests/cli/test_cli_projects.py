@@ -223,3 +223,25 @@ def test_the_name_of_stdin_has_a_project(run: Callable[..., Ran]) -> None:
         assert ran.status == status
     ran = run("--stdin-filename", "a/x.sql", "b/q.sql", "-", stdin=JOIN)
     assert (ran.out.count(JOIN.encode()), ran.out.count(MARKER.encode())) == (1, 1)
+
+
+def test_in_a_baseline_of_several_projects_files_of_one_name_are_two(
+    run: Callable[..., Ran],
+) -> None:
+    _settings("b", 'catalog = "../a/ddl.sql"')
+    named = ("lint", "--baseline", "known.json")
+    run(*named, "--write-baseline", "a")
+    assert run(*named, "a").status == 0
+    assert run(*named, "b").status == 1
+    run(*named, "--write-baseline", "b")
+    assert run(*named, "a", "b").status == 0
+    Path("a/q.sql").write_text(WHOLE)
+    assert run(*named, "a", "b").status == 1
+
+
+def test_codes_that_are_none_are_told_with_their_file(run: Callable[..., Ran]) -> None:
+    _settings("b", 'catalog = "ddl.sql"\nignore = ["DPP123"]')
+    ran = run("lint", "a", "b")
+    assert ran.status == 2
+    assert ran.err.startswith("Error: b/pyproject.toml: no finding has a code that begins with")
+    assert run("lint", "--ignore", "DPP123", "a").err.startswith("Error: no finding has a code")
