@@ -71,6 +71,11 @@ def relation_name(relation: object) -> str:
             return "a relation"
 
 
+def called(name: str) -> str:
+    """A function as a reason names it; a template is read as one of which nothing is known."""
+    return name if name.startswith("{{") else f"{name}()"
+
+
 def passed(message: str) -> Judgement:
     """The rule holds."""
     return Outcome.PASS, message

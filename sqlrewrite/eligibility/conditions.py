@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.eligibility.case import Case, Judgement, passed
+from sqlrewrite.eligibility.case import Case, Judgement, called, passed
 from sqlrewrite.eligibility.key_types import TYPES, family, unlike
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
@@ -256,7 +256,8 @@ def _constant(expression: Expression) -> bool:
 def _shown(node: Expression) -> str:
     match node:
         case Call(name=name):
-            return f"{name}()" if name.isidentifier() else f"the operator {name}"
+            plain = name.isidentifier() or name.startswith("{{")
+            return called(name) if plain else f"the operator {name}"
         case Cast(type=kind):
             return f"a cast to {kind}"
         case Subquery():

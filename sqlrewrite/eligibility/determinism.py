@@ -7,7 +7,7 @@ on the dimension's side the predicate computes everything a second time.
 
 from __future__ import annotations
 
-from sqlrewrite.eligibility.case import Case, Judgement, failed, passed, unknown
+from sqlrewrite.eligibility.case import Case, Judgement, called, failed, passed, unknown
 from sqlrewrite.eligibility.repeatable import DETERMINISM
 
 
@@ -22,9 +22,9 @@ def judge_fact(case: Case) -> Judgement:
                     f"{name}() stands in the fact's block: a bound would change its values"
                 )
             if not any(name in names for names in known):
+                advice = "" if name.startswith("{{") else ": if it is, add it to the engine's list"
                 return unknown(
-                    f"{name}() in the fact's block is not known to be deterministic: if it is, add "
-                    "it to the engine's list"
+                    f"{called(name)} in the fact's block is not known to be deterministic{advice}"
                 )
     return passed("the fact's blocks are deterministic")
 

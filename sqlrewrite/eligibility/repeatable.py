@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sqlrewrite.eligibility.case import Case, relation_name
+from sqlrewrite.eligibility.case import Case, called, relation_name
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, walk
 from sqlrewrite.plan.lineage import same
@@ -127,7 +127,7 @@ def _of_functions(engine: Engine, names: Iterable[str]) -> Iterator[Reason]:
         elif name in engine.nondeterministic:
             yield DETERMINISM, f"{name}() gives another value each time"
         elif not engine.repeats(name):
-            yield DETERMINISM, f"{name}() is not known to be deterministic"
+            yield DETERMINISM, f"{called(name)} is not known to be deterministic"
 
 
 def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:

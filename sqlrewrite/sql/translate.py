@@ -315,6 +315,8 @@ class Translator:
         return name
 
     def _function_name(self, node: exp.Func) -> str:
+        if isinstance(node, exp.Anonymous) and node.name.startswith("{{"):
+            return node.name  # a template, which is shorter in the tokens
         start, end = node.meta.get("start"), node.meta.get("end")
         if start is None or end is None:
             # Spelled with a syntax of its own (SUBSTRING(x FROM 1)): only these lack a position.
