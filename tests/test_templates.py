@@ -239,3 +239,11 @@ def test_masking_takes_time_in_proportion(text: str) -> None:
     assert len(mask(text).text) == len(text)
     assert list(statements(f"{text} SELECT 1"))
     assert time.process_time() - started < 30
+
+
+def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> None:
+    text = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = {{ this_year }}"
+    (found,) = rewrite(text, catalog).candidates
+    reason = found.reason
+    assert reason is not None
+    assert "{{ this_year }} in the fact's block is not known to be deterministic" in reason.message
