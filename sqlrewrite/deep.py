@@ -13,6 +13,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+TOO_DEEP = "nested too deeply"
+"""What is said where no stack was large enough; with more memory it may be."""
+
 _CALLS = 60_000
 _STACK = 256 << 20  # of addresses: memory is taken only for what is used of it
 _ONE_AT_A_TIME = threading.Lock()  # both limits are the whole process's

@@ -15,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sqlrewrite.collector import at_rest
-from sqlrewrite.deep import deep
+from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import (
     Candidate,
@@ -47,7 +47,7 @@ BUG = "DPP999"
 NO_KEYS = "DPP126"
 FOREIGN = "DPP009"
 LEFT_TO_ENGINE = "DPP125"
-_TOO_DEEP = "nested too deeply to be rewritten"
+_TOO_DEEP = f"{TOO_DEEP} to be rewritten"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
     "is yours and stays; take the marker off"

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
+from sqlrewrite.deep import TOO_DEEP
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.options import Limits, Options, Resolve, not_asked, options, over
@@ -261,8 +262,10 @@ class Task:
         """The record of a file, of its text only what it is changed to; the number of statements
         where there is nothing else to say."""
         done = result.rewrite
-        if done is None or result.failure or any(map(_ours, done.errors)):
+        if done is None or result.failure:
             return None
+        if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
+            return None  # another run may do better
         if result.silent or (result.quiet and not self.verdicts):
             return (done.statements,)
         return replace(done, original="", sql=done.sql if done.changed else "")
@@ -279,11 +282,6 @@ class Task:
         done = replace(done, original=source.text, sql=done.sql or source.text)
         result = FileResult(path, data, source, done)
         return write(result) if self.write else result
-
-
-def _ours(error: Problem) -> bool:
-    """Whether a problem is a mistake of ours, which another run may not make."""
-    return error.code == BUG
 
 
 def _drawn(plan: PlanDiff) -> PlanDiff:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite import Catalog, runner, work
+from sqlrewrite import Catalog, rewriter, runner, work
 from sqlrewrite.cache import Cache, fingerprint
 from sqlrewrite.cli import program
 from sqlrewrite.lint import run as lint_run
@@ -155,6 +155,35 @@ def test_a_file_that_is_as_it_was_is_read_again_where_its_text_is_wanted(
     assert job.done == files
     assert [it for it in reads if it != "d"] == ["c"]
     assert _run(files, b"two")[1] == files[:-1]
+
+
+WRITTEN = {"lint": "DPP001 [*]", "--check": "would rewrite"}
+
+
+@pytest.mark.parametrize("command", WRITTEN)
+def test_what_more_memory_might_mend_is_not_kept(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path / "cache"))
+    Path("ddl.sql").write_text(DDL)
+    Path("q").mkdir()
+    for number in range(WORTH):
+        join = "FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 1"
+        Path(f"q/{number:03}.sql").write_text(f"SELECT s.id + {number} {join}\n")
+
+    def run() -> str:
+        done = CliRunner().invoke(program, [command, "-j1", "-c", "ddl.sql", "q"])
+        return done.stdout + done.stderr
+
+    with monkeypatch.context() as without:
+
+        def little(work: Callable[[], object]) -> object:
+            raise RecursionError
+
+        without.setattr(rewriter, "deep", little)
+        assert WRITTEN[command] not in run()
+    assert run().count(WRITTEN[command]) == WORTH
 
 
 @pytest.mark.usefixtures("settled")

@@ -156,3 +156,16 @@ def test_with_what_is_the_author_s_goes_only_what_is_in_it(catalog: Catalog) -> 
     done = rewrite(text, catalog)
     assert done.sql == text.replace(f" AND {OURS}", "")
     assert [it.code for it in done.notes] == ["DPP009"]
+
+
+@pytest.mark.parametrize("comment", ["", " -- dpp-rewrite: ignore[DPP002]"])
+def test_no_statement_is_inside_a_predicate(catalog: Catalog, comment: str) -> None:
+    """Half of one in one statement and half in another are nothing of ours."""
+    text = (
+        "SELECT f.a FROM f JOIN d ON f.p = d.k WHERE d.x = 1\n"
+        "AND f.p IN (SELECT d2.k FROM d AS d2 WHERE d2.x =\n"
+        f";\nINSERT INTO g SELECT a FROM h;\nSELECT 2) {MARKER}{comment}\n"
+    )
+    assert stripped(text).sql == text
+    assert "INSERT INTO g SELECT a FROM h;" in rewrite(text, catalog).sql
+    assert lint(text, catalog)[1] == ()

@@ -265,6 +265,13 @@ class _Output:
             self._stream.flush()
 
 
+def read_stdin() -> bytes:
+    """All that comes from stdin. Raises Failure where it is closed."""
+    if sys.stdin is None:
+        raise Failure("standard input is closed: nothing can be read for `-`")
+    return sys.stdin.buffer.read()
+
+
 def write_stdout(data: bytes) -> None:
     """Bytes to stdout, exactly and at once, so that they keep their place among stderr's lines."""
     if sys.stdout is None:

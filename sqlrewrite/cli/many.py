@@ -6,7 +6,6 @@ The files go in groups that have the same settings; most often there is one.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Rewriting
+from sqlrewrite.cli.common import Rewriting, read_stdin
 from sqlrewrite.config import Projects, Settings
 from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
@@ -150,7 +149,7 @@ def results(
         name = asked.stdin_filename or "<stdin>"
         for path in files:
             if path == STDIN:
-                yield read(name, sys.stdin.buffer.read(), request)
+                yield read(name, read_stdin(), request)
             else:
                 yield once(job, path)
         return

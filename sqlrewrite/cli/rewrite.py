@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from sqlrewrite.cli.common import (
     colour_option,
     copy_to_stdout,
     printer,
+    read_stdin,
     rewriting_options,
     write_stdout,
 )
@@ -192,7 +192,7 @@ def _run(asked: Asked) -> int:
     where = target(asked.master, asked.remote, asked.conf)
     warn(of, err)
     if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
-        write_stdout(sys.stdin.buffer.read())
+        write_stdout(read_stdin())
     with started_when_needed(where) as running:
         ways = [_way(asked, group, where, err, running) for group in of.groups]
         for way, path, result in _results(asked, of, ways, err, hidden=hidden):

@@ -3,7 +3,6 @@ and their errors' end."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option
+from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option, read_stdin
 from sqlrewrite.config import Settings, load
 from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
@@ -123,7 +122,7 @@ def task(
     where, asked = target(master, remote, conf), Rewriting(**given)
     settings = load("." if path == STDIN else path, asked.config)
     request = asked.request(settings)
-    data = sys.stdin.buffer.read() if path == STDIN else read_file(path)
+    data = read_stdin() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:
         if request.predicate == "values":

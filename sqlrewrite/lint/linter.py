@@ -52,9 +52,10 @@ def lint(
     for subject in subjects(examined, full, heeding, wanted.engine):
         found += _statement(subject)
     found += _foreign(examined)
-    found.sort(key=lambda it: (it.place.span.start, it.code))
     bugs = tuple(it for it in examined.result.errors if it.code != NOT_PARSED)
-    return tuple(suppress(found, examined, catalog)), bugs
+    found = list(suppress(found, examined, catalog))
+    found.sort(key=lambda it: (it.place.span.start, it.code))
+    return tuple(found), bugs
 
 
 def _statement(subject: Subject) -> list[Finding]:

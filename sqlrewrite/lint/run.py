@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from hashlib import sha256
 from typing import Any
 
+from sqlrewrite.deep import TOO_DEEP
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.baseline import Baseline
 from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
@@ -157,8 +158,8 @@ class Task:
         self, result: Linted
     ) -> tuple[()] | tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]] | None:
         """The findings with their lines, of a file with which nothing went wrong."""
-        if result.failures:
-            return None
+        if result.failures or any(TOO_DEEP in it.message for it in result.findings):
+            return None  # another run may do better
         return (result.findings, result.lines) if result.findings else ()
 
     def recall(self, path: str, data: bytes | None, kept: tuple[Any, ...]) -> Linted | None:

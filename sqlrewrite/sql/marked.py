@@ -81,7 +81,7 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
         last = bisect_right(starts, at) - 1
         if last >= 0 and tokens[last].end + 2 == at:
             found = _managed(anchors, last, at)
-            if found is not None and not _commented(anchors, found.tokens.start, last, ends):
+            if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
                 ends[at] = found.end
                 yield found
         at = text.find(MARKER, at + 1)
@@ -142,10 +142,13 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     return Managed(Range(first, last + 1), word, at, end, note)
 
 
-def _commented(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
-    """Whether a comment stands inside a predicate: we write none, so the author has edited it; but
-    for the markers of ``ours`` that have been moved into it, by where they begin and end."""
+def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
+    """Whether a comment or the end of a statement stands inside a predicate: we write none, so the
+    author has edited it; but for the markers of ``ours`` that have been moved into it, by where
+    they begin and end."""
     for one, other in pairwise(anchors.tokens[first : last + 1]):
+        if one.token_type is TokenType.SEMICOLON:
+            return True
         start = one.end + 1
         between = anchors.text[start : other.start]
         comment = between.strip()

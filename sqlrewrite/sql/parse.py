@@ -16,7 +16,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
-from sqlrewrite.deep import deep
+from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits
 from sqlrewrite.schema import Name, Reference
@@ -310,7 +310,7 @@ def _statement(
     except ParseError as error:  # a MERGE may be what only its engine can read
         failure = None if known else _parse_failure(error, tokens)
     except RecursionError:
-        failure = Failure(start, "nested too deeply to be parsed")
+        failure = Failure(start, f"{TOO_DEEP} to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
     else:
