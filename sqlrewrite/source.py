@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
+from itertools import accumulate
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Edit
@@ -63,7 +64,10 @@ class Lines:
     @cached_property
     def _starts(self) -> list[int]:
         """Found when a place is asked for: of most texts none is."""
-        return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+        if "\r" in self._text:
+            return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+        lengths = [len(line) + 1 for line in self._text.split("\n")]
+        return list(accumulate(lengths[:-1], initial=0))
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""

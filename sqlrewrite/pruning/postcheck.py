@@ -15,7 +15,7 @@ from sqlrewrite.pruning.predicates import Predicate
 from sqlrewrite.source import apply
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
-from sqlrewrite.sql.managed import strip
+from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.sql.templates import Refer
 from sqlrewrite.sql.verify import condition_gained, is_query, where_gained
@@ -59,8 +59,8 @@ def check(
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
-    bare = strip(before, tokenize(before)).text if MARKER in before else before
-    if strip(after, lexed).text != bare:
+    bare = without(before, tokenize(before)) if MARKER in before else before
+    if without(after, lexed) != bare:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
         gained = where_gained(bound.selects[found.block], lexed, after, len(predicates))

@@ -82,11 +82,10 @@ def _tries(tokens: Sequence[Token]) -> int:
     """How often, as a power of two, the parser may come by the same token: the most of joins that
     have no condition before it, in its FROM and those around, and of calls around it that might be
     a type."""
-    kinds = [token.token_type for token in tokens]
     most, around, here, plain = 0, 0, 0, False
     outer: list[tuple[int, int, bool]] = []
-    for index in [n for n, kind in enumerate(kinds) if kind in _TELLING]:
-        kind, before = kinds[index], kinds[index - 1] if index else None
+    for index in [n for n, token in enumerate(tokens) if token.token_type in _TELLING]:
+        kind, before = tokens[index].token_type, tokens[index - 1].token_type if index else None
         if kind in _OPENING_TOKENS:
             outer.append((around, here, plain))
             around += here - (before is TokenType.JOIN and not plain) + (before in _TYPES)

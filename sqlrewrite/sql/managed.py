@@ -90,24 +90,18 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
     found = list(predicates(anchors))
-    staying = keep(anchors, found) if keep is not None else ()
-    kept = [it.span(anchors) for it in found if it in staying]
-    clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
-    outer = _outermost([*kept, *(it.span(anchors) for clause in clauses for it in clause.ours)])
-    # What stands inside another predicate goes, or stays, with that.
-    clauses = [it for it in clauses if not _inside(anchors.tokens[it.clause.lead].start, outer)]
+    clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
     known = {it.marker for it in found if _inside(it.marker, outer)}
-    spans = sorted((span for clause in clauses for span in clause.spans), key=_start)
+    spans = _spans(clauses)
     starts = [span.start for span in spans]
     lengths = list(accumulate((span.end - span.start for span in spans), initial=0))
 
     def stripped(offset: int) -> int:
         return offset - lengths[bisect_left(starts, offset)]
 
-    ends = [0, *(span.end for span in spans)]
     return Stripped(
-        "".join(text[end:start] for end, start in zip(ends, [*starts, len(text)], strict=True)),
+        _without(text, spans),
         text,
         tuple(spans),
         tuple(map(stripped, starts)),
@@ -116,6 +110,36 @@ def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Strip
         tuple(_noted(anchors, it, *it.note) for it in gone if it.note is not None),
         tuple(sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)),
     )
+
+
+def without(text: str, tokens: Sequence[Token]) -> str:
+    """The text that ``strip`` leaves, and nothing else of it."""
+    if MARKER not in text:
+        return text
+    anchors = Anchors(text, tokens)
+    return _without(text, _spans(_clauses(anchors, list(predicates(anchors)))[0]))
+
+
+def _clauses(
+    anchors: Anchors, found: Sequence[Managed], staying: Container[Managed] = ()
+) -> tuple[list[_Taken], list[Span]]:
+    """What is taken out clause by clause, and the predicates that are inside no other: what stands
+    inside another goes, or stays, with that."""
+    kept = [it.span(anchors) for it in found if it in staying]
+    clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
+    outer = _outermost([*kept, *(it.span(anchors) for clause in clauses for it in clause.ours)])
+    begins = [anchors.tokens[it.clause.lead].start for it in clauses]
+    apart = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
+    return apart, outer
+
+
+def _spans(clauses: Sequence[_Taken]) -> list[Span]:
+    return sorted((span for clause in clauses for span in clause.spans), key=_start)
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    ends, starts = [0, *(span.end for span in spans)], [*(span.start for span in spans), len(text)]
+    return "".join([text[end:start] for end, start in zip(ends, starts, strict=True)])
 
 
 def _start(span: Span) -> int:
