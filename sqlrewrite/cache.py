@@ -105,7 +105,6 @@ class Cache:
                 return None
         except OSError:
             return None
-        self._met[above][name] = entry
         return entry[1:]
 
     def note(self, path: str, found: Stamp | None, digest: bytes, kept: Kept) -> None:

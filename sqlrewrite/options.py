@@ -36,6 +36,10 @@ class Reach:
     through_facts: bool = False
 
 
+ALONE = Reach(depth=0)
+"""No neighbour is followed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What is too large is left alone: bytes of a file and of a statement, and how deep a statement

@@ -188,7 +188,7 @@ def _heeding(wanted: Options, suppressed: Suppressed, text: Stripped) -> Options
 
 def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
     """One statement that parses."""
-    words = statement.words
+    words = statement.words if catalog.prunable else frozenset()
     if words.isdisjoint(catalog.prunable):  # it names no partitioned table and no view
         return Part(statement)
     # Only here, so that a text without a partitioned table does not wait for the imports.

@@ -26,7 +26,8 @@ _OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xfe\xff", "UTF-16"),
 )
 _QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
-_LINE_END = re.compile(r"\r\n|\n|\r")
+LINE_END = re.compile(r"\r\n|\n|\r")
+"""What ends a line."""
 
 
 class SourceError(Exception):
@@ -65,7 +66,7 @@ class Lines:
     def _starts(self) -> list[int]:
         """Found when a place is asked for: of most texts none is."""
         if "\r" in self._text:
-            return [0, *(match.end() for match in _LINE_END.finditer(self._text))]
+            return [0, *(match.end() for match in LINE_END.finditer(self._text))]
         lengths = [len(line) + 1 for line in self._text.split("\n")]
         return list(accumulate(lengths[:-1], initial=0))
 

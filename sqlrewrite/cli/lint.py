@@ -215,19 +215,15 @@ class Judge:
 
 
 def _judge(asked: Asked, settings: Settings) -> Judge:
-    try:  # the settings' own first, so that the message names their file
-        _selected(settings)
-    except ConfigError as error:
-        where = settings.source or "the environment"
-        raise ConfigError(f"{where}: {error}") from error
-    selection = Selection(
-        select=asked.select or settings.select,
-        extend=settings.extend_select + asked.extend_select,
-        ignore=settings.ignore + asked.ignore if not asked.select else asked.ignore,
-        per_file=settings.per_file_ignores + asked.per_file_ignores,
-        severities={code: name for code, (name,) in settings.severity + asked.severity},
-        root=settings.root,
-        strict=asked.strict or settings.strict,
+    settled = _settled(settings)
+    selection = replace(
+        settled,
+        select=asked.select or settled.select,
+        extend=settled.extend + asked.extend_select,
+        ignore=asked.ignore if asked.select else settled.ignore + asked.ignore,
+        per_file=settled.per_file + asked.per_file_ignores,
+        severities={**settled.severities, **_severities(asked.severity)},
+        strict=asked.strict or settled.strict,
     )
     named = asked.baseline or settings.baseline
     # The one that --write-baseline makes is known without being named.
@@ -237,15 +233,25 @@ def _judge(asked: Asked, settings: Settings) -> Judge:
     return Judge(Rules(selection, baseline.load(path)), path)
 
 
-def _selected(settings: Settings) -> Selection:
-    """What the settings alone let count. Raises ConfigError for codes that are none."""
-    return Selection(
-        select=settings.select,
-        extend=settings.extend_select,
-        ignore=settings.ignore,
-        per_file=settings.per_file_ignores,
-        severities={code: name for code, (name,) in settings.severity},
-    )
+def _settled(settings: Settings) -> Selection:
+    """What the settings alone let count; for codes that are none the error names their file."""
+    try:
+        return Selection(
+            select=settings.select,
+            extend=settings.extend_select,
+            ignore=settings.ignore,
+            per_file=settings.per_file_ignores,
+            severities=_severities(settings.severity),
+            root=settings.root,
+            strict=settings.strict,
+        )
+    except ConfigError as error:
+        where = settings.source or "the environment"
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def _severities(pairs: settings_of.Pairs) -> dict[str, str]:
+    return {code: name for code, (name,) in pairs}
 
 
 def _run(asked: Asked) -> Sum:

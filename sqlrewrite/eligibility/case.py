@@ -10,6 +10,7 @@ from sqlrewrite.plan.nodes import Block, CteReference, Derived, Opaque, Plan, Sc
 from sqlrewrite.pruning.candidates import Pair
 from sqlrewrite.pruning.restrictions import Restriction
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.sql.templates import is_template
 
 Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
@@ -72,8 +73,8 @@ def relation_name(relation: object) -> str:
 
 
 def called(name: str) -> str:
-    """A function as a reason names it; a template is read as one of which nothing is known."""
-    return name if name.startswith("{{") else f"{name}()"
+    """A function, or a template read as one, as a reason names it."""
+    return name if is_template(name) else f"{name}()"
 
 
 def passed(message: str) -> Judgement:

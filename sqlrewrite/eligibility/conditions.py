@@ -36,6 +36,7 @@ from sqlrewrite.plan.expressions import (
 )
 from sqlrewrite.plan.nodes import Output, Plan, Query
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.sql.templates import is_template
 
 GUARDS = "DPP114"
 NO_TEXT = "DPP000"
@@ -256,7 +257,7 @@ def _constant(expression: Expression) -> bool:
 def _shown(node: Expression) -> str:
     match node:
         case Call(name=name):
-            plain = name.isidentifier() or name.startswith("{{")
+            plain = name.isidentifier() or is_template(name)
             return called(name) if plain else f"the operator {name}"
         case Cast(type=kind):
             return f"a cast to {kind}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, called, failed, passed, unknown
 from sqlrewrite.eligibility.repeatable import DETERMINISM
+from sqlrewrite.sql.templates import is_template
 
 
 def judge_fact(case: Case) -> Judgement:
@@ -22,7 +23,7 @@ def judge_fact(case: Case) -> Judgement:
                     f"{name}() stands in the fact's block: a bound would change its values"
                 )
             if not any(name in names for names in known):
-                advice = "" if name.startswith("{{") else ": if it is, add it to the engine's list"
+                advice = "" if is_template(name) else ": if it is, add it to the engine's list"
                 return unknown(
                     f"{called(name)} in the fact's block is not known to be deterministic{advice}"
                 )

@@ -31,7 +31,7 @@ from math import inf, prod
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.join_order import filtering_side
 from sqlrewrite.eligibility.selective_predicate import selective
-from sqlrewrite.options import Reach
+from sqlrewrite.options import ALONE
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import Call, Expression, Subquery
 from sqlrewrite.plan.nodes import (
@@ -50,8 +50,6 @@ from sqlrewrite.plan.nodes import (
 )
 from sqlrewrite.pruning.reducers import restricting
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
-
-_ALONE = Reach(depth=0)
 
 
 def judge(case: Case) -> Judgement:
@@ -144,7 +142,7 @@ def _filtered(case: Case, leaf: Node) -> bool:
     """Whether a filter likely to be selective stands on a relation, or in it."""
     if not isinstance(leaf, Relation):
         return False
-    asked = restricting(case.plan, leaf.relation, _ALONE)
+    asked = restricting(case.plan, leaf.relation, ALONE)
     if any(_selects(case, item) for item in asked):
         return True
     return isinstance(leaf, Derived | CteReference) and _filters(case, leaf.query)

@@ -7,7 +7,6 @@ read, and a mistake of ours, are results too, so that one file never stops the o
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
@@ -23,7 +22,7 @@ from sqlrewrite.lint.selection import Selection
 from sqlrewrite.model import ConfigError, Problem, Span
 from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.schema import CatalogError
-from sqlrewrite.source import SourceError, decode
+from sqlrewrite.source import LINE_END, SourceError, decode
 from sqlrewrite.sql.parse import NOT_PARSED
 
 AROUND = 1
@@ -33,7 +32,6 @@ MOST_LINES = 7
 """No more lines are shown of a finding; one more is kept, to tell that there are more."""
 
 _LONG = 20
-_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
     """The lines that findings are shown with: some before and behind each, not many of one."""
-    every = _LINE_END.split(text) if findings else []
+    every = LINE_END.split(text) if findings else []
     count = len(every) - (not every[-1]) if every else 0  # behind a last line end there is no line
     for finding in findings:
         place = finding.place
@@ -166,10 +164,10 @@ class Task:
         """The result for a file of those findings."""
         if not kept:
             return Linted(path)
-        if data is None and self.text:
-            return None
         findings, lines = kept
-        return Linted(path, decode(data or b"").text, findings, lines=lines)
+        if not self.text:
+            return Linted(path, "", findings, lines=lines)
+        return None if data is None else Linted(path, decode(data).text, findings, lines=lines)
 
 
 def unread(result: FileResult) -> Linted:

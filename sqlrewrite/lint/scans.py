@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Outcome, Verdict
-from sqlrewrite.options import Reach
+from sqlrewrite.options import ALONE
 from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import Block, Condition, Plan, Scan, leaves
 from sqlrewrite.pruning.candidates import joins
@@ -15,8 +15,6 @@ from sqlrewrite.pruning.reducers import restricting
 from sqlrewrite.pruning.restrictions import Conjunct
 from sqlrewrite.pruning.statement import Judged, Pruned
 from sqlrewrite.rulebook import Engine
-
-_ALONE = Reach(depth=0)
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections by which a join takes no partition away for the engine either: the fact's rows all
@@ -89,7 +87,7 @@ def _bounded(plan: Plan, scan: Scan, names: frozenset[str]) -> bool:
     """Whether a condition on the scan alone speaks of a partition column."""
     return any(
         not isinstance(item, Conjunct) or bounds(item.expression, scan.relation, names)
-        for item in restricting(plan, scan.relation, _ALONE)
+        for item in restricting(plan, scan.relation, ALONE)
     )
 
 

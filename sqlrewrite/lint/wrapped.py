@@ -14,7 +14,7 @@ from sqlrewrite.lint.findings import Finding
 from sqlrewrite.lint.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.lint.subject import Subject
 from sqlrewrite.model import Span
-from sqlrewrite.options import Reach
+from sqlrewrite.options import ALONE
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.expressions import (
     Call,
@@ -78,7 +78,7 @@ def _bound(subject: Subject, pruned: Pruned, scan: Scan, it: _Wrapped) -> bool:
     """Whether a column has one value by another condition."""
     return any(
         isinstance(item, Conjunct) and binds(item.expression, it.name, subject.engine)
-        for item in own_conditions(pruned.plan, scan.relation, Reach(depth=0))
+        for item in own_conditions(pruned.plan, scan.relation, ALONE)
     )
 
 

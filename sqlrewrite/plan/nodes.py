@@ -30,9 +30,8 @@ class JoinType(Enum):
     ANTI = "left anti"
     UNKNOWN = "unknown"
 
-    __hash__ = (
-        object.__hash__
-    )  # an Enum's own is a function of Python's, and tables are asked often
+    # An Enum's own is a function of Python's, and tables are asked often.
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Edit, Span
+from sqlrewrite.source import LINE_END
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.sql.marked import Managed, markers, predicates
 
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 
@@ -272,6 +272,6 @@ def _blank_before(anchors: Anchors, index: int, end: int) -> int:
         start -= 1
     before = anchors.tokens[index - 1].end + 1 if index else 0
     if "--" in text[before:start] and not _LINE_ENDS.match(text, end):
-        broken = _LINE_BREAK.search(text, start, end)
+        broken = LINE_END.search(text, start, end)
         return broken.end() if broken else start
     return start

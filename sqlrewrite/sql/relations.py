@@ -40,8 +40,6 @@ _PLAIN_TABLE = frozenset(
 )
 _MAX_VIEW_DEPTH = 20
 
-_NAMED_FIRST = ("catalog", "db", "this")
-
 # How far before a relation's first name its comma is looked for, and what in between speaks against
 # one: a join's word, or a comment, which may hold anything.
 _NEAR = 200
@@ -245,8 +243,7 @@ class RelationBinder:
                 translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
             return Opaque(number, alias, reason, span, columns)
-        names = [node.args[key] for key in _NAMED_FIRST if node.args.get(key)]
-        parts = tuple([name.name.lower() for name in names])
+        parts = tuple([name.name.lower() for name in _names(node)])
         sampled = node.args.get("sample") is not None
         name = parts[-1]
         visible_ctes = translator.scope.ctes
@@ -347,7 +344,7 @@ class RelationBinder:
 
     def _name_span(self, node: exp.Table) -> Span | None:
         """A table's name in the text, with the time travel behind it."""
-        parts = [node.args[key] for key in _NAMED_FIRST if node.args.get(key)]
+        parts = _names(node)
         if not all(isinstance(part, exp.Identifier) for part in parts):
             return None
         if not parts or "start" not in parts[0].meta or "end" not in parts[-1].meta:
@@ -379,10 +376,14 @@ def _condition(expression: Expression) -> Condition:
     return Condition(expression, relations(expression))
 
 
+def _names(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a table's name that are written; of another relation what is in it."""
+    return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+
+
 def _behind_comma(node: exp.Expr, text: str) -> bool:
     """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
-    first = next((node.args[key] for key in _NAMED_FIRST if node.args.get(key)), node)
-    start = first.meta.get("start")
+    start = next(iter(_names(node)), node).meta.get("start")
     if start is None:
         tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
         start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)

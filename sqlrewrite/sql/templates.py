@@ -96,6 +96,11 @@ class Masked:
     obstacles: tuple[Obstacle, ...] = ()
 
 
+def is_template(name: str) -> bool:
+    """Whether what is read as a function's name is a template, of which nothing is known."""
+    return name.startswith("{{")
+
+
 def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
     if not any(sign in text for sign in SIGNS):

@@ -23,6 +23,7 @@ from sqlrewrite.plan.expressions import (
     Unknown,
 )
 from sqlrewrite.sql.scope import Scope, named, resolve
+from sqlrewrite.sql.templates import is_template
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -315,7 +316,7 @@ class Translator:
         return name
 
     def _function_name(self, node: exp.Func) -> str:
-        if isinstance(node, exp.Anonymous) and node.name.startswith("{{"):
+        if isinstance(node, exp.Anonymous) and is_template(node.name):
             return node.name  # a template, which is shorter in the tokens
         start, end = node.meta.get("start"), node.meta.get("end")
         if start is None or end is None:

@@ -92,6 +92,14 @@ class Ran:
     err: str
 
 
+def invoke(*args: str, stdin: str | bytes | None = None, **env: str) -> Ran:
+    """Runs the program; what it does not turn into a message is raised."""
+    done = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return Ran(done.exit_code, done.stdout_bytes, done.stderr)
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
     """Runs the program in an empty folder, with the stand-in for the rewriter."""
@@ -100,11 +108,5 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
-    def call(*args: str, stdin: bytes | None = None) -> Ran:
-        result = CliRunner().invoke(program, list(args), input=stdin, prog_name="dpp-rewrite")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return Ran(result.exit_code, result.stdout_bytes, result.stderr)
-
-    yield call
+    yield invoke
     assert not [name for name in os.listdir(tmp_path) if name.endswith(".tmp")]

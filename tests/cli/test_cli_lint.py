@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from sqlrewrite.cli import program
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, invoke
 from tests.lint.conftest import DDL
 
 JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
@@ -32,13 +30,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
     Path("ddl/tables.sql").write_text(DDL)
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = "ddl"\n')
 
-    def call(*args: str, stdin: str | None = None, **env: str) -> Ran:
-        done = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Ran(done.exit_code, done.stdout_bytes, done.stderr)
-
-    return call
+    return invoke
 
 
 def _settings(text: str) -> None:

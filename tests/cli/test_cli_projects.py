@@ -9,14 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from sqlrewrite.catalog import ddl
-from sqlrewrite.cli import program
 from sqlrewrite.model import MARKER
 from sqlrewrite.pool import WORTH
 from sqlrewrite.schema import Catalog
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Ran, invoke
 
 JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
 WHOLE = "SELECT id FROM sales\n"
@@ -36,13 +34,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
         Path(name, "q.sql").write_text(JOIN)
         _settings(name, 'catalog = "ddl.sql"')
 
-    def call(*args: str, stdin: str | None = None, **env: str) -> Ran:
-        done = CliRunner().invoke(program, args, input=stdin, env=env, prog_name="dpp-rewrite")
-        if done.exception and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return Ran(done.exit_code, done.stdout_bytes, done.stderr)
-
-    return call
+    return invoke
 
 
 def _settings(folder: str, text: str) -> None:
