@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from typing import NamedTuple
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
@@ -28,8 +29,7 @@ WHENS = ("eligible", "missed")
 that the engine would not derive by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """How far a dimension's neighbours are followed: joins outward, and whether through facts."""
 
     depth: int = 3

@@ -16,7 +16,7 @@ from sqlrewrite.plan.expressions import (
 )
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.nodes import Scan
-from sqlrewrite.pruning.reducers import own_conditions, restricting
+from sqlrewrite.pruning.reducers import asked_of, own_conditions
 from sqlrewrite.pruning.restrictions import Conjunct
 from sqlrewrite.rulebook import Engine
 
@@ -29,7 +29,7 @@ def judge_bound(case: Case) -> Judgement:
     if case.pair.tie.shape in _NOT_INFERRED:
         items = own_conditions(case.plan, case.pair.scan.relation, case.options.reach)
     else:
-        items = restricting(case.plan, case.pair.scan.relation, case.options.reach)
+        items = asked_of(case.plan, case.pair.scan.relation, case.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
         if binds(expression, case.pair.path.column, case.engine):
             return failed(f"the query binds {case.pair.path.column} to one value by itself")
@@ -49,7 +49,7 @@ def judge_pruned(case: Case) -> Judgement:
 
 def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
     """The conditions that reach a scan, over its own columns."""
-    for item in restricting(case.plan, scan.relation, case.options.reach):
+    for item in asked_of(case.plan, scan.relation, case.options.reach):
         if isinstance(item, Conjunct):
             yield item.expression
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
@@ -34,8 +34,7 @@ class JoinType(Enum):
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(NamedTuple):
     """A WHERE or ON in the text, found again by the offset of something inside it."""
 
     kind: str

@@ -176,6 +176,8 @@ def _tie(
             for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
                 if isinstance(one, Literal) or isinstance(other, Literal):
                     continue
+                if not (_may_bound(plan, one) or _may_bound(plan, other)):
+                    continue
                 tie = Tie(block, condition, operator, shape.value, join, implied)
                 yield tie, Side(one, 0), Side(other, number)
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:
@@ -188,6 +190,18 @@ def _tie(
                 yield tie, Side(operand, 0), Side(output, None)
         case _:
             return
+
+
+def _may_bound(plan: Plan, side: Expression) -> bool:
+    """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
+    return any(_may_prune(plan, ref) for ref in _columns(side))
+
+
+def _may_prune(plan: Plan, ref: ColumnRef) -> bool:
+    """Whether a column may lead down to one that a fact is partitioned by: most are a dimension's,
+    or a fact's that is no partition column."""
+    relation = plan.relations[ref.relation]
+    return not isinstance(relation, Scan) or _partitions(relation, ref.name)
 
 
 def _compares(name: str, others: list[Expression]) -> bool:
@@ -225,10 +239,7 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
     if not keys:
         return
     for ref in _columns(fact.expression):
-        relation = plan.relations[ref.relation]
-        if isinstance(relation, Scan) and not _partitions(relation, ref.name):
-            continue  # most columns: a dimension's, or a fact's that is no partition column
-        if any(found.relation == ref.relation for found in keys):
+        if not _may_prune(plan, ref) or any(found.relation == ref.relation for found in keys):
             continue
         outside = plan.owner[ref.relation] == tie.block.number
         if tie.query is None or outside:
@@ -283,7 +294,8 @@ def _prunable(path: Path) -> bool:
 
 
 def _partitions(scan: Scan, column: str) -> bool:
-    return any(field.column.lower() == column for field in scan.table.partitioned_by)
+    fields = scan.table.partitioned_by
+    return bool(fields) and any(field.column.lower() == column for field in fields)
 
 
 def _target(path: Path, ways: list[Path]) -> tuple[Relation, str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.join_type import Place, place
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.plan.nodes import Clause
 from sqlrewrite.pruning.predicates import Predicate, Style
@@ -24,8 +24,7 @@ _LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
 _INDENT = re.compile(r"[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A clause to insert into, an ON or else the WHERE of a block; equal for all predicates that go
     to the same one."""
 

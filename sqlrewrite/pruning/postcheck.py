@@ -39,7 +39,7 @@ def check(
     if clause.keyword is None:
         lead, first = "SELECT 1 ", clause.opening
     else:
-        lead = f"SELECT 1 {anchors.raw(clause.keyword)} "
+        lead = f"SELECT {anchors.raw(clause.keyword)} "
         ends = [] if clause.disjunction else anchors.connectives(clause.condition)
         first = max([clause.keyword, *ends]) + 1
     start = tokens[first].start
@@ -66,7 +66,7 @@ def check(
         gained = where_gained(bound.selects[found.block], lexed, after, len(predicates))
     else:
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, lexed[3:], after, len(predicates))
+        gained = tree is not None and condition_gained(tree, lexed[2:], after, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
 
 

@@ -44,9 +44,11 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
     dimension, fact = pair.dimension.relation, pair.fact.relation
     # What the query asks of the fact itself, carried over, would bound it by what it has already.
     found = tuple(
-        item
-        for item in (*own_conditions(plan, dimension, reach), *_carried(plan, dimension, reach))
-        if not isinstance(item, Conjunct) or fact not in item.condition.relations
+        [
+            item
+            for item in asked_of(plan, dimension, reach)
+            if not isinstance(item, Conjunct) or fact not in item.condition.relations
+        ]
     )
     found += _neighbours(plan, dimension, reach, avoid=fact)
     if pair.tie.join is None:
@@ -63,14 +65,24 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
 
 
 def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
-    """The conditions on a relation: those of its own block that reach it, those that an equality
-    carries over from another relation there, semi-joins with its neighbours, and those of the
-    blocks around it that come down to it through their columns."""
+    """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
     key = ("restricting", relation, reach)
     found: tuple[Restriction, ...] | None = plan.memo.get(key)
     if found is None:
-        own = (*own_conditions(plan, relation, reach), *_carried(plan, relation, reach))
-        found = plan.memo[key] = own + _neighbours(plan, relation, reach)
+        asked = asked_of(plan, relation, reach)
+        found = plan.memo[key] = asked + _neighbours(plan, relation, reach)
+    return found
+
+
+def asked_of(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """The conditions on a relation: those of its own block that reach it, those that an equality
+    carries over from another relation there, and those of the blocks around it that come down to it
+    through their columns."""
+    key = ("asked", relation, reach)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        own = own_conditions(plan, relation, reach)
+        found = plan.memo[key] = (*own, *_carried(plan, relation, reach))
     return found
 
 

@@ -51,6 +51,8 @@ def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ..
     with a disjunction inside, which Spark plans best (SPARK_FACTS.md, q2). Nothing where a branch
     asks for nothing.
     """
+    if len(branches) == 1:
+        return branches[0]
     different = tuple(dict.fromkeys(branches))
     if not different or not all(different):
         return ()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Span
 from sqlrewrite.sql.keywords import (
     AFTER_NAME,
@@ -51,8 +50,7 @@ class Range(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConditionClause:
+class ConditionClause(NamedTuple):
     """A WHERE or ON: its keyword (None where a WHERE is yet to be written), and its condition.
 
     Without a keyword ``condition`` is empty and lies behind the FROM clause. ``disjunction`` tells

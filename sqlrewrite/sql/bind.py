@@ -50,6 +50,7 @@ from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import bare, by_position, conjunct_trees, several, short_names
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+_EMPTY = Call("tuple")
 _NO_CTES: Mapping[str, int] = {}
 
 
@@ -163,7 +164,9 @@ class Binder(RelationBinder):
 
     def query(self, node: exp.Expr, scope: Scope, role: str) -> Query:
         """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
-        return self._query(node, scope, replace(self._role, name=role))
+        around = self._role
+        inner = _Role(role, around.parent, around.required, around.negated)
+        return self._query(node, scope, inner)
 
     def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> Query:
         first = self._next_block
@@ -400,7 +403,7 @@ class Binder(RelationBinder):
             by_position(item, shown) or translator.translate(item) for item in group.expressions
         )
         # GROUP BY () is one group, of all rows or of none.
-        empty = not keys or Call("tuple") in keys
+        empty = not keys or any(isinstance(it, Call) and it == _EMPTY for it in keys)
         return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
     def _order(

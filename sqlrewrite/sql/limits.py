@@ -51,7 +51,8 @@ def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
         deep = _nesting(tokens)
         if deep > limits.nesting:
             return f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
-    if opening + lowered.count("join") > _MOST_TRIED and _tries(tokens) > _MOST_TRIED:
+    tried = lowered.count("join") + sum([token.token_type in _TYPES for token in tokens])
+    if tried > _MOST_TRIED and _tries(tokens) > _MOST_TRIED:
         return (
             f"more than {_MOST_TRIED} joins without ON or USING, or calls with the name of a type "
             "(date(…)) in each other: write CROSS JOIN, a condition, or CAST"

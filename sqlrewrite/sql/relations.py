@@ -345,18 +345,18 @@ class RelationBinder:
     def _name_span(self, node: exp.Table) -> Span | None:
         """A table's name in the text, with the time travel behind it."""
         parts = _names(node)
-        if not all(isinstance(part, exp.Identifier) for part in parts):
+        if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
             return None
-        if not parts or "start" not in parts[0].meta or "end" not in parts[-1].meta:
+        start, end = parts[0].meta.get("start"), parts[-1].meta.get("end")
+        if start is None or end is None:
             return None
-        end = parts[-1].meta["end"]
         version = node.args.get("version")
         if version is not None:
             literal = version.expression
             if not isinstance(literal, exp.Literal) or "end" not in literal.meta:
                 return None
             end = literal.meta["end"]
-        return Span(parts[0].meta["start"], end + 1)
+        return Span(start, end + 1)
 
 
 @lru_cache(maxsize=512)

@@ -205,7 +205,9 @@ class Translator:
     def _span(self, first: exp.Expr, last: exp.Expr) -> Span | None:
         if self.in_view:
             return None
-        start, end = first.meta.get("start"), last.meta.get("end")
+        behind = last.meta
+        start = (behind if first is last else first.meta).get("start")
+        end = behind.get("end")
         return None if start is None or end is None else Span(start, end + 1)
 
     def _literal(self, node: exp.Expr) -> Expression:

@@ -7,6 +7,7 @@ shows that the end is where the tree has it. For a new WHERE the FROM before it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -19,12 +20,14 @@ from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
 
+_NUMBER = re.compile(r"\b[0-9]+\b")
+
 
 def is_query(text: str, refer: Refer) -> bool:
     """Whether a text is one query in parentheses, its templates read with ``refer``."""
     if any(sign in text for sign in SIGNS):
         return _is_query(lambda: tokenize(text, refer), text)
-    return _is_plain_query(text)
+    return _is_plain_query(_NUMBER.sub("1", text))  # which reads the same, whatever its numbers are
 
 
 @lru_cache(1024)  # the queries of a warehouse share their dimensions, and so their key queries
@@ -99,7 +102,7 @@ def _is_ours(tree: exp.Expr) -> bool:
 
 
 def _is_constant(tree: exp.Expr) -> bool:
-    return tree.find(exp.Column, exp.Query) is None
+    return type(tree) is exp.Literal or tree.find(exp.Column, exp.Query) is None
 
 
 def same_tree(one: object, other: object) -> bool:
