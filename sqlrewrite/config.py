@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
+from sqlrewrite.nearest import nearest
 from sqlrewrite.options import (
     COLLAPSE_OVER,
     FORMS,
@@ -27,6 +28,8 @@ from sqlrewrite.options import (
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
+_LIKE = 0.5
+"""How like a word must be to a key to be taken for it."""
 _OTHERS = ("CACHE_DIR",)
 """Variables that are no setting of a project: others read them."""
 
@@ -136,8 +139,8 @@ def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
     for name, text in given.items():
         key = name.removeprefix(PREFIX).lower().replace("_", "-")
         if key not in KEYS:
-            near = [f"{PREFIX}{it.upper().replace('-', '_')}" for it in _nearest_keys(key)]
-            hint = f"; did you mean {near[0]}?" if near else ""
+            near = nearest(key, KEYS, _LIKE)
+            hint = f"; did you mean {PREFIX}{near.upper().replace('-', '_')}?" if near else ""
             raise ConfigError(f"the environment's {name} is no setting{hint}")
         try:
             values[_field(key)] = read(key, text)
@@ -203,14 +206,8 @@ def _from_root(name: str, root: str) -> str:
 
 
 def _nearest_key(key: str) -> str:
-    near = _nearest_keys(key.replace("_", "-"))
-    return f"; did you mean {near[0]!r}?" if near else f" (known: {', '.join(KEYS)})"
-
-
-def _nearest_keys(key: str) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(key, KEYS, n=1, cutoff=0.5)
+    near = nearest(key.replace("_", "-"), KEYS, _LIKE)
+    return f"; did you mean {near!r}?" if near else f" (known: {', '.join(KEYS)})"
 
 
 def _string(value: Any) -> str:

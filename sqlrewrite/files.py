@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 from itertools import product
 from operator import add
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
-_NOTHING = "(?!)"
-"""What fits no text."""
+Match = Callable[[str], bool]
+"""Whether a name, or a path, is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,14 @@ class _Search:
         if names is None:
             yield from self._walk(folder)
             return
+        above, entries = None, dict[str, os.DirEntry[str]]()
         for name in sorted(names):
             path = folder + name
             cut = path.rfind(os.sep) + 1
-            entry = self._entries(path[:cut]).get(path[cut:])
+            if path[:cut] != above:  # as few do that follow each other
+                above = path[:cut]
+                entries = self._entries(above)
+            entry = entries.get(path[cut:])
             if entry is None:  # deleted, and git still lists it
                 continue
             if real := self._wanted(path, entry):
@@ -220,34 +224,29 @@ class Patterns:
     def __init__(self, patterns: Iterable[str], root: str) -> None:
         plain = [pattern.replace(os.sep, "/").rstrip("/") for pattern in patterns]
         whole = (it.removeprefix("./").removeprefix("/") for it in plain if "/" in it)
-        self._names = _matcher(it for it in plain if "/" not in it)
-        self._paths = _matcher(path for it in whole for path in _spelled_out(it))
-        self._some = bool(plain)
+        self._names = _matcher([it for it in plain if "/" not in it])
+        self._paths = _matcher([path for it in whole for path in _spelled_out(it)])
         self._root = root
-        self._folders: dict[str, tuple[str, bool]] = {}
 
     def match(self, path: str) -> bool:
         """Whether a pattern fits the path or a folder above it, by name or from the root."""
-        if not self._some:
-            return False
-        cut = path.rfind(os.sep) + 1
-        folder, name = path[:cut], path[cut:]
-        if folder not in self._folders:
-            self._folders[folder] = self._of_folder(folder or os.curdir)
-        before, matched = self._folders[folder]
-        return matched or self._fit(name, before + name)
+        folder, name = os.path.split(path)
+        return self.within(folder)(name)
 
-    def _of_folder(self, folder: str) -> tuple[str, bool]:
-        """The beginning of what lies in a folder, as patterns say it; whether all of it matches."""
-        below = os.path.relpath(folder, self._root)
-        if below == os.curdir:
-            return "", False
-        parts = below.split(os.sep)
+    def within(self, folder: str) -> Match:
+        """What tells of a name in a folder whether a pattern fits it there, or fits the folder."""
+        below = os.path.relpath(folder or os.curdir, self._root)
+        parts = [] if below == os.curdir else below.split(os.sep)
         above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
-        return f"{above[-1]}/", any(map(self._fit, parts, above))
-
-    def _fit(self, name: str, whole: str) -> bool:
-        return bool(self._names(name) or self._paths(whole))
+        names, paths = self._names, self._paths
+        if (names and any(map(names, parts))) or (paths and any(map(paths, above))):
+            return lambda name: True
+        if paths is None:
+            return names or (lambda name: False)
+        before = f"{above[-1]}/" if above else ""
+        if names is None:
+            return lambda name: paths(before + name)
+        return lambda name: names(name) or paths(before + name)
 
 
 def _spelled_out(pattern: str) -> Iterator[str]:
@@ -257,7 +256,10 @@ def _spelled_out(pattern: str) -> Iterator[str]:
         yield pieces[0] + "".join(map(add, folders, pieces[1:]))
 
 
-def _matcher(patterns: Iterable[str]) -> Callable[[str], object]:
-    """What fits any of the patterns."""
+def _matcher(patterns: Sequence[str]) -> Match | None:
+    """Whether any of the patterns fits, None where there is none."""
+    if not patterns:
+        return None
     case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
-    return re.compile("|".join(map(translate, patterns)) or _NOTHING, case).match
+    fit = re.compile("|".join(map(translate, patterns)), case).match
+    return lambda text: fit(text) is not None

@@ -7,10 +7,10 @@ exclude. As in ruff, one search, and the files that one hook names, may be of ma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlrewrite.config import Projects, Settings
-from sqlrewrite.files import STDIN, Patterns, find, native
+from sqlrewrite.files import STDIN, Match, Patterns, find, native
 from sqlrewrite.frozen import dataclass
 
 
@@ -45,17 +45,17 @@ def gather(
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     found = find((path for path in paths if path not in without), excluded)
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
+    last, files = None, list[str]()
     for path in found.files:
         its = settings.of(stdin if path == STDIN else path)
-        projects.setdefault(its.source, (its, []))[1].append(path)
+        if its is not last:  # as most are that follow each other
+            last, (_, files) = its, projects.setdefault(its.source, (its, []))
+        files.append(path)
     if not projects:
         its = settings.at(stdin if paths[0] == STDIN else paths[0])
         projects[its.source] = (its, [])
     done = (Project(its, tuple(files)) for its, files in projects.values())
     return Gathered(tuple(done), found.missing, found.warnings)
-
-
-Match = Callable[[str], bool]
 
 
 class _Excludes:
@@ -64,26 +64,27 @@ class _Excludes:
     def __init__(self, settings: Projects, force: bool | None) -> None:
         self._settings, self._force = settings, force
         self._folders: dict[tuple[str, str | None], Match] = {}
-        self._patterns: dict[str | None, Match] = {}
+        self._patterns: dict[str | None, Patterns] = {}
         self._projects: dict[tuple[str | None, str], bool] = {}
 
     def __call__(self, path: str, searched: str | None) -> bool:
-        key = (path[: path.rfind(os.sep) + 1], searched)
+        cut = path.rfind(os.sep) + 1
+        key = (path[:cut], searched)
         match = self._folders.get(key)
         if match is None:
-            match = self._folders[key] = self._match(self._settings.of(path), searched)
-        return match(path)
+            match = self._folders[key] = self._match(self._settings.of(path), path[:cut], searched)
+        return match(path[cut:])
 
-    def _match(self, its: Settings, searched: str | None) -> Match:
-        """What matches those files of a folder that are left out."""
+    def _match(self, its: Settings, folder: str, searched: str | None) -> Match:
+        """What matches the names of those files in a folder that are left out."""
         force = its.force_exclude if self._force is None else self._force
         if searched is None and not force:
-            return lambda path: False
+            return lambda name: False
         if searched is not None and self._project(its, searched):
-            return lambda path: True
+            return lambda name: True
         if its.source not in self._patterns:
-            self._patterns[its.source] = Patterns(its.exclude, its.root).match
-        return self._patterns[its.source]
+            self._patterns[its.source] = Patterns(its.exclude, its.root)
+        return self._patterns[its.source].within(folder)
 
     def _project(self, its: Settings, searched: str) -> bool:
         """Whether a project within the folder that is searched is left out by the one around it,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
+from sqlrewrite.nearest import nearest
 
 _PACKAGE = Path(__file__).resolve().parent
 _PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
@@ -73,8 +73,8 @@ def engine(name: str) -> Engine:
         path = Path(name)
     elif not path.is_file():
         known = sorted(found.stem for found in path.parent.glob("*.toml"))
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}, or a .toml file"
+        near = nearest(name, known)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}, or a .toml file"
         raise ConfigError(f"no engine is called {name!r}: {hint}")
     try:
         text = path.read_text(encoding="utf-8")
@@ -101,9 +101,9 @@ def _checked(values: dict[str, Any], source: str) -> Engine:
     types = {found.name: str(found.type) for found in fields(Engine)}
     for key in values:
         if key not in types:
-            near = get_close_matches(key, types, 1)
+            near = nearest(key, types)
             raise ConfigError(
-                f"{source}: unknown key {key!r}" + (f": did you mean {near[0]}?" if near else "")
+                f"{source}: unknown key {key!r}" + (f": did you mean {near}?" if near else "")
             )
     for key, kind in types.items():
         if key not in values:

@@ -79,27 +79,17 @@ def each(
     if cache is None:
         yield from pool.each(partial(once, job), paths, jobs)
         return
-    as_it_was: dict[str, Kept] = {}
-    digests: dict[str, bytes] = {}
-    for path in paths:
-        found, kept = cache.seen(path) or (digest(path, job.limit), None)
-        if kept is not None:
-            as_it_was[path] = kept
-        if found is not None:
-            digests[path] = found
-    others = [it for it in paths if it not in as_it_was]
-    known = cache.known(digests[it] for it in others if it in digests)
-    stored = cache.values([digests[it] for it in others if digests.get(it) in known])
-    fresh = pool.each(
-        partial(_done, job), [it for it in others if digests.get(it) not in known], jobs
-    )
-    for path in paths:
-        if path in as_it_was:
-            kept = as_it_was[path]
+    met = [(path, *(cache.seen(path) or (digest(path, job.limit), None))) for path in paths]
+    others = [(path, found) for path, found, kept in met if kept is None]
+    known = cache.known(found for _, found in others if found is not None)
+    stored = cache.values([found for _, found in others if found is not None and found in known])
+    fresh = pool.each(partial(_done, job), [it for it, found in others if found not in known], jobs)
+    for path, found, kept in met:
+        if kept is not None and found is not None:  # as it was
             result = job.recall(path, None, unpacked(kept))
-            result = result or _recalled(job, path, digests[path], kept, cache)
-        elif digests.get(path) in known:
-            result = _recalled(job, path, digests[path], next(stored), cache)
+            result = result or _recalled(job, path, found, kept, cache)
+        elif found is not None and found in known:
+            result = _recalled(job, path, found, next(stored), cache)
         else:
             result = _taken(job, path, next(fresh), cache)
         # It has changed meanwhile, or what was kept is of no use: done now, and kept another time.

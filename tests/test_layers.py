@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
 
 # From the bottom up: a module imports its own line and the lines before it, never one after it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("sqlrewrite.frozen", "sqlrewrite.collector", "sqlrewrite.deep"),
+    ("sqlrewrite.frozen", "sqlrewrite.collector", "sqlrewrite.deep", "sqlrewrite.nearest"),
     ("sqlrewrite.model", "sqlrewrite.schema"),
     ("sqlrewrite.source",),
     ("sqlrewrite.rulebook", "sqlrewrite.files", "sqlrewrite.pool"),

@@ -236,15 +236,9 @@ class OutputError(Exception):
     """Standard output or error does not take what we write; the message says why."""
 
 
-@contextmanager
-def _output() -> Iterator[None]:
-    """Tells a failure to write to them from what goes wrong with other files."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(f"the output cannot be written: {error.strerror or error}") from error
+def _told(error: OSError) -> OutputError:
+    """A failure to write to them, which is not to be taken for one of other files."""
+    return OutputError(f"the output cannot be written: {error.strerror or error}")
 
 
 class _Output:
@@ -257,12 +251,20 @@ class _Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with _output():
+        try:
             return self._stream.write(text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _told(error) from error
 
     def flush(self) -> None:
-        with _output():
+        try:
             self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _told(error) from error
 
 
 def read_stdin() -> bytes:
@@ -277,10 +279,14 @@ def write_stdout(data: bytes) -> None:
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
-    with _output():
+    try:
         while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
             rest = rest[stream.write(rest) :]
         stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _told(error) from error
 
 
 def copy_to_stdout(path: str) -> None:

@@ -18,6 +18,7 @@ from sqlrewrite.cli.common import Rewriting, read_stdin
 from sqlrewrite.config import Projects, Settings
 from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.nearest import nearest
 from sqlrewrite.pool import WORTH
 from sqlrewrite.projects import gather
 from sqlrewrite.report.styled import Line, Printer, shown
@@ -184,14 +185,12 @@ def _placeless(catalog: Catalog) -> Catalog:
 
 def why_missing(path: str) -> str:
     """What to say of a path that leads nowhere; it may be a command, misspelt."""
-    from difflib import get_close_matches
-
     from sqlrewrite.cli import COMMANDS
 
     if os.path.exists(path):
         return "permission denied"
-    near = get_close_matches(path, COMMANDS, n=1, cutoff=0.8)
-    hint = f"; did you mean the command `dpp-rewrite {near[0]}`?" if near else ""
+    near = nearest(path, COMMANDS, 0.8)
+    hint = f"; did you mean the command `dpp-rewrite {near}`?" if near else ""
     return f"no such file or directory{hint}"
 
 

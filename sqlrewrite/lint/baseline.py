@@ -6,7 +6,6 @@ by its tokens, so that moved lines, other spacing and our own predicates leave i
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -60,6 +59,8 @@ def root_of(path: str) -> str:
 
 def load(path: str) -> Baseline:
     """The baseline in a file. Raises ConfigError where it is missing or not of our form."""
+    import json  # not at each start
+
     try:
         with open(path, encoding="utf-8") as file:
             data = json.load(file)
@@ -100,6 +101,8 @@ def write(path: str, found: Writing) -> int:
     """Writes a baseline, sorted, so that its diff shows what is new: what was found, and what the
     file knew of others that were not read and are still there. Returns how many findings those
     have. Raises ConfigError."""
+    import json
+
     kept = _of_others(path, found)
     entries = [
         {"path": key[0], "code": key[1], "statement": key[2], "subject": key[3], "count": count}

@@ -88,7 +88,8 @@ class Rules:
         if not result.findings:
             return result
         wanted = self.selection.of(result.path, result.findings)
-        return replace(result, findings=tuple(self.baseline.of(result.path, wanted)))
+        found = tuple(self.baseline.of(result.path, wanted))
+        return result if found == result.findings else replace(result, findings=found)
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:

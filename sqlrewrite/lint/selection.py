@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from difflib import get_close_matches
+from functools import lru_cache
 
 from sqlrewrite.files import Patterns
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
 from sqlrewrite.model import ConfigError
+from sqlrewrite.nearest import nearest
 
 NOT_PARSED = "DPP000"
 
@@ -33,6 +34,7 @@ class Selection:
     severities: Mapping[str, str] = field(default_factory=dict)
     root: str = "."
     strict: bool = False
+    _known: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         per_file = [code for _, codes in self.per_file for code in codes]
@@ -48,7 +50,7 @@ class Selection:
         ignored = [
             code
             for pattern, codes in self.per_file
-            if Patterns((pattern,), self.root).match(path)
+            if _patterns(pattern, self.root).match(path)
             for code in codes
         ]
         for finding in found:
@@ -56,8 +58,11 @@ class Selection:
                 yield self._judged(finding)
 
     def _wanted(self, code: str) -> bool:
-        asked = max(_longest(code, self.select or ("DPP",)), _longest(code, self.extend))
-        return asked > _longest(code, self.ignore)
+        found = self._known.get(code)
+        if found is None:
+            asked = max(_longest(code, self.select or ("DPP",)), _longest(code, self.extend))
+            found = self._known[code] = asked > _longest(code, self.ignore)
+        return found
 
     def _judged(self, finding: Finding) -> Finding:
         code = finding.code
@@ -69,6 +74,11 @@ class Selection:
         return replace(finding, severity=severity, counts=counts)
 
 
+@lru_cache(256)
+def _patterns(pattern: str, root: str) -> Patterns:
+    return Patterns((pattern,), root)
+
+
 def _longest(code: str, prefixes: Sequence[str]) -> int:
     """The length of the longest of the prefixes that a code begins with, 0 where none does."""
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
@@ -76,6 +86,6 @@ def _longest(code: str, prefixes: Sequence[str]) -> int:
 
 def _check(code: str) -> None:
     if not any(known.startswith(code) for known in BY_CODE) or not code:
-        near = get_close_matches(code.upper(), BY_CODE, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(BY_CODE)}"
+        near = nearest(code.upper(), BY_CODE)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(BY_CODE)}"
         raise ConfigError(f"no finding has a code that begins with {code!r}: {hint}")

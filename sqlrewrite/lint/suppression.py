@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from sqlrewrite.lint.findings import BY_CODE, Finding, Suppression
 from sqlrewrite.lint.subject import place_of
+from sqlrewrite.nearest import nearest
 from sqlrewrite.rewriter import Examined
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.directives import KINDS, Directive
@@ -56,15 +56,13 @@ def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
     """What is wrong with a directive, or None; ``used`` are the codes that it suppressed,
     ``closing`` says that a region is open before it."""
     if directive.kind not in KINDS:
-        near = get_close_matches(directive.kind, KINDS, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(KINDS)}"
+        near = nearest(directive.kind, KINDS)
+        hint = f"did you mean `{near}`?" if near else f"known: {', '.join(KINDS)}"
         return f"`-- dpp-rewrite: {directive.kind}` is not known: {hint}"
     unknown = [code for code in directive.codes if code not in BY_CODE]
     if unknown:
-        near = get_close_matches(unknown[0], BY_CODE, n=1)
-        return f"no finding has the code {unknown[0]}" + (
-            f": did you mean {near[0]}?" if near else ""
-        )
+        near = nearest(unknown[0], BY_CODE)
+        return f"no finding has the code {unknown[0]}" + (f": did you mean {near}?" if near else "")
     if directive.kind == "on":
         return None if closing else f"`{directive}` ends nothing: there is no `off` before it"
     unused = [code for code in directive.codes if code not in used]

@@ -18,7 +18,7 @@ Line = tuple[tuple[str, str], ...]
 
 def plain(line: Line) -> str:
     """A line without its styles."""
-    return "".join(text for text, _ in line)
+    return "".join([text for text, _ in line])
 
 
 def shown(path: str) -> str:
@@ -60,7 +60,7 @@ class Printer:
     def print(self, lines: Iterable[Line]) -> None:
         """Prints each line; long ones are left to the terminal to wrap, so that they copy whole."""
         if self._console is None and not self.colour:
-            text = "".join(f"{plain(line)}\n" for line in lines)
+            text = "".join([f"{plain(line)}\n" for line in lines])
             self.stream.write(printable(text, self.stream))
         else:
             from rich.text import Text
@@ -72,5 +72,7 @@ class Printer:
 
 def printable(text: str, stream: TextIO) -> str:
     """``text`` as far as the stream's encoding can say it: a report must not fail on an arrow."""
+    if text.isascii():
+        return text
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)

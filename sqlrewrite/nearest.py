@@ -1,0 +1,12 @@
+"""The nearest of the names that there are, for a "did you mean …?"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
+    """The name most like a word, None where none is; ``likeness`` is as in ``difflib``."""
+    from difflib import get_close_matches  # only where something is misspelt, and not at each start
+
+    return next(iter(get_close_matches(word, list(known), 1, likeness)), None)
