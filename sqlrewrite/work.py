@@ -64,7 +64,7 @@ class Job(Protocol[Result]):
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Result]):
     """A file that was worked on: its ``stamp`` where it may be known by it, the hash of its bytes,
-    what is kept. There is no ``result`` where a few numbers say it all."""
+    what is kept. There is no ``result`` where that says it all."""
 
     result: Result | None
     stamp: Stamp | None = None
@@ -122,8 +122,10 @@ def _done(job: Job[Result], path: str) -> Done[Result]:
     value = job.keep(result)
     if value is None:
         return Done(result)
-    quiet = _few(value) and job.recall(path, None, value) is not None
-    return Done(None if quiet else result, stamp, hashed(data), packed(value))
+    kept = packed(value)
+    # What is kept is sent anyway, and often says it all.
+    told = kept is not None and job.recall(path, None, value) is not None
+    return Done(None if told else result, stamp, hashed(data), kept)
 
 
 def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Result | None:
@@ -132,7 +134,8 @@ def _taken(job: Job[Result], path: str, done: Done[Result], cache: Cache) -> Res
         return done.result
     cache.put(done.digest, done.kept)
     cache.note(path, done.stamp, done.digest, done.kept)
-    return done.result or job.recall(path, None, unpacked(done.kept))
+    value = unpacked(done.kept) if done.result is None else None
+    return done.result if value is None else job.recall(path, None, value)
 
 
 def _recalled(

@@ -23,6 +23,8 @@ _BY_ITSELF = "the engine prunes by itself"
 
 def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
+    if not subject.managed:
+        return
     all_of_it = subject.full is subject.part
     unwanted = subject.gone if all_of_it else stale(subject.stripped, subject.full)
     left = left_to_engine(subject.part.candidates)

@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -101,12 +102,15 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        found, bugs = lint(text, request.catalog, request.options())
+        found, bugs = lint(text, request.catalog, _options(request))
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return Linted(path, text, failures=(internal_error(error),))
     return Linted(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
+
+
+_options = lru_cache(8)(Request.options)
 
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:

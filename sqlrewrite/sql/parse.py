@@ -8,6 +8,7 @@ before parsing, and left alone with a reason.
 from __future__ import annotations
 
 import re
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask
 NOT_PARSED = "DPP000"
 
 _DIALECT = Spark()
+_OF_THREAD = threading.local()
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
@@ -161,7 +163,7 @@ def lex(text: str, refer: Refer = _no_name) -> Lexed:
 
 def _lex(text: str) -> Lexed:
     try:
-        return Lexed(_DIALECT.tokenize(text))
+        return Lexed(_tokens(text))
     except _LEXER_ERRORS:
         pass
     tokens: list[Token] = []
@@ -170,7 +172,7 @@ def _lex(text: str) -> Lexed:
     for end in _semicolons(text):
         chunk = text[start:end]
         try:
-            tokens += [_shifted(token, start, line) for token in _DIALECT.tokenize(chunk)]
+            tokens += [_shifted(token, start, line) for token in _tokens(chunk)]
         except _LEXER_ERRORS:
             offset = start + len(chunk) - len(chunk.lstrip())
             failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
@@ -226,10 +228,21 @@ def statements(
         yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
 
 
+def _tokens(text: str) -> list[Token]:
+    """Spark's tokens, by the one tokenizer of this thread: to make one takes as long as to lex a
+    line. Raises sqlglot's TokenError."""
+    try:
+        tokenizer = _OF_THREAD.tokenizer
+    except AttributeError:
+        tokenizer = _OF_THREAD.tokenizer = _DIALECT.tokenizer()
+    found: list[Token] = tokenizer.tokenize(text)
+    return found
+
+
 def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
-    tokens = _DIALECT.tokenize(masked.text)
+    tokens = _tokens(masked.text)
     return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
 
 
