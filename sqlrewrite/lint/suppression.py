@@ -14,7 +14,7 @@ from sqlrewrite.lint.subject import place_of
 from sqlrewrite.nearest import nearest
 from sqlrewrite.rewriter import Examined
 from sqlrewrite.schema import Catalog
-from sqlrewrite.sql.directives import KINDS, Directive
+from sqlrewrite.sql.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
 
 UNUSED = "DPP008"
@@ -48,6 +48,8 @@ def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> 
             place = place_of(directives.lines, directive.span)
             severity = BY_CODE[UNUSED].severity
             help = "take the comment off, or the code out of it"
+            if directive.kind == BLOCK:
+                help = f"write `-- {SIGN} …`, or take the comment off"
             yield Finding(UNUSED, message, place, str(directive), "", severity, help)
         closing = directive.kind == "off" or (closing and directive.kind != "on")
 
@@ -55,6 +57,8 @@ def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> 
 def _message(directive: Directive, used: set[str], closing: bool) -> str | None:
     """What is wrong with a directive, or None; ``used`` are the codes that it suppressed,
     ``closing`` says that a region is open before it."""
+    if directive.kind == BLOCK:
+        return f"`{directive}` does nothing: only a line comment suppresses findings"
     if directive.kind not in KINDS:
         near = nearest(directive.kind, KINDS)
         hint = f"did you mean `{near}`?" if near else f"known: {', '.join(KINDS)}"

@@ -1,7 +1,7 @@
 """Comments that speak to us: ``-- dpp-rewrite: ignore`` and its kin, and what they cover.
 
 In come a text and its tokens, out come ``Directives``, which answer whether a place is covered.
-Only ``--`` comments count; what stands in a string or in ``/* … */`` does not.
+Only ``--`` comments count; one in ``/* … */`` is told apart, and in a string there is none.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from sqlrewrite.source import Lines
 
 SIGN = "dpp-rewrite:"
 KINDS = ("ignore", "ignore-file", "off", "on")
+BLOCK = "/*"
+"""The kind of one that stands in a comment of the other sort, and does nothing."""
 
 ADDING = frozenset({"DPP001"})
 """Who ignores this finding wants nothing added to the scan; what stands there is mended."""
@@ -26,6 +28,7 @@ MENDING = frozenset({"DPP002", "DPP003"})
 """Who ignores one of these wants what an earlier run has written left as it is."""
 
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_BLOCK = re.compile(r"/\*\s*dpp-rewrite:")
 _DIRECTIVE = re.compile(
     r"--[ \t]*dpp-rewrite:[ \t]*(?P<kind>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]]*)\])?[ \t]*(?P<why>.*)"
 )
@@ -47,6 +50,8 @@ class Directive:
         return not self.codes or code in self.codes
 
     def __str__(self) -> str:
+        if self.kind == BLOCK:
+            return f"/* {SIGN} … */"
         codes = f"[{', '.join(self.codes)}]" if self.codes else ""
         return f"-- {SIGN} {self.kind}{codes}"
 
@@ -101,9 +106,12 @@ def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directi
         if at < 0:
             continue
         for comment in _COMMENT.finditer(text, end, start):
+            span = Span(*comment.span())
+            if _BLOCK.match(comment.group()):
+                yield Directive(BLOCK, (), comment.group(), span, lines.place(span.start)[0])
             match = None
             if comment.group().startswith("--"):
-                match = _DIRECTIVE.search(text, comment.start(), comment.end())
+                match = _DIRECTIVE.search(text, *comment.span())
             if match is None:
                 continue
             codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))
