@@ -8,9 +8,6 @@ it. What fails it is discarded, and reported as a bug of ours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-
-from sqlglot import Token
 
 from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.pruning.placement import Slot
@@ -19,7 +16,7 @@ from sqlrewrite.source import apply
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import without
-from sqlrewrite.sql.parse import TokenError, shifted, tokenize
+from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.sql.templates import Refer
 from sqlrewrite.sql.verify import condition_gained, is_query, where_gained
 
@@ -57,16 +54,8 @@ def check(
     before = text[start:end]
     after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
     before, after = lead + before, lead + after
-    # What stands before the last token of the condition is lexed already.
-    last = clause.condition.end - 1
-    kept = tokens[first:last] if edits[0].offset > tokens[last].start else []
-    anew = (tokens[last].start - start if kept else 0) + len(lead)
     try:
-        lexed = [
-            *_lexed(lead),
-            *(shifted(token, len(lead) - start) for token in kept),
-            *(shifted(token, anew) for token in tokenize(after[anew:], refer)),
-        ]
+        lexed = tokenize(after, refer)
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
@@ -79,11 +68,6 @@ def check(
         tree = bound.condition(found.block, found.on)
         gained = tree is not None and condition_gained(tree, lexed[2:], after, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
-
-
-@lru_cache(16)
-def _lexed(lead: str) -> list[Token]:
-    return tokenize(lead)
 
 
 def _outlined(text: str, queries: Sequence[str]) -> str:

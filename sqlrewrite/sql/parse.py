@@ -172,7 +172,7 @@ def _lex(text: str) -> Lexed:
     for end in _semicolons(text):
         chunk = text[start:end]
         try:
-            tokens += [shifted(token, start, line) for token in _tokens(chunk)]
+            tokens += [_shifted(token, start, line) for token in _tokens(chunk)]
         except _LEXER_ERRORS:
             offset = start + len(chunk) - len(chunk.lstrip())
             failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
@@ -181,8 +181,8 @@ def _lex(text: str) -> Lexed:
     return Lexed(tokens, tuple(failures))
 
 
-def shifted(token: Token, offset: int, line: int = 0) -> Token:
-    """A token of a part of a text as one of the whole."""
+def _shifted(token: Token, offset: int, line: int) -> Token:
+    """A token of a part of the text as one of the whole."""
     return Token(
         token.token_type,
         token.text,
@@ -414,7 +414,6 @@ __all__ = [
     "TokenError",
     "parse_condition",
     "parse_tokens",
-    "shifted",
     "statements",
     "tokenize",
 ]
