@@ -235,14 +235,17 @@ class Patterns:
 
     def within(self, folder: str) -> Match:
         """What tells of a name in a folder whether a pattern fits it there, or fits the folder."""
+        names, paths = self._names, self._paths
+        if names is None and paths is None:  # and on Windows a folder may be on another drive
+            return lambda name: False
         below = os.path.relpath(folder or os.curdir, self._root)
         parts = [] if below == os.curdir else below.split(os.sep)
         above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
-        names, paths = self._names, self._paths
         if (names and any(map(names, parts))) or (paths and any(map(paths, above))):
             return lambda name: True
         if paths is None:
-            return names or (lambda name: False)
+            assert names is not None
+            return names
         before = f"{above[-1]}/" if above else ""
         if names is None:
             return lambda name: paths(before + name)

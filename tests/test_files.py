@@ -234,3 +234,14 @@ def test_patterns_are_read_as_gitignore_s(pattern: str, fits: str, leaves: str) 
     match = Patterns([pattern], "root").match
     assert [it for it in fits.split() if not match(f"root/{it}")] == []
     assert [it for it in leaves.split() if match(f"root/{it}")] == []
+
+
+def test_no_patterns_on_another_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no relative path from one drive to another; where nothing is excluded, none is
+    needed."""
+
+    def refuse(path: str, start: str) -> str:
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr("os.path.relpath", refuse)
+    assert not Patterns((), ".").match("D:/queries/q.sql")
