@@ -34,7 +34,6 @@ class Selection:
     severities: Mapping[str, str] = field(default_factory=dict)
     root: str = "."
     strict: bool = False
-    _known: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         per_file = [code for _, codes in self.per_file for code in codes]
@@ -54,15 +53,9 @@ class Selection:
             for code in codes
         ]
         for finding in found:
-            if self._wanted(finding.code) and not _longest(finding.code, ignored):
+            wanted = _wanted(finding.code, self.select or ("DPP",), self.extend, self.ignore)
+            if wanted and not _longest(finding.code, ignored):
                 yield self._judged(finding)
-
-    def _wanted(self, code: str) -> bool:
-        found = self._known.get(code)
-        if found is None:
-            asked = max(_longest(code, self.select or ("DPP",)), _longest(code, self.extend))
-            found = self._known[code] = asked > _longest(code, self.ignore)
-        return found
 
     def _judged(self, finding: Finding) -> Finding:
         code = finding.code
@@ -77,6 +70,13 @@ class Selection:
 @lru_cache(256)
 def _patterns(pattern: str, root: str) -> Patterns:
     return Patterns((pattern,), root)
+
+
+@lru_cache(256)
+def _wanted(
+    code: str, select: tuple[str, ...], extend: tuple[str, ...], ignore: tuple[str, ...]
+) -> bool:
+    return max(_longest(code, select), _longest(code, extend)) > _longest(code, ignore)
 
 
 def _longest(code: str, prefixes: Sequence[str]) -> int:

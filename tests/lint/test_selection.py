@@ -41,6 +41,12 @@ def test_selected(selection: Selection, codes: str, findings: list[Finding]) -> 
     assert _codes(selection, findings) == codes
 
 
+def test_one_made_of_another_judges_anew(findings: list[Finding]) -> None:
+    selection = Selection(ignore=("DPP007",))
+    assert _codes(selection, findings) == "0 1 2 3 4 5 6 8 9"
+    assert _codes(replace(selection, ignore=()), findings) == "0 1 2 3 4 5 6 7 8 9"
+
+
 def test_per_file_ignores_are_of_paths_from_the_root(findings: list[Finding]) -> None:
     selection = Selection(per_file=(("legacy/*.sql", ("DPP",)),), root="repo")
     assert _codes(selection, findings, "repo/legacy/q.sql") == ""
