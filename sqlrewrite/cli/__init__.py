@@ -83,7 +83,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     try:
         program.main(args, prog_name="dpp-rewrite")
     except SystemExit as end:
-        if args is None and "pyspark" not in sys.modules:  # which has a Java to take down
+        if args is None and not _has_others():
             _end(end.code)
         raise
     except Exception as error:
@@ -93,6 +93,12 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
         fail(f"Error: {internal_error(error).message}")
     sys.exit(0)
+
+
+def _has_others() -> bool:
+    """Whether there are processes to be taken down with ours: a Java, workers."""
+    pools = sys.modules.get("multiprocessing")
+    return "pyspark" in sys.modules or bool(pools and pools.active_children())
 
 
 def _end(status: object) -> None:
