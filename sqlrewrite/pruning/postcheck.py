@@ -13,12 +13,12 @@ from sqlrewrite.model import MARKER, Edit
 from sqlrewrite.pruning.placement import Slot
 from sqlrewrite.pruning.predicates import Predicate
 from sqlrewrite.source import apply
+from sqlrewrite.sql import verify
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.sql.templates import Refer
-from sqlrewrite.sql.verify import condition_gained, is_query, where_gained
 
 
 def check(
@@ -48,25 +48,25 @@ def check(
     # the clause with a number in its place.
     queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
     for query in queries:
-        if query not in known and not is_query(query, refer):
+        if query not in known and not verify.is_query(query, refer):
             return "a key query does not read as a query"
         known.add(query)
     before = text[start:end]
     after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
     before, after = lead + before, lead + after
     try:
-        lexed = tokenize(after, refer)
+        read = verify.clause(after, clause.keyword is None, refer)
     except TokenError:
         return "the result cannot be lexed"
     # A predicate of ours that stays, because its scan is suppressed, is on both sides.
     bare = without(before, tokenize(before)) if MARKER in before else before
-    if without(after, lexed) != bare:
+    if read.bare != bare:
         return "a second run would not find the text as it was"
     if clause.keyword is None:
-        gained = where_gained(bound.selects[found.block], lexed, after, len(predicates))
+        gained = verify.where_gained(bound.selects[found.block], read.tree, len(predicates))
     else:
         tree = bound.condition(found.block, found.on)
-        gained = tree is not None and condition_gained(tree, lexed[2:], after, len(predicates))
+        gained = verify.condition_gained(tree, read.tree, len(predicates))
     return None if gained else "the result does not read as the query and the predicate"
 
 

@@ -8,17 +8,23 @@ shows that the end is where the tree has it. For a new WHERE the FROM before it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
 from sqlrewrite.sql.templates import SIGNS, Refer
 from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
+
+_LONG = 1000
+"""A clause of more characters is not like another."""
 
 _NUMBER = re.compile(r"\b[0-9]+\b")
 
@@ -45,31 +51,55 @@ def _is_query(lex: Callable[[], list[Token]], text: str) -> bool:
     return isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query)
 
 
-def condition_gained(before: exp.Expr, after: Sequence[Token], text: str, count: int) -> bool:
-    """Whether the tail of a condition that ``after`` are the tokens of (of ``text``) is the tail of
-    ``before`` and ``count`` predicates more, as conjuncts at the top; or they are all in front.
-    """
-    try:
-        new = conjunct_trees(parse_condition(after, text))
-    except (SqlglotError, ValueError):
+@dataclass(frozen=True, slots=True, eq=False)
+class Clause:
+    """The text of a clause, behind its SELECT: the same without predicates of ours, and the tree of
+    its condition, or of all of it; None where it does not parse."""
+
+    bare: str
+    tree: exp.Expr | None
+
+
+def clause(text: str, whole: bool, refer: Refer) -> Clause:
+    """What a clause is read as: ``SELECT WHERE condition``, or ``SELECT 1 FROM …`` as a ``whole``.
+    Raises sqlglot's TokenError."""
+    if len(text) > _LONG or any(sign in text for sign in SIGNS):
+        return _clause(lambda: tokenize(text, refer), text, whole)
+    return _plain_clause(text, whole)
+
+
+@lru_cache(256)  # they share what ties them, too
+def _plain_clause(text: str, whole: bool) -> Clause:
+    return _clause(lambda: tokenize(text), text, whole)
+
+
+def _clause(lex: Callable[[], list[Token]], text: str, whole: bool) -> Clause:
+    tokens = lex()
+    tree = None
+    with suppress(SqlglotError, ValueError):
+        tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
+    return Clause(without(text, tokens), tree)
+
+
+def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int) -> bool:
+    """Whether the tail of a condition is the tail of the one ``before`` and ``count`` predicates
+    more, as conjuncts at the top; or they are all in front."""
+    if before is None or after is None:
         return False
-    old = conjunct_trees(before)
+    old, new = conjunct_trees(before), conjunct_trees(after)
     tail = old[len(old) + count - len(new) :] if count < len(new) <= len(old) + count else []
     return _gained(tail, new, count)
 
 
-def where_gained(before: exp.Select, after: Sequence[Token], text: str, count: int) -> bool:
-    """Whether ``after``, the tokens of a SELECT (of ``text``), has the FROM of another SELECT and a
-    new WHERE of just ``count`` predicates."""
-    try:
-        new = parse_tokens(list(after), text)
-    except (SqlglotError, ValueError):
-        return False
-    where = new.args.get("where")
+def where_gained(before: exp.Select, after: exp.Expr | None, count: int) -> bool:
+    """Whether a SELECT has the FROM of the one ``before`` and a new WHERE of just ``count``
+    predicates."""
+    where = after.args.get("where") if after is not None else None
     return (
-        where is not None
+        after is not None
+        and where is not None
         and _gained([], conjunct_trees(where.this), count)
-        and all(same_tree(new.args.get(key), before.args.get(key)) for key in _FROM)
+        and all(same_tree(after.args.get(key), before.args.get(key)) for key in _FROM)
     )
 
 
