@@ -32,8 +32,9 @@ def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
     more, numbers = len(numbers) > MOST_LINES, numbers[:MOST_LINES]
     cut = numbers[-1]
     margin = len(str(cut))
-    gutter: Line = ((f"{'':>{margin}} | ", "cyan"),)
-    yield ((f"{'':>{margin}} |", "cyan"),)
+    gutter = (f"{'':>{margin}} | ", "cyan")
+    empty: Line = ((f"{'':>{margin}} |", "cyan"),)
+    yield empty
     for number in numbers:
         line = lines.get(number, "")
         inside = place.line <= number <= place.end_line
@@ -47,10 +48,10 @@ def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
             blank = " " * (len(head) + _cells(line[left:start]))
             carets = "^" * max(1, _cells(line[start : min(end, left + _WIDTH)]))
             code = f" {finding.code}" if number == min(cut, place.end_line) else ""
-            yield (*gutter, (blank + carets + code, STYLES[finding.severity]))
+            yield (gutter, (blank + carets + code, STYLES[finding.severity]))
     if more:
-        yield ((f"{'':>{margin}} | ", "cyan"), ("…", ""))
-    yield ((f"{'':>{margin}} |", "cyan"),)
+        yield (gutter, ("…", ""))
+    yield empty
 
 
 def _left(start: int) -> int:
