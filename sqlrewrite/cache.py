@@ -92,13 +92,12 @@ class Cache:
 
     def seen(self, path: str) -> Seen | None:
         """What is known of a file that is as it was when it was noted; None of any other."""
-        cut = path.rfind(os.sep) + 1  # ``os.path.split`` takes thrice the time
-        above = path[:cut]
+        above, name = _cut(path)
         known = self._folders.get(above)
         if known is None:
             known = self._folders[above] = self._folder(above)
             self._met[above] = {}
-        entry = known.get(path[cut:])
+        entry = known.get(name)
         if entry is None:
             return None
         try:
@@ -109,8 +108,7 @@ class Cache:
 
     def note(self, path: str, found: Stamp | None, digest: bytes, kept: Kept) -> None:
         """Keeps what a file is known by, for ``seen``."""
-        cut = path.rfind(os.sep) + 1
-        above, name = path[:cut], path[cut:]
+        above, name = _cut(path)
         if found is not None and above in self._met:
             little = None if len(kept) > _LITTLE else kept
             self._met[above][name] = (found, digest, little)
@@ -188,6 +186,12 @@ class Cache:
                 self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
                 self._database.execute(f"PRAGMA user_version = {today}")
             self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
+
+
+def _cut(path: str) -> tuple[str, str]:
+    """A path's folder, with its separator, and name: ``os.path.split`` takes thrice the time."""
+    cut = path.rfind(os.sep) + 1
+    return path[:cut], path[cut:]
 
 
 def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

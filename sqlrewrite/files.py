@@ -90,14 +90,10 @@ class _Search:
         if names is None:
             yield from self._walk(folder)
             return
-        above, entries = None, dict[str, os.DirEntry[str]]()
         for name in sorted(names):
             path = folder + name
             cut = path.rfind(os.sep) + 1
-            if path[:cut] != above:  # as few do that follow each other
-                above = path[:cut]
-                entries = self._entries(above)
-            entry = entries.get(path[cut:])
+            entry = self._entries(path[:cut]).get(path[cut:])
             if entry is None:  # deleted, and git still lists it
                 continue
             if real := self._wanted(path, entry):
@@ -226,6 +222,7 @@ class Patterns:
         whole = (it.removeprefix("./").removeprefix("/") for it in plain if "/" in it)
         self._names = _matcher([it for it in plain if "/" not in it])
         self._paths = _matcher([path for it in whole for path in _spelled_out(it)])
+        self._some = bool(plain)
         self._root = root
 
     def match(self, path: str) -> bool:
@@ -236,19 +233,14 @@ class Patterns:
     def within(self, folder: str) -> Match:
         """What tells of a name in a folder whether a pattern fits it there, or fits the folder."""
         names, paths = self._names, self._paths
-        if names is None and paths is None:  # and on Windows a folder may be on another drive
-            return lambda name: False
+        if not self._some:  # and on Windows a folder may be on another drive
+            return _never
         below = os.path.relpath(folder or os.curdir, self._root)
         parts = [] if below == os.curdir else below.split(os.sep)
         above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
-        if (names and any(map(names, parts))) or (paths and any(map(paths, above))):
+        if any(map(names, parts)) or any(map(paths, above)):
             return lambda name: True
-        if paths is None:
-            assert names is not None
-            return names
         before = f"{above[-1]}/" if above else ""
-        if names is None:
-            return lambda name: paths(before + name)
         return lambda name: names(name) or paths(before + name)
 
 
@@ -259,10 +251,14 @@ def _spelled_out(pattern: str) -> Iterator[str]:
         yield pieces[0] + "".join(map(add, folders, pieces[1:]))
 
 
-def _matcher(patterns: Sequence[str]) -> Match | None:
-    """Whether any of the patterns fits, None where there is none."""
+def _never(text: str) -> bool:
+    return False
+
+
+def _matcher(patterns: Sequence[str]) -> Match:
+    """Whether any of the patterns fits."""
     if not patterns:
-        return None
+        return _never
     case = re.IGNORECASE if os.path.normcase("A") == "a" else re.NOFLAG
     fit = re.compile("|".join(map(translate, patterns)), case).match
     return lambda text: fit(text) is not None

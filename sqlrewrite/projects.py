@@ -45,12 +45,9 @@ def gather(
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     found = find((path for path in paths if path not in without), excluded)
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
-    last, files = None, list[str]()
     for path in found.files:
         its = settings.of(stdin if path == STDIN else path)
-        if its is not last:  # as most are that follow each other
-            last, (_, files) = its, projects.setdefault(its.source, (its, []))
-        files.append(path)
+        projects.setdefault(its.source, (its, []))[1].append(path)
     if not projects:
         its = settings.at(stdin if paths[0] == STDIN else paths[0])
         projects[its.source] = (its, [])

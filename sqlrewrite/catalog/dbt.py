@@ -21,7 +21,7 @@ from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.snapshot import parsed_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.schema import Catalog, CatalogError, Name, Reference, Relation, Table, View
-from sqlrewrite.sql.templates import SIGNS, mask
+from sqlrewrite.sql.templates import mask, templated
 
 # Adapters whose tables Spark reads; the names and types of any other are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
@@ -141,7 +141,7 @@ def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
         done = template.end
     pieces.append(masked.text[done:])
     query = "".join(pieces).strip()
-    literal = any(sign in query for sign in SIGNS)  # in a string, for dbt to fill in
+    literal = templated(query)  # in a string, for dbt to fill in
     return None if masked.obstacles or literal else query or None
 
 

@@ -221,7 +221,7 @@ def printer(*, err: bool, color: bool | None) -> Printer:
     if stream is None:  # closed by whoever started us
         stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the run
     colour = _wants_colour(stream.isatty()) if color is None else color
-    return Printer(cast(TextIO, _Output(stream)), colour=colour)
+    return Printer(cast(TextIO, _Stream(stream)), colour=colour)
 
 
 def _wants_colour(terminal: bool) -> bool:
@@ -236,12 +236,22 @@ class OutputError(Exception):
     """Standard output or error does not take what we write; the message says why."""
 
 
-def _told(error: OSError) -> OutputError:
-    """A failure to write to them, which is not to be taken for one of other files."""
-    return OutputError(f"the output cannot be written: {error.strerror or error}")
-
-
 class _Output:
+    """What tells a failure to write to them from what goes wrong with other files: a context, of
+    no state, as a generator's would take more time than most of the writing."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError) and not isinstance(error, BrokenPipeError):
+            what = f"the output cannot be written: {error.strerror or error}"
+            raise OutputError(what) from error
+
+
+_OUTPUT = _Output()
+
+
+class _Stream:
     """A stream whose failures are told."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -251,20 +261,12 @@ class _Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        try:
+        with _OUTPUT:
             return self._stream.write(text)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _told(error) from error
 
     def flush(self) -> None:
-        try:
+        with _OUTPUT:
             self._stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _told(error) from error
 
 
 def read_stdin() -> bytes:
@@ -279,14 +281,10 @@ def write_stdout(data: bytes) -> None:
     if sys.stdout is None:
         raise OutputError("standard output is closed")
     stream, rest = sys.stdout.buffer, memoryview(data)
-    try:
+    with _OUTPUT:
         while rest:  # under PYTHONUNBUFFERED the stream is raw, and one call may write only a part
             rest = rest[stream.write(rest) :]
         stream.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _told(error) from error
 
 
 def copy_to_stdout(path: str) -> None:

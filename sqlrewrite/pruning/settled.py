@@ -15,7 +15,7 @@ from sqlrewrite.pruning.predicates import Predicate
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.managed import Earlier
 from sqlrewrite.sql.parse import tokenize
-from sqlrewrite.sql.templates import SIGNS
+from sqlrewrite.sql.templates import templated
 
 
 def earlier_in(
@@ -60,7 +60,7 @@ def says_the_same(one: str, other: str) -> bool:
     """Whether two marked predicates say the same: spaces and line breaks between tokens do not."""
     if one == other:
         return True
-    if any(text.count(MARKER) > 1 or any(sign in text for sign in SIGNS) for text in (one, other)):
+    if any(text.count(MARKER) > 1 or templated(text) for text in (one, other)):
         return False
     (before, _, note), (after, _, other_note) = one.partition(MARKER), other.partition(MARKER)
     return note == other_note and _words(before) == _words(after)

@@ -50,7 +50,6 @@ from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import bare, by_position, conjunct_trees, several, short_names
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
-_EMPTY = Call("tuple")
 _NO_CTES: Mapping[str, int] = {}
 
 
@@ -403,7 +402,7 @@ class Binder(RelationBinder):
             by_position(item, shown) or translator.translate(item) for item in group.expressions
         )
         # GROUP BY () is one group, of all rows or of none.
-        empty = not keys or any(isinstance(it, Call) and it == _EMPTY for it in keys)
+        empty = not keys or Call("tuple") in keys
         return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
     def _order(

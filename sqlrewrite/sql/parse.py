@@ -20,10 +20,9 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits
-from sqlrewrite.schema import Name, Reference
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.limits import exceeded
-from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask
+from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask, no_name
 
 NOT_PARSED = "DPP000"
 
@@ -97,10 +96,6 @@ _BEFORE_QUERY = frozenset(
 )
 
 
-def _no_name(reference: Reference) -> Name | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a statement was not read: an offset into the text, and a sentence.
@@ -128,7 +123,7 @@ class Statement:
     tokens: Sequence[Token]
     tree: exp.Expr | None
     failure: Failure | None = None
-    refer: Refer = _no_name
+    refer: Refer = no_name
     end: int = 0
 
     @property
@@ -146,10 +141,10 @@ class Lexed:
     failures: tuple[Failure, ...] = ()
     templates: tuple[Template, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
-    refer: Refer = _no_name
+    refer: Refer = no_name
 
 
-def lex(text: str, refer: Refer = _no_name) -> Lexed:
+def lex(text: str, refer: Refer = no_name) -> Lexed:
     """The tokens of a text; where it cannot be lexed whole, statement by statement. ``refer`` says
     what the templates in it refer to."""
     masked = mask(text)
@@ -239,7 +234,7 @@ def _tokens(text: str) -> list[Token]:
     return found
 
 
-def tokenize(text: str, refer: Refer = _no_name) -> list[Token]:
+def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
     tokens = _tokens(masked.text)

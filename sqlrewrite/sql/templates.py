@@ -26,7 +26,13 @@ from sqlrewrite.schema import Name, Reference
 Refer = Callable[[Reference], Name | None]
 """The name that a ``ref`` or ``source`` stands for, as a catalog knows it."""
 
-SIGNS = ("{{", "{%", "{#", "${", "-- Databricks notebook source")
+
+def no_name(reference: Reference) -> Name | None:
+    """Where no catalog is at hand."""
+    return None
+
+
+_SIGNS = ("{{", "{%", "{#", "${", "-- Databricks notebook source")
 
 # What may open in SQL code, and what matters inside of what it opens until it ends.
 _CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{")
@@ -101,9 +107,14 @@ def is_template(name: str) -> bool:
     return name.startswith("{{")
 
 
+def templated(text: str) -> bool:
+    """Whether there may be a template in a text."""
+    return any(sign in text for sign in _SIGNS)
+
+
 def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
-    if not any(sign in text for sign in SIGNS):
+    if not templated(text):
         return Masked(text)
     return _Scan(text).run()
 

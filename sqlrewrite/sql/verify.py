@@ -8,17 +8,16 @@ shows that the end is where the tree has it. For a new WHERE the FROM before it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 
-from sqlglot import Token, TokenType, exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
-from sqlrewrite.sql.templates import SIGNS, Refer
+from sqlrewrite.sql.templates import Refer, no_name, templated
 from sqlrewrite.sql.trees import conjunct_trees
 
 _FROM = ("from_", "joins", "laterals")
@@ -31,24 +30,23 @@ _NUMBER = re.compile(r"\b[0-9]+\b")
 
 def is_query(text: str, refer: Refer) -> bool:
     """Whether a text is one query in parentheses, its templates read with ``refer``."""
-    if any(sign in text for sign in SIGNS):
-        return _is_query(lambda: tokenize(text, refer), text)
+    if templated(text):
+        return _is_query(text, refer)
     return _is_plain_query(_NUMBER.sub("1", text))  # which reads the same, whatever its numbers are
 
 
-@lru_cache(1024)  # the queries of a warehouse share their dimensions, and so their key queries
-def _is_plain_query(text: str) -> bool:
-    return _is_query(lambda: tokenize(text), text)
-
-
-def _is_query(lex: Callable[[], list[Token]], text: str) -> bool:
+def _is_query(text: str, refer: Refer = no_name) -> bool:
     try:
+        lexed = tokenize(text, refer)
         # A hint's text would be lexed and parsed once more; it decides nothing.
-        tokens = [token for token in lex() if token.token_type is not TokenType.HINT]
-        tree = parse_tokens(tokens, text)
+        tree = parse_tokens([it for it in lexed if it.token_type is not TokenType.HINT], text)
     except (SqlglotError, ValueError):
         return False
     return isinstance(tree, exp.Subquery) and isinstance(tree.this, exp.Query)
+
+
+# The queries of a warehouse share their dimensions, and so their key queries.
+_is_plain_query = lru_cache(1024)(_is_query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,22 +61,19 @@ class Clause:
 def clause(text: str, whole: bool, refer: Refer) -> Clause:
     """What a clause is read as: ``SELECT WHERE condition``, or ``SELECT 1 FROM …`` as a ``whole``.
     Raises sqlglot's TokenError."""
-    if len(text) > _LONG or any(sign in text for sign in SIGNS):
-        return _clause(lambda: tokenize(text, refer), text, whole)
+    if len(text) > _LONG or templated(text):
+        return _clause(text, whole, refer)
     return _plain_clause(text, whole)
 
 
-@lru_cache(256)  # they share what ties them, too
-def _plain_clause(text: str, whole: bool) -> Clause:
-    return _clause(lambda: tokenize(text), text, whole)
-
-
-def _clause(lex: Callable[[], list[Token]], text: str, whole: bool) -> Clause:
-    tokens = lex()
-    tree = None
+def _clause(text: str, whole: bool, refer: Refer = no_name) -> Clause:
+    tokens, tree = tokenize(text, refer), None
     with suppress(SqlglotError, ValueError):
         tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
     return Clause(without(text, tokens), tree)
+
+
+_plain_clause = lru_cache(256)(_clause)  # they share what ties them, too
 
 
 def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int) -> bool:
@@ -94,10 +89,11 @@ def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int
 def where_gained(before: exp.Select, after: exp.Expr | None, count: int) -> bool:
     """Whether a SELECT has the FROM of the one ``before`` and a new WHERE of just ``count``
     predicates."""
-    where = after.args.get("where") if after is not None else None
+    if after is None:
+        return False
+    where = after.args.get("where")
     return (
-        after is not None
-        and where is not None
+        where is not None
         and _gained([], conjunct_trees(where.this), count)
         and all(same_tree(after.args.get(key), before.args.get(key)) for key in _FROM)
     )
