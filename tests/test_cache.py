@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from sqlrewrite import Catalog, rewriter, runner, work
 from sqlrewrite.cache import Cache, fingerprint
 from sqlrewrite.cli import program
-from sqlrewrite.lint import run as lint_run
+from sqlrewrite.linting import run as lint_run
 from sqlrewrite.model import MARKER
 from sqlrewrite.pool import WORTH
 from sqlrewrite.runner import Request

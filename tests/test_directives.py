@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER, Verdict
 from sqlrewrite.options import options
 from sqlrewrite.rewriter import stripped

@@ -52,7 +52,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.rewriter",),
     ("sqlrewrite",),  # the public face: its __init__ alone
     ("sqlrewrite.runner", "sqlrewrite.cache", "sqlrewrite.work"),
-    ("sqlrewrite.lint",),
+    ("sqlrewrite.linting",),
     ("sqlrewrite.spark",),
     ("sqlrewrite.report",),
     ("sqlrewrite.cli",),

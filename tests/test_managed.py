@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER
 from sqlrewrite.rewriter import stripped
 from tests.rule_cases import catalog_of

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER, Rewrite
 from sqlrewrite.options import Keys
 from sqlrewrite.rewriter import stripped

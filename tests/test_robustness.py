@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER
 from sqlrewrite.options import NESTING_MOST, Limits, options
 

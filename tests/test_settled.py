@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER
 from sqlrewrite.pruning.settled import says_the_same
 from tests.rule_cases import catalog_of

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, ConfigError, rewrite
 from sqlrewrite.cli import program
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER, Rewrite, Verdict
 from sqlrewrite.options import Keys, RefusedError, Resolve, ResolveError, not_asked, options
 from sqlrewrite.rewriter import stripped

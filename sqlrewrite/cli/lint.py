@@ -34,9 +34,9 @@ from sqlrewrite.cli.many import (
 from sqlrewrite.config import Settings
 from sqlrewrite.files import repository
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint import baseline
-from sqlrewrite.lint.run import Linted, Rules, Sum, Task, run, unread
-from sqlrewrite.lint.selection import Selection
+from sqlrewrite.linting import baseline
+from sqlrewrite.linting.run import Linted, Rules, Sum, Task, run, unread
+from sqlrewrite.linting.selection import Selection
 from sqlrewrite.model import ConfigError
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Line, Printer, shown

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.model import MARKER
 from sqlrewrite.rewriter import stripped
 from tests.fixtures_support import catalog as catalog_of_file

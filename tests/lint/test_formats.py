@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlrewrite import Catalog
-from sqlrewrite.lint.findings import CODES
-from sqlrewrite.lint.run import Linted, Rules, Sum, run
-from sqlrewrite.lint.selection import Selection
+from sqlrewrite.linting.findings import CODES
+from sqlrewrite.linting.run import Linted, Rules, Sum, run
+from sqlrewrite.linting.selection import Selection
 from sqlrewrite.model import Problem
 from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
 from sqlrewrite.report.lint import json as json_form

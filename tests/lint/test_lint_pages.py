@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from sqlrewrite.lint.findings import CODES
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.findings import CODES
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.rulebook import Page, pages
 from tests.rule_cases import catalog_of
 from tests.test_rule_pages import CATALOG

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from sqlrewrite import Catalog
-from sqlrewrite.lint.findings import CODES, Finding, Severity
-from sqlrewrite.lint.linter import lint
-from sqlrewrite.lint.selection import Selection
+from sqlrewrite.linting.findings import CODES, Finding, Severity
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.selection import Selection
 from sqlrewrite.model import ConfigError
 
 

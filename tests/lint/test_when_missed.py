@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.linter import lint
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.options import options
 from tests.lint.test_findings import IN, JOIN, _mended
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.model import Problem
 from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.report.text import NO_CATALOG

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.lint.findings import Finding, Severity
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint.names import named
 
 CAP = 10

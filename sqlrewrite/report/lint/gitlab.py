@@ -6,8 +6,8 @@ import json
 import os
 from collections.abc import Sequence
 
-from sqlrewrite.lint.findings import Severity
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import Severity
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint.names import named
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}

@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from sqlrewrite.lint.findings import Finding, Fix, Place
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import Finding, Fix, Place
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.json import problem
 from sqlrewrite.report.lint.names import named
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint.names import named
 
 # What XML 1.0 cannot hold, escaped or not.

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from sqlrewrite.lint.run import Linted
+from sqlrewrite.linting.run import Linted
 
 
 def named(results: Iterable[Linted], root: str) -> list[Linted]:

@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 import sqlrewrite
-from sqlrewrite.lint.findings import CODES, Code, Finding, Fix, Place, Severity
-from sqlrewrite.lint.run import Linted, Sum
+from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint.names import named
 from sqlrewrite.rulebook import Page, pages
 

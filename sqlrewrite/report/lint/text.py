@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from unicodedata import east_asian_width
 
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.run import AROUND, MOST_LINES, Linted
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.run import AROUND, MOST_LINES, Linted
 from sqlrewrite.report.lint.concise import STYLES, clean, headline
 from sqlrewrite.report.styled import Line
 

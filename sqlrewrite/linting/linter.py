@@ -11,11 +11,11 @@ from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.deep import deep
-from sqlrewrite.lint import joins, managed, scans
-from sqlrewrite.lint.findings import BY_CODE, Finding
-from sqlrewrite.lint.subject import Subject, place_of, subjects
-from sqlrewrite.lint.suppression import suppress
-from sqlrewrite.lint.wrapped import wrapped
+from sqlrewrite.linting import joins, managed, scans
+from sqlrewrite.linting.findings import BY_CODE, Finding
+from sqlrewrite.linting.subject import Subject, place_of, subjects
+from sqlrewrite.linting.suppression import suppress
+from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.model import MARKER, Problem, Span
 from sqlrewrite.options import Options, options
 from sqlrewrite.pruning.statement import Pruned

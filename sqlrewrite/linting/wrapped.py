@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from sqlrewrite.eligibility.already_pruned import binds
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.scans import bounds, partitions, read_whole, scans
-from sqlrewrite.lint.subject import Subject
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
+from sqlrewrite.linting.subject import Subject
 from sqlrewrite.model import Span
 from sqlrewrite.options import ALONE
 from sqlrewrite.plan.columns import column_type

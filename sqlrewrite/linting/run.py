@@ -16,10 +16,10 @@ from typing import Any
 
 from sqlrewrite.deep import TOO_DEEP
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint.baseline import Baseline
-from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place
-from sqlrewrite.lint.linter import lint
-from sqlrewrite.lint.selection import Selection
+from sqlrewrite.linting.baseline import Baseline
+from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.selection import Selection
 from sqlrewrite.model import ConfigError, Problem, Span
 from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.schema import CatalogError

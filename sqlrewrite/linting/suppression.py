@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlrewrite.lint.findings import BY_CODE, Finding, Suppression
-from sqlrewrite.lint.subject import place_of
+from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression
+from sqlrewrite.linting.subject import place_of
 from sqlrewrite.nearest import nearest
 from sqlrewrite.rewriter import Examined
 from sqlrewrite.schema import Catalog

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from sqlrewrite.files import Patterns
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint.findings import BY_CODE, Finding, Severity
+from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.model import ConfigError
 from sqlrewrite.nearest import nearest
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.lint.findings import Finding, Severity
-from sqlrewrite.lint.subject import Subject
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.subject import Subject
 from sqlrewrite.model import MARKER, Outcome, Verdict
 from sqlrewrite.rewriter import columns_of, left_to_engine, stale
 from sqlrewrite.sql.marked import bounded

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint.findings import Finding, Suppression
+from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.model import ConfigError
 from sqlrewrite.source import write_atomically
 

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.lint.findings import BY_CODE, Finding, Fix, Place, Replacement
+from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
 from sqlrewrite.model import Edit, Span, TableUse, Verdict
 from sqlrewrite.rewriter import Examined, Part, stale
 from sqlrewrite.rulebook import Engine

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.eligibility.case import relation_name
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.managed import ASK
-from sqlrewrite.lint.subject import Subject
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.managed import ASK
+from sqlrewrite.linting.subject import Subject
 from sqlrewrite.model import Candidate, Outcome, Span, Verdict
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, numbers

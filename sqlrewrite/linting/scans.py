@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.lint.findings import Finding
-from sqlrewrite.lint.subject import Subject
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.subject import Subject
 from sqlrewrite.model import Outcome, Verdict
 from sqlrewrite.options import ALONE
 from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, columns
