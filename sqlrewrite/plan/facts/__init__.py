@@ -1,0 +1,1 @@
+"""Facts about expressions and columns, as Spark's analyzer sees them."""

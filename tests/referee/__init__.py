@@ -1,0 +1,1 @@
+"""Our reading of SQL against Spark itself, which decides."""
