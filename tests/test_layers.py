@@ -1,4 +1,5 @@
-"""Who imports whom: DESIGN.md's layers, held against the imports that the modules really have."""
+"""Who imports whom: the layers against the imports that there are (docs/design.md, "One straight
+line")."""
 
 from __future__ import annotations
 

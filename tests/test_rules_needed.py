@@ -85,7 +85,7 @@ def _answer(case: Needed, sql: str) -> Answer:
 
 
 def _as_text(sql: str) -> str:
-    """IN over text and a number as Spark computes it without ANSI mode (SPARK_FACTS.md)."""
+    """IN over text and a number as Spark computes it without ANSI mode (docs/spark.md)."""
     return _IN_KEYS.sub(r"CAST(\1 AS VARCHAR) IN (SELECT CAST(\3 AS VARCHAR) FROM", sql)
 
 

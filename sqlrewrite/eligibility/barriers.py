@@ -1,7 +1,7 @@
 """DPP105 barriers and DPP106 shared-cte: what stands between the join and the fact's scan.
 
-``lineage`` finds the operators; which of them let a predicate through is SOUNDNESS.md, "Operators
-between the join and the scan".
+``lineage`` finds the operators; which of them let a predicate through is docs/soundness.md,
+"Operators between the join and the scan".
 """
 
 from __future__ import annotations

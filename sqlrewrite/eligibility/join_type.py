@@ -1,4 +1,4 @@
-"""DPP101 join-type: join type × side × place, as one table (SOUNDNESS.md, "Joins").
+"""DPP101 join-type: join type × side × place, as one table (docs/soundness.md, "Joins").
 
 The table says where a predicate on the fact may stand, if anywhere; the shapes are those of
 ``candidates.Tie``, outer joins simplified by the conditions above them.

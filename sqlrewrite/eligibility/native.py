@@ -1,7 +1,7 @@
 """DPP125 missed-by-engine: what the engine derives by itself is left to it, where that is wanted.
 
 In: a case, under ``when = missed``. Out: whether the engine misses it. Spark prunes a fact by
-itself if (``PartitionPruning``, ``JoinSelection``; SPARK_FACTS.md, "Where native dynamic partition
+itself if (``PartitionPruning``, ``JoinSelection``; docs/spark.md, "Where native dynamic partition
 pruning stops"):
 
 1. the join is of a type and the fact on a side for which the other, the filtering side, can be

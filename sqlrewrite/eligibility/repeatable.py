@@ -1,8 +1,8 @@
 """What may be read a second time: the blocks of a dimension, or of a subquery in a condition.
 
 The dimension is read twice, by the query and by the predicate, and both must give the same rows
-(SOUNDNESS.md, "The dimension side is read twice"). One walk finds all reasons against it; each rule
-picks those under its own code.
+(docs/soundness.md, "The dimension side is read twice"). One walk finds all reasons against it; each
+rule picks those under its own code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A column down to the scans it comes from, and what stands in between.
 
 As Catalyst's ``findExpressionAndTrackLineageDown``, but never giving up in silence: a barrier on
-the way is part of the answer, so that a rule can name it (SOUNDNESS.md, "Operators between the
+the way is part of the answer, so that a rule can name it (docs/soundness.md, "Operators between the
 join and the scan").
 """
 

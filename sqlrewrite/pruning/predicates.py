@@ -2,8 +2,8 @@
 set, a range, or literals.
 
 It is composed from slices of the author's own text; each column of the dimension is qualified with
-an alias that occurs nowhere in the statement, so that none can be taken for another (SOUNDNESS.md,
-"Names").
+an alias that occurs nowhere in the statement, so that none can be taken for another
+(docs/soundness.md, "Names").
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ..
     """What holds of a row for which all restrictions of some branch hold.
 
     What all branches have in common stays as it is; semi-joins with the same neighbour become one
-    with a disjunction inside, which Spark plans best (SPARK_FACTS.md, q2). Nothing where a branch
+    with a disjunction inside, which Spark plans best (docs/spark.md, q2). Nothing where a branch
     asks for nothing.
     """
     if len(branches) == 1:

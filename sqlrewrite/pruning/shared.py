@@ -1,8 +1,8 @@
 """A fact inside a CTE that is referenced more than once: bounded only if each reference is.
 
 Of the pairs that fail for nothing but ``shared-cte``, one is wanted for every way down to the fact;
-then the union of their keys bounds what any reference can ask for (SOUNDNESS.md, "a CTE with
-several references").
+then the union of their keys bounds what any reference can ask for (docs/soundness.md,
+"Operators between the join and the scan").
 """
 
 from __future__ import annotations

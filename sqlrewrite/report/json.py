@@ -1,4 +1,4 @@
-"""The JSON report of CONTRACT.md, version 1.
+"""The JSON report, version 1 (docs/reference.md, "The JSON report").
 
 ASCII throughout, so that any console carries it; bytes of a file that are not UTF-8 appear as the
 lone surrogates that Python's ``surrogateescape`` makes of them.

@@ -3,7 +3,7 @@
 In come the texts of a statement, out goes an ``Explained``. A plan that has not run shows a
 dynamic filter in every candidate's scan, and over a sort-merge join that filter becomes ``true`` at
 run time: only where the filtering side is a broadcast in the plan is the pruning called planned,
-else possible (SPARK_FACTS.md, "Where native dynamic partition pruning stops").
+else possible (docs/spark.md, "Where native dynamic partition pruning stops").
 """
 
 from __future__ import annotations

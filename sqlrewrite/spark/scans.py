@@ -1,7 +1,7 @@
 """What the scans of a query that has run really read, from its executed plan.
 
 In: a DataFrame that has run. Out: its file scans with their metrics. Only a plan that has run says
-so: under adaptive execution a dynamic filter may still turn into `true` (SPARK_FACTS.md). A classic
+so: under adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A classic
 session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
 collected, but for the scans in scalar subqueries.
 """

@@ -3,7 +3,7 @@
 In come a session, the catalog and the texts of the queries; inside ``warehouse`` the tables that
 they name are there, with the catalog's sizes in force, and after it all is gone. Spark takes a
 table's size from ANALYZE … NOSCAN, which adds up the lengths of files: so each table gets a file
-that has the length and no content (SPARK_FACTS.md, "Explaining without data").
+that has the length and no content (docs/spark.md, "Explaining without data").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may stand between a fact's scan and the join: each operator of SOUNDNESS.md, both ways.
+"""What may stand between a fact's scan and the join: each operator of docs/soundness.md, both ways.
 
 In: a ``Writer``. Out: a ``Source`` whose key is, or only looks like, the partition column.
 """

@@ -95,7 +95,7 @@ def explained(spark: SparkSession, folder: Path, before: str, after: str, days: 
 
 @pytest.mark.spark
 def test_sizes_of_the_catalog_decide_the_join(spark: SparkSession, tmp_path: Path) -> None:
-    """SPARK_FACTS.md: over a sort-merge join the dynamic filter stands in the plan and comes to
+    """docs/spark.md: over a sort-merge join the dynamic filter stands in the plan and comes to
     nothing; a hinted IN is a broadcast whatever the size."""
     after = f"{QUERY} AND c.day IN ({KEYS})"
     small = explained(spark, tmp_path, QUERY, after, days=MB)

@@ -1,7 +1,7 @@
 """Each form and each reducer on a local Spark: the same rows, and the partitions that are read in
 three settings: broadcast joins, none (large dimensions), no dynamic pruning at all.
 
-What Spark reads by itself is in SPARK_FACTS.md; the fact has 20 partitions, the filters keep three
+What Spark reads by itself is in docs/spark.md; the fact has 20 partitions, the filters keep three
 of them, or four by way of the neighbour.
 """
 

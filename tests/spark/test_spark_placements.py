@@ -1,7 +1,7 @@
 """Each place that a predicate may go to, on a local Spark: no error, same rows, fewer files.
 
 The fact has 20 partitions of one file each, the dimension keeps six of their days; what Spark reads
-by itself is in SPARK_FACTS.md. All is run with broadcast joins and, as for large dimensions,
+by itself is in docs/spark.md. All is run with broadcast joins and, as for large dimensions,
 without.
 """
 
