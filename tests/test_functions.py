@@ -1,0 +1,53 @@
+"""The table of functions, ``rules/functions/spark.toml``: its form, and how it is asked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, names
+from sqlrewrite.rulebook import rules_folder
+
+_NULLS = re.compile(r"all|never|-|[1-9](,[1-9])*")
+_SINCE = re.compile(r"[1-4]\.\d+")
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_row_says_what_the_head_of_the_table_explains(name: str) -> None:
+    found = function(name)
+    assert found is not None
+    assert found.name == name
+    assert found.kind in KINDS
+    assert found.again in AGAIN
+    assert found.raises in RAISES
+    assert _NULLS.fullmatch(found.nulls)
+    assert _SINCE.fullmatch(found.since)
+    assert "->" in found.signature
+
+
+def test_each_name_has_one_row_and_rows_are_in_order() -> None:
+    text = (rules_folder() / "functions" / "spark.toml").read_text(encoding="utf-8")
+    sections = re.findall(r"^(\w+) = '''\n(.*?)'''$", text, re.MULTILINE | re.DOTALL)
+    assert [kind for kind, _ in sections] == list(KINDS)
+    listed = [[row.split()[0] for row in rows.splitlines()] for _, rows in sections]
+    assert all(found == sorted(found) for found in listed)
+    assert [
+        name for name, count in Counter(it for rows in listed for it in rows).items() if count > 1
+    ] == []
+
+
+def test_a_name_behind_a_qualifier_is_the_users_own_but_for_sparks() -> None:
+    assert function("upper") == function("builtin.upper") == function("system.builtin.upper")
+    assert function("mine.upper") is None
+    assert function("session.upper") is None
+    assert function("no_such_function") is None
+
+
+def test_properties_follow_from_the_columns() -> None:
+    rows = [function(name) for name in ("rand", "sum", "first", "upper")]
+    assert [it and it.deterministic for it in rows] == [False, True, True, True]
+    assert [it and it.repeatable for it in rows] == [False, False, False, True]
+    assert [it and it.aggregate for it in rows] == [False, True, True, False]
+    assert [it and it.null_from(0) for it in rows] == [False, True, True, True]
