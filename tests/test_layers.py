@@ -25,7 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.plan",),
     ("sqlrewrite.sql.templates",),
     ("sqlrewrite.sql.template_tokens",),
-    ("sqlrewrite.sql.limits",),
+    ("sqlrewrite.sql.limits", "sqlrewrite.sql.dialect"),
     ("sqlrewrite.sql.parse", "sqlrewrite.sql.keywords", "sqlrewrite.sql.trees"),
     ("sqlrewrite.sql.anchors",),
     ("sqlrewrite.sql.scope",),

@@ -14,19 +14,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits
 from sqlrewrite.sql import template_tokens
+from sqlrewrite.sql.dialect import DIALECT, parser
 from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask, no_name
 
 NOT_PARSED = "DPP000"
 
-_DIALECT = Spark()
 _OF_THREAD = threading.local()
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
@@ -229,7 +228,7 @@ def _tokens(text: str) -> list[Token]:
     try:
         tokenizer = _OF_THREAD.tokenizer
     except AttributeError:
-        tokenizer = _OF_THREAD.tokenizer = _DIALECT.tokenizer()
+        tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
     found: list[Token] = tokenizer.tokenize(text)
     return found
 
@@ -243,7 +242,7 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one statement's tokens. Raises sqlglot's ParseError."""
-    trees = _DIALECT.parser().parse(tokens, text)
+    trees = parser().parse(tokens, text)
     if len(trees) != 1 or trees[0] is None:
         raise ParseError("not one statement")
     return trees[0]
@@ -251,7 +250,7 @@ def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
 
 def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
     """The tree of one condition, given its tokens. Raises sqlglot's errors."""
-    trees = _DIALECT.parser().parse_into(exp.Condition, list(tokens), text)
+    trees = parser().parse_into(exp.Condition, list(tokens), text)
     if len(trees) != 1 or trees[0] is None:
         raise ParseError("not one condition")
     return trees[0]

@@ -137,6 +137,11 @@ def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
     return found
 
 
+def lacks(scope: Scope, name: str) -> bool:
+    """Whether surely no relation of the scope's own FROM has a column of that name."""
+    return not named(scope, name, None) and not _has_unknown(scope.source, (name,))
+
+
 def _one(found: list[Expression], parts: tuple[str, ...]) -> Expression | None:
     if not found:
         return None

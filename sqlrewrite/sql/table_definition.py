@@ -280,12 +280,8 @@ def _transform(item: exp.Expr) -> str | None:
             return "bucket"
         case exp.PartitionByTruncate():
             return "truncate"
-        case exp.Cast() if item.to.this is DType.DATE:
-            return "days"  # date(ts), Iceberg's older spelling
         case exp.Anonymous():
             return _TRANSFORMS.get(item.name.lower())
-        case exp.Func():
-            return _TRANSFORMS.get(item.sql_name().lower())
     return None
 
 

@@ -1,7 +1,7 @@
 """sqlglot's expression trees to the plan's own expressions, columns resolved on the way.
 
-An operator is a ``Call`` under its SQL sign, a function one under the name the author wrote
-(sqlglot renames them; the text has the name). What is not in the tables here becomes ``Unknown``.
+An operator is a ``Call`` under its SQL sign, a function one under the name the author wrote. What
+is not in the tables here becomes ``Unknown``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     Unknown,
 )
-from sqlrewrite.sql.scope import Scope, named, resolve
+from sqlrewrite.sql.scope import Scope, lacks, named, resolve
 from sqlrewrite.sql.templates import is_template
 
 _OPERATORS: dict[type[exp.Expr], str] = {
@@ -36,6 +36,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Between: "between",
     exp.Like: "like",
     exp.ILike: "ilike",
+    exp.StrPosition: "position",
     exp.RegexpLike: "rlike",
     exp.Add: "+",
     exp.Sub: "-",
@@ -50,31 +51,32 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.Bracket: "[]",
     exp.Extract: "extract",
     exp.Trim: "trim",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "current_timestamp",
-    exp.CurrentUser: "current_user",
     exp.Distinct: "distinct",
     exp.Filter: "filter",
     exp.Order: "order",
     exp.Ordered: "ordered",
     exp.Tuple: "tuple",
     exp.Concat: "concat",
-    exp.Any: "any",
     exp.WithinGroup: "within group",
     exp.IgnoreNulls: "ignore nulls",
     exp.RespectNulls: "respect nulls",
-    exp.Array: "array",
     exp.BitwiseLeftShift: "shiftleft",
     exp.BitwiseRightShift: "shiftright",
 }
 
-# What sqlglot wraps around an argument of a function it normalises; Spark knows nothing of them.
-_WRAPPERS = (exp.TsOrDsToDate, exp.TimeStrToTime, exp.TsOrDsToTimestamp)
+# A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
+_LITERAL_FUNCTIONS = {
+    "current_date": "current_date",
+    "current_time": "current_time",
+    "current_timestamp": "current_timestamp",
+    "current_user": "current_user",
+    "session_user": "current_user",
+    "user": "current_user",
+}
 
 _TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
 
-
-# Aggregates that sqlglot has no class for, or not in all releases.
+# Every aggregate that Spark 4.3 has.
 _AGGREGATES = frozenset(
     """
     any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor
@@ -87,15 +89,10 @@ _AGGREGATES = frozenset(
     """.split()
 )
 
-# sqlglot's own names for functions of Spark, where a call does not say how it was written.
-_SPARK_NAMES = {
-    "arg_max": "max_by",
-    "arg_min": "min_by",
-    "approx_quantile": "percentile_approx",
-    "quantile": "percentile",
-    "group_concat": "listagg",
-    "str_position": "position",
-}
+# Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
+_CAST_FUNCTIONS = frozenset(
+    "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
+)
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
@@ -140,7 +137,7 @@ class Translator:
     def skim(self, node: exp.Expr) -> Expression:
         """The expression of a tree whose value nothing will ask for: only its functions are noted,
         unless there is a subquery or a window in it, which are part of the plan."""
-        functions: list[exp.Func] = []
+        functions: list[exp.Expr] = []
         stack = [node]
         while stack:
             found = stack.pop()
@@ -149,7 +146,7 @@ class Translator:
                 continue
             if isinstance(found, _PART_OF_THE_PLAN):
                 return self.translate(node)
-            if isinstance(found, exp.Func) and kind not in _HANDLERS and kind not in _OPERATORS:
+            if kind is exp.Anonymous:
                 functions.append(found)
             stack += _children(found)
         for function in functions:
@@ -194,6 +191,9 @@ class Translator:
             if name in self.aliases and not self._in_from(name):
                 return self.aliases[name]
             parts, span = (name,), self._span(last, last)
+        if len(parts) == 1 and parts[0] in _LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
+            self.facts.functions.add(_LITERAL_FUNCTIONS[parts[0]])
+            return Call(_LITERAL_FUNCTIONS[parts[0]])
         found = resolve(self.scope, parts, span)
         if isinstance(found, Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
@@ -251,9 +251,7 @@ class Translator:
 
     def _cast(self, node: exp.Expr) -> Expression:
         operand = self.translate(node.this)
-        if isinstance(operand, Literal) and operand.kind in ("string", "number"):
-            return Literal("typed", operand.text, type_name(node.args["to"]))
-        return Cast(operand, type_name(node.args["to"]))
+        return _cast_of(operand, type_name(node.args["to"]))
 
     def _negative(self, node: exp.Expr) -> Expression:
         inner = self.translate(node.this)
@@ -265,7 +263,10 @@ class Translator:
         return self._unknown(node)
 
     def _like(self, node: exp.Expr) -> Expression:
-        operands = (self.translate(node.this), self.translate(node.expression))
+        pattern = node.expression
+        if isinstance(pattern, exp.Any | exp.All):
+            pattern = pattern.this
+        operands = (self.translate(node.this), self.translate(pattern))
         found = Call(_OPERATORS[type(node)], operands)
         return Call("not", (found,)) if node.args.get("negate") else found
 
@@ -283,10 +284,6 @@ class Translator:
         rest = [self.translate(item) for item in order.expressions] if order is not None else []
         return Call("over", (inner, *partition, *rest))
 
-    def _wrapper(self, node: exp.Expr) -> Expression:
-        written = "start" in node.meta or node.this is None  # day() has sqlglot wrap nothing
-        return self._call(node) if written else self.translate(node.this)
-
     def _subquery(
         self,
         node: exp.Expr,
@@ -299,37 +296,26 @@ class Translator:
 
     def _call(self, node: exp.Expr) -> Expression:
         operator = _OPERATORS.get(type(node))
-        if isinstance(node, exp.AggFunc):
-            self.facts.aggregates = True
         if operator is None:
             if isinstance(node, exp.Query):
                 return self._scalar(node)
-            if not isinstance(node, exp.Func):
-                return self._unknown(node)
-            operator = self._note(node)
+            return self._unknown(node)
         return Call(operator, tuple([self.translate(child) for child in _children(node)]))
 
-    def _note(self, node: exp.Func) -> str:
+    def _function(self, node: exp.Expr) -> Expression:
+        name = self._note(node)
+        arguments = tuple([self.translate(child) for child in node.expressions])
+        if len(arguments) == 1 and name in _CAST_FUNCTIONS:
+            return _cast_of(arguments[0], name)
+        return Call(name, arguments)
+
+    def _note(self, node: exp.Expr) -> str:
         """Notes a function among the facts; its name."""
-        name = self._function_name(node)
+        name = _function_name(node)
         self.facts.functions.add(name)
-        if isinstance(node, exp.AggFunc) or name in _AGGREGATES:
+        if name in _AGGREGATES:
             self.facts.aggregates = True
         return name
-
-    def _function_name(self, node: exp.Func) -> str:
-        if isinstance(node, exp.Anonymous) and is_template(node.name):
-            return node.name  # a template, which is shorter in the tokens
-        start, end = node.meta.get("start"), node.meta.get("end")
-        if start is None or end is None:
-            # Spelled with a syntax of its own (SUBSTRING(x FROM 1)): only these lack a position.
-            name = type(node).sql_names()[0].lower()
-            return _SPARK_NAMES.get(name, name)
-        written = self.text[start : end + 1].lower()
-        # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
-        if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
-            return f"{node.parent.this.name.lower()}.{written}"
-        return written.strip("`")
 
     def _unknown(self, node: exp.Expr) -> Expression:
         reason = f"{type(node).__name__.lower()} is not understood"
@@ -359,12 +345,28 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.Interval: Translator._interval,
     exp.Like: Translator._like,
     exp.ILike: Translator._like,
+    exp.Anonymous: Translator._function,
     exp.Window: Translator._window,
     exp.Lambda: Translator._unknown,
     exp.Kwarg: Translator._unknown,
     exp.PropertyEQ: Translator._unknown,
-    **dict.fromkeys(_WRAPPERS, Translator._wrapper),
 }
+
+
+def _function_name(node: exp.Expr) -> str:
+    name: str = node.name
+    if is_template(name):
+        return name  # which is shorter in the tokens
+    # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
+    if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
+        return f"{node.parent.this.name.lower()}.{name.lower()}"
+    return name.lower()
+
+
+def _cast_of(operand: Expression, kind: str) -> Expression:
+    if isinstance(operand, Literal) and operand.kind in ("string", "number"):
+        return Literal("typed", operand.text, kind)
+    return Cast(operand, kind)
 
 
 def type_name(node: exp.Expr) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.plan.expressions import Call, Expression, Unknown
 from sqlrewrite.plan.nodes import Output
@@ -13,6 +14,11 @@ _GENERATORS = frozenset(
     """
     explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
     """.split()
+)
+
+# What is known to be no generator of a user's own.
+_FUNCTIONS = frozenset(
+    name.lower() for name in (*Spark.Parser.FUNCTIONS, *Spark.Parser.FUNCTION_PARSERS)
 )
 
 # Most of a tree, and no table is below it; what a hint names is none.
@@ -58,7 +64,9 @@ def several(item: exp.Expr, expression: Expression) -> bool:
     alone = not isinstance(item, exp.Alias)
     if not isinstance(expression, Call):
         return alone and isinstance(expression, Unknown)
-    return alone and (expression.name in _GENERATORS or isinstance(item, exp.Anonymous))
+    if expression.name in _GENERATORS:
+        return alone
+    return alone and isinstance(item, exp.Anonymous) and expression.name not in _FUNCTIONS
 
 
 def by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:

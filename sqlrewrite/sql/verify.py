@@ -121,8 +121,8 @@ def _is_ours(tree: exp.Expr) -> bool:
             return _is_constant(tree.expression)
         case exp.Between():
             return _is_constant(tree.args["low"]) and _is_constant(tree.args["high"])
-        case exp.ArrayContains():
-            return _is_constant(tree.this)
+        case exp.Anonymous(name="array_contains", expressions=[keys, _]):
+            return _is_constant(keys)
         case _:
             return False
 
