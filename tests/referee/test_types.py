@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.plan.facts.types import collation, parse
+from sqlrewrite.plan.facts.coercion import common_of_all, compared, in_list
+from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.types import Type, collation, parse
+from tests.referee.matrix import analysed, create, result_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,3 +64,101 @@ def test_collations_are_spelled_as_spark_spells_them(spark: SparkSession) -> Non
     names = [row.NAME for row in spark.sql("SELECT name AS NAME FROM collations()").collect()]
     assert len(names) > 1000
     assert [name for name in names if collation(name.lower()) != name] == []
+
+
+# Each kind of type, and of those with numbers some that meet in one that is too wide.
+TYPES = """
+boolean|tinyint|int|bigint|float|double|decimal(5,2)|decimal(10,0)|decimal(38,0)|decimal(38,18)|
+decimal(38,37)|string|string collate UNICODE_CI|binary|date|timestamp|timestamp_ntz|time(3)|time(6)|
+interval|interval year|interval month|interval day|interval hour to second|array<int>|array<string>|
+map<string,int>|map<string,bigint>|struct<a:int>|struct<A:bigint>|struct<a:int,b:date>|variant|void
+""".replace("\n", "").split("|")
+
+PAIRS = [(one, other) for one in TYPES for other in TYPES]
+NUMBERS = [(TYPES.index(one), TYPES.index(other)) for one, other in PAIRS]
+
+# A date and a string that has a collation of its own: Spark takes some of them, we none.
+_LEFT_OPEN = "string collate UNICODE_CI"
+
+
+@pytest.fixture(scope="module")
+def typed(spark: SparkSession) -> SparkSession:
+    create(spark, TYPES)
+    return spark
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "%", "div", "&", "||", "coalesce"])
+def test_results_of_operators(typed: SparkSession, sign: str, ansi: bool) -> None:
+    typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    form = "coalesce(c{}, c{})" if sign == "coalesce" else f"(c{{}} {sign} c{{}})"
+    expected = result_types(typed, [form.format(*it) for it in NUMBERS])
+    assert any(expected)
+    for (one, other), spark_type in zip(PAIRS, expected, strict=True):
+        found = _result(sign, _read(one), _read(other), World(ansi))
+        open_here = sign in "+-" and found is None and _LEFT_OPEN in (one, other)
+        assert open_here or found == spark_type, (one, sign, other)
+
+
+def _result(sign: str, one: Type, other: Type, world: World) -> str | None:
+    if sign == "coalesce":
+        found = common_of_all((one, other), world.ansi)
+    else:
+        found = binary(sign, one, other, world)
+    return None if found is None else str(found)
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+def test_decimals_without_loss_of_precision(typed: SparkSession, ansi: bool) -> None:
+    numbers = [n for n, it in enumerate(TYPES) if it.startswith("decimal") or it == "bigint"]
+    pairs = [(one, sign, other) for one in numbers for other in numbers for sign in "+-*/%"]
+    typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    typed.conf.set("spark.sql.decimalOperations.allowPrecisionLoss", "false")
+    try:
+        found = result_types(typed, [f"(c{one} {sign} c{other})" for one, sign, other in pairs])
+    finally:
+        typed.conf.unset("spark.sql.decimalOperations.allowPrecisionLoss")
+    for (one, sign, other), expected in zip(pairs, found, strict=True):
+        world = World(ansi, precision_loss=False)
+        assert _result(sign, _read(TYPES[one]), _read(TYPES[other]), world) == expected
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+def test_results_of_unary_operators(typed: SparkSession, ansi: bool) -> None:
+    typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    for sign in "-+~":
+        expected = result_types(typed, [f"({sign} c{n})" for n in range(len(TYPES))])
+        found = [unary(sign, _read(it)) for it in TYPES]
+        assert [it and str(it) for it in found] == expected
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+@pytest.mark.parametrize("sign", ["=", "<=>", "<", "IN"])
+def test_comparisons_cast_both_sides_to_one_type(
+    typed: SparkSession, sign: str, ansi: bool
+) -> None:
+    typed.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    form = "c{} IN (c{})" if sign == "IN" else f"(c{{}} {sign} c{{}})"
+    for (one, other), text in zip(
+        PAIRS, analysed(typed, [form.format(*it) for it in NUMBERS]), strict=True
+    ):
+        first, second = _read(one), _read(other)
+        if sign == "IN":
+            found = in_list((first, second), ansi)
+        else:
+            found = compared(first, second, ansi, sign != "<")
+        if text is None or found is None:
+            assert (text, found) == (None, None), (one, sign, other)
+            continue
+        sides = text.removesuffix(")").split(f" {sign} ", 1)
+        for side, own in zip(sides, (one, other), strict=True):
+            if "null" in side:
+                continue  # NULL itself takes the type of the other side
+            cast = side.rsplit(" as ", 1)[-1] if "cast(" in side else own
+            assert cast.rstrip(")").lower() == str(found).rstrip(")").lower(), (one, other, text)
+
+
+def _read(text: str) -> Type:
+    found = parse(text)
+    assert found is not None
+    return found

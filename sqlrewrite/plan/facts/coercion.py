@@ -1,0 +1,279 @@
+"""The type that two or more types have in common, as Spark's analyzer finds it.
+
+``common`` is what branches of CASE and COALESCE, set operations and IN are cast to, ``compared``
+what ``=`` and ``<`` are: the two differ. None is what Spark refuses, or we do not know.
+
+Sources: ``TypeCoercion``, ``AnsiTypeCoercion``, ``TypeCoercionHelper``, ``CollationTypeCoercion``,
+``DecimalPrecisionTypeCoercion`` of Spark 4.3; all pairs are asked of Spark in
+``tests/referee/test_types.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BINARY,
+    BINARY_COLLATION,
+    BOOLEAN,
+    DATE,
+    DAY_TIME,
+    DOUBLE,
+    FLOAT,
+    INT,
+    INTERVAL,
+    MAX_PRECISION,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    VARIANT,
+    VOID,
+    YEAR_MONTH,
+    Type,
+    decimal,
+    fields_of,
+    interval,
+)
+
+# Narrowest first.
+_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
+_DIGITS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
+_FRACTIONAL = (FLOAT, DOUBLE)
+
+Common = Callable[[Type, Type, bool], Type | None]
+
+
+def is_integral(kind: Type) -> bool:
+    """Whether a type is one of the four integers."""
+    return kind in _DIGITS
+
+
+def is_decimal(kind: Type) -> bool:
+    """Whether a type is a decimal of any precision."""
+    return kind.name == "decimal"
+
+
+def is_numeric(kind: Type) -> bool:
+    """Whether a type is a number."""
+    return kind in _NUMBERS or is_decimal(kind)
+
+
+def is_atomic(kind: Type) -> bool:
+    """Whether a type is one of Spark's AtomicType."""
+    return not kind.items and kind not in (VOID, INTERVAL) and kind.name != "struct"
+
+
+def is_orderable(kind: Type) -> bool:
+    """Whether values of a type can be compared at all (``RowOrdering.isOrderable``)."""
+    if kind in (INTERVAL, VARIANT) or kind.name in ("map", "geometry", "geography"):
+        return False
+    return all(map(is_orderable, kind.items))
+
+
+def as_decimal(kind: Type) -> Type:
+    """A decimal, or the one that holds every value of an integer (``DecimalType.forType``)."""
+    return kind if is_decimal(kind) else decimal(_DIGITS[kind], 0)
+
+
+def bounded(precision: int, scale: int) -> Type:
+    """A decimal that keeps the digits before the point where there are too many
+    (``DecimalType.boundedPreferIntegralDigits``)."""
+    over = max(0, precision - MAX_PRECISION)
+    return decimal(precision - over, max(0, scale - over))
+
+
+def wider_decimal(one: Type, other: Type) -> Type:
+    """The decimal of two that holds both, as far as 38 digits allow."""
+    (first, scale), (second, other_scale) = as_decimal(one).numbers, as_decimal(other).numbers
+    widest = max(scale, other_scale)
+    return bounded(max(first - scale, second - other_scale) + widest, widest)
+
+
+@lru_cache(maxsize=4096)
+def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
+    """``findTightestCommonType``: the type that both can be cast to with nothing lost."""
+    if one == other or other == VOID:
+        return one
+    if one == VOID:
+        return other
+    for a, b in ((one, other), (other, one)):
+        if is_decimal(a) and is_integral(b):
+            return a if _holds(a, as_decimal(b)) else None
+    if one in _NUMBERS and other in _NUMBERS:
+        widest = max(one, other, key=_NUMBERS.index)
+        return DOUBLE if ansi and widest == FLOAT else widest
+    return _datetime(one, other) or _interval(one, other) or _nested(one, other, ansi, tightest)
+
+
+@lru_cache(maxsize=4096)
+def common(one: Type, other: Type, ansi: bool) -> Type | None:
+    """``findWiderTypeForTwo``: the type of a set operation's column, or of IN and its list."""
+    return (
+        tightest(one, other, ansi)
+        or _with_decimal(one, other)
+        or (_promoted(one, other) if ansi else _to_string(one, other))
+        or _collated(one, other)
+        or _nested(one, other, ansi, common)
+    )
+
+
+def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
+    """``findWiderCommonType``: of the branches of CASE, COALESCE, an array."""
+    kinds = list(kinds)
+    if not ansi:  # strings come first: the fold is not associative
+        kinds.sort(key=lambda kind: not _has_string(kind))
+    return _folded(kinds, ansi, common)
+
+
+def in_list(kinds: Iterable[Type], ansi: bool) -> Type | None:
+    """The type at which IN compares its operand with a list, or with a subquery's column."""
+    found = common_of_all(kinds, ansi)
+    return found if found is not None and is_orderable(found) else None
+
+
+def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
+    """``findWiderTypeWithoutStringPromotion``: of GREATEST and LEAST."""
+
+    def both(one: Type, other: Type, ansi: bool) -> Type | None:
+        return (
+            tightest(one, other, ansi)
+            or _with_decimal(one, other)
+            or _nested(one, other, ansi, both)
+        )
+
+    return _folded(kinds, ansi, both)
+
+
+@lru_cache(maxsize=4096)
+def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type | None:
+    """The type to which a comparison casts both of its operands, neither of which is a literal;
+    ``equality`` is for ``=`` and ``<=>``."""
+    found = (
+        (_promoted(one, other) if ansi else _compared_string(one, other))
+        or tightest(one, other, ansi)
+        or _with_decimal(one, other)
+        or _collated(one, other)
+    )
+    if found is None and equality and not ansi and BOOLEAN in (one, other):
+        number = other if one == BOOLEAN else one
+        found = number if is_numeric(number) else None
+    return found if found is not None and is_orderable(found) else None
+
+
+# --- the steps ------------------------------------------------------------------------------------
+
+
+def _folded(kinds: Iterable[Type], ansi: bool, both: Common) -> Type | None:
+    found: Type | None = VOID
+    for kind in kinds:
+        found = None if found is None else both(found, kind, ansi)
+    return found
+
+
+def _holds(wide: Type, narrow: Type) -> bool:
+    """Whether a decimal holds all values of another (``DecimalType.isWiderThan``)."""
+    (first, scale), (second, other) = wide.numbers, narrow.numbers
+    return first - scale >= second - other and scale >= other
+
+
+def _datetime(one: Type, other: Type) -> Type | None:
+    kinds = {one, other}
+    if one.name == other.name == "time":
+        return max(one, other, key=lambda kind: kind.numbers)
+    if not kinds <= {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
+        return None
+    return TIMESTAMP if TIMESTAMP in kinds else TIMESTAMP_NTZ
+
+
+def _interval(one: Type, other: Type) -> Type | None:
+    """From the longer of the first fields to the shorter of the last ones."""
+    first, second = fields_of(one), fields_of(other)
+    if first is None or second is None:
+        return None
+    for fields in (YEAR_MONTH, DAY_TIME):
+        if first[0] in fields and second[0] in fields:
+            starts, ends = zip(first, second, strict=True)
+            return interval(min(starts, key=fields.index), max(ends, key=fields.index))
+    return None
+
+
+def _with_decimal(one: Type, other: Type) -> Type | None:
+    """``findWiderTypeForDecimal``."""
+    for a, b in ((one, other), (other, one)):
+        if is_decimal(a):
+            if is_integral(b) or is_decimal(b):
+                return wider_decimal(a, b)
+            return DOUBLE if b in _FRACTIONAL else None
+    return None
+
+
+def _to_string(one: Type, other: Type) -> Type | None:
+    """Without ANSI mode a string makes all a string (``stringPromotion``)."""
+    for a, b in ((one, other), (other, one)):
+        if a.is_string and not b.is_string and is_atomic(b) and b not in (BINARY, BOOLEAN):
+            return a
+    return None
+
+
+def _promoted(one: Type, other: Type) -> Type | None:
+    """In ANSI mode a string is made what the other is (``findWiderTypeForString``)."""
+    for a, b in ((one, other), (other, one)):
+        if not a.is_string or b.is_string:
+            continue
+        if is_integral(b):
+            return BIGINT
+        if b in _FRACTIONAL or is_decimal(b):
+            return DOUBLE
+        if is_atomic(b) and fields_of(b) is None:
+            return b
+    return None
+
+
+def _compared_string(one: Type, other: Type) -> Type | None:
+    """``findCommonTypeForBinaryComparison``: what a string is compared as without ANSI mode."""
+    for a, b in ((one, other), (other, one)):
+        if not a.is_string or b.is_string:
+            continue
+        if is_decimal(b) and b.numbers[1]:
+            return DOUBLE
+        return b if is_atomic(b) and fields_of(b) is None else None
+    return None
+
+
+def _collated(one: Type, other: Type) -> Type | None:
+    """Two strings of columns: only if their collations are one, since each has as much say."""
+    if not (one.is_string and other.is_string):
+        return None
+    same = (one.collation or BINARY_COLLATION) == (other.collation or BINARY_COLLATION)
+    return one if same else None
+
+
+def _nested(one: Type, other: Type, ansi: bool, both: Common) -> Type | None:
+    """``findTypeForComplex``."""
+    if one.name != other.name or not one.items or len(one.items) != len(other.items):
+        return None
+    if [name.lower() for name in one.names] != [name.lower() for name in other.names]:
+        return None
+    found = [both(a, b, ansi) for a, b in zip(one.items, other.items, strict=True)]
+    items = tuple(kind for kind in found if kind is not None)
+    if len(items) < len(found):
+        return None
+    if one.name == "map" and not all(_never_null(it.element, items[0]) for it in (one, other)):
+        return None
+    return Type(one.name, items=items, names=one.names)
+
+
+def _never_null(given: Type, wanted: Type) -> bool:
+    """Whether no key of a map becomes NULL when cast (the reverse of ``Cast.forceNullable``)."""
+    if given in (wanted, VOID):
+        return True
+    if is_decimal(wanted):
+        return (is_decimal(given) or is_integral(given)) and _holds(wanted, as_decimal(given))
+    return not given.is_string and (wanted.is_string or is_numeric(given))
+
+
+def _has_string(kind: Type) -> bool:
+    return kind.is_string or (kind.name == "array" and _has_string(kind.element))

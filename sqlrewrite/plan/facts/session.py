@@ -1,0 +1,56 @@
+"""The settings of a Spark session on which types and comparisons depend, as far as they are known.
+
+What does not hold under all the values that a setting may have does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import TypeVar
+
+from sqlrewrite.frozen import dataclass
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Settings of a session; None where one is not known.
+
+    ``ansi`` is spark.sql.ansi.enabled, ``precision_loss`` is
+    spark.sql.decimalOperations.allowPrecisionLoss, ``ntz`` says whether spark.sql.timestampType is
+    TIMESTAMP_NTZ.
+    """
+
+    ansi: bool | None = None
+    precision_loss: bool | None = None
+    ntz: bool | None = None
+
+    def worlds(self) -> Iterator[World]:
+        """Each session that this may be."""
+        known = [
+            (False, True) if it is None else (it,)
+            for it in (self.ansi, self.precision_loss, self.ntz)
+        ]
+        return (World(*it) for it in product(*known))
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A session whose settings are all known."""
+
+    ansi: bool
+    precision_loss: bool = True
+    ntz: bool = False
+
+
+def agreed(session: Session, answer: Callable[[World], _T | None]) -> _T | None:
+    """The answer that is the same under all values of the settings, or None."""
+    found: _T | None = None
+    for number, world in enumerate(session.worlds()):
+        given = answer(world)
+        if given is None or (number and given != found):
+            return None
+        found = given
+    return found
