@@ -8,50 +8,31 @@ before parsing, and left alone with a reason.
 from __future__ import annotations
 
 import re
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.errors import ParseError, SqlglotError, TokenError
+from sqlglot.errors import ParseError, TokenError
 
 from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import Limits
 from sqlrewrite.sql import template_tokens
-from sqlrewrite.sql.dialect import DIALECT, parser
+from sqlrewrite.sql.dialect import parser
+from sqlrewrite.sql.lex import tokens as lexer
+from sqlrewrite.sql.lex.agreement import Difference
+from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask, no_name
 
 NOT_PARSED = "DPP000"
 
-_OF_THREAD = threading.local()
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
-_LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
-
-# What the tokens would not show: signs of it, what it is, and what is said of it.
-_UNREAD = (
-    (
-        ("/*+",),
-        re.compile(r"/\*\+[^*]*\*/\s*/\*\+"),
-        "a second hint block is not supported: write one /*+ … */ with a comma",
-    ),
-)
-# Spark's lexer goes on with such a comment on the next line, sqlglot's does not.
-_CONTINUED = re.compile(r"--[^\r\n]*\\\n")
 
 # What the tokens are looked through for, where one of these is in the text at all.
 _SUSPECT = ("@", "|>", "table")
 _FROM_INSIDE = re.compile(r"\(\s*(?:from\b|--|/\*)")
-
-# The same lexical rules as Spark's for what may hide a semicolon; used only where sqlglot's
-# tokenizer gives up on the whole text, to save the statements before the broken one.
-_LEXEME = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|;|.", re.DOTALL
-)
-
-_QUOTES = frozenset("'\"`")
 
 # A statement that opens with one of these may hold a query that can be rewritten, or changes what
 # names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
@@ -133,59 +114,26 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:
-    """A text's tokens, semicolons included, the statements of it that cannot be lexed, and its
-    templates: those that are tokens now, and those that stand in the way."""
+    """A text's tokens, semicolons included, where Spark reads it otherwise, and its templates:
+    those that are tokens now, and those that stand in the way."""
 
     tokens: Sequence[Token]
-    failures: tuple[Failure, ...] = ()
+    differences: tuple[Difference, ...] = ()
     templates: tuple[Template, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     refer: Refer = no_name
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
-    """The tokens of a text; where it cannot be lexed whole, statement by statement. ``refer`` says
-    what the templates in it refer to."""
+    """The tokens of a text, and where they are not Spark's. ``refer`` says what the templates in it
+    refer to."""
     masked = mask(text)
-    lexed = _lex(masked.text)
+    tokens, differences = read(masked.text)
     if masked.text is text and not masked.obstacles:
-        return lexed
-    tokens, obstacles = template_tokens.substituted(lexed.tokens, masked, refer)
+        return Lexed(tokens, differences)
+    tokens, obstacles = template_tokens.substituted(tokens, masked, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
-    return Lexed(tokens, lexed.failures, masked.templates, tuple(obstacles), refer)
-
-
-def _lex(text: str) -> Lexed:
-    try:
-        return Lexed(_tokens(text))
-    except _LEXER_ERRORS:
-        pass
-    tokens: list[Token] = []
-    failures: list[Failure] = []
-    start = line = 0
-    for end in _semicolons(text):
-        chunk = text[start:end]
-        try:
-            tokens += [_shifted(token, start, line) for token in _tokens(chunk)]
-        except _LEXER_ERRORS:
-            offset = start + len(chunk) - len(chunk.lstrip())
-            failures.append(Failure(offset, "cannot be lexed: a quote or comment without its end?"))
-        line += chunk.count("\n")
-        start = end
-    return Lexed(tokens, tuple(failures))
-
-
-def _shifted(token: Token, offset: int, line: int) -> Token:
-    """A token of a part of the text as one of the whole."""
-    return Token(
-        token.token_type,
-        token.text,
-        token.line + line,
-        token.col,
-        token.start + offset,
-        token.end + offset,
-        token.comments,
-    )
+    return Lexed(tokens, differences, masked.templates, tuple(obstacles), refer)
 
 
 def statements(
@@ -194,17 +142,14 @@ def statements(
     """The statements of a text in order; empty ones are left out, those over the limits are not
     parsed. Raises nothing."""
     lexed, limits = lexed or lex(text), limits or Limits()
-    pieces: list[tuple[int, _Piece | Failure]] = [
-        (piece.tokens[0].start, piece) for piece in _split(text, lexed.tokens)
-    ]
-    pieces += [(failure.offset, failure) for failure in lexed.failures]
-    obstacles = deque(lexed.obstacles)
+    obstacles, differences = deque(lexed.obstacles), deque(lexed.differences)
     script: Failure | None = None
-    for index, (start, piece) in enumerate(sorted(pieces, key=lambda piece: piece[0])):
-        if isinstance(piece, Failure):
-            yield Statement(index, start, (), None, piece)
-            continue
-        tokens = piece.tokens
+    for index, piece in enumerate(_split(text, lexed.tokens)):
+        tokens, start = piece.tokens, piece.tokens[0].start
+        while differences and differences[0].offset < piece.since:
+            differences.popleft()  # where no statement is left
+        parts = bool(differences) and differences[0].offset < piece.until
+        parted = differences.popleft() if parts else None
         if len(tokens) > 1 and tokens[0].token_type is TokenType.BEGIN:
             script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
@@ -219,24 +164,13 @@ def statements(
         if over is not None:
             yield Statement(index, start, tokens, None, over, end=piece.until)
             continue
-        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None)
-
-
-def _tokens(text: str) -> list[Token]:
-    """Spark's tokens, by the one tokenizer of this thread: to make one takes as long as to lex a
-    line. Raises sqlglot's TokenError."""
-    try:
-        tokenizer = _OF_THREAD.tokenizer
-    except AttributeError:
-        tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
-    found: list[Token] = tokenizer.tokenize(text)
-    return found
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None, parted)
 
 
 def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
-    tokens = _tokens(masked.text)
+    tokens = lexer.tokenize(masked.text)
     return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
 
 
@@ -256,58 +190,52 @@ def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
     return trees[0]
 
 
-def _semicolons(text: str) -> Iterator[int]:
-    """The end of each statement, its semicolon included. What opens and does not close takes in the
-    rest of the text: in a comment without its end our marker would end it."""
-    for match in _LEXEME.finditer(text):
-        lexeme = match.group()
-        if lexeme in _QUOTES or (lexeme == "/" and text.startswith("/*", match.start())):
-            break
-        if lexeme == ";":
-            yield match.end()
-    yield len(text)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """The tokens between two semicolons, where the last token before them ended, and the stretch of
-    text between the semicolons."""
+    """The tokens between two semicolons, and the stretch of text between these."""
 
     tokens: list[Token]
-    before: int
     since: int
     until: int
 
 
 def _split(text: str, tokens: Sequence[Token]) -> Iterator[_Piece]:
     if tokens and ";" not in text:
-        yield _Piece(list(tokens), 0, 0, len(text))
+        yield _Piece(list(tokens), 0, len(text))
         return
-    before = since = 0
+    since = 0
     piece: list[Token] = []
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
             piece.append(token)
             continue
         if piece:
-            yield _Piece(piece, before, since, token.start)
-            before = piece[-1].end + 1
+            yield _Piece(piece, since, token.start)
         piece, since = [], token.end + 1
     if piece:
-        yield _Piece(piece, before, since, len(text))
+        yield _Piece(piece, since, len(text))
 
 
 def _statement(
-    text: str, index: int, piece: _Piece, lexed: Lexed, obstacle: Obstacle | None
+    text: str,
+    index: int,
+    piece: _Piece,
+    lexed: Lexed,
+    obstacle: Obstacle | None,
+    parted: Difference | None,
 ) -> Statement:
     tokens = piece.tokens
     start = tokens[0].start
     templates = template_tokens.among(lexed.templates, tokens)
     obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
-    failure = _blocked(obstacle) if obstacle is not None else _misread(text, tokens, piece.before)
-    if failure is not None:
-        return Statement(index, start, tokens, None, failure, end=piece.until)
     known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
+    ours = tokens[0].token_type in _QUERY_OPENERS or not known
+    failure = _blocked(obstacle) if obstacle is not None else None
+    if failure is None and parted is not None and (ours or parted.endless):
+        failure = Failure(parted.offset, parted.why, not parted.endless)
+    failure = failure or _misread(text, tokens)
+    if failure is not None or parted is not None:
+        return Statement(index, start, tokens, None, failure, end=piece.until)
     if tokens[0].token_type not in _QUERY_OPENERS:
         failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
         failure = _excused(failure, templates)
@@ -361,20 +289,10 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__
 
 
-def _misread(text: str, tokens: Sequence[Token], since: int) -> Failure | None:
-    """What in the statement sqlglot would read wrongly in silence, if anything; ``since`` is where
-    the statement before it ended."""
+def _misread(text: str, tokens: Sequence[Token]) -> Failure | None:
+    """What in the statement sqlglot would read wrongly in silence, if anything."""
     first, last = tokens[0], tokens[-1]
     part = text[first.start : last.end + 1].lower()
-    for signs, pattern, why in _UNREAD:
-        match = pattern.search(part) if any(sign in part for sign in signs) else None
-        if match:
-            return Failure(first.start + match.start(), why.format(match.group()), True)
-    backslash = text.find("\\\n", since, last.end + 1) >= 0
-    match = _CONTINUED.search(text, since, last.end + 1) if backslash else None
-    if match:
-        why = "a line comment that ends in a backslash goes on in the next line"
-        return Failure(match.start(), why, True)
     if first.token_type is TokenType.FROM:
         return Failure(first.start, "a query that begins with FROM is not supported", True)
     if not any(sign in part for sign in _SUSPECT) and not _FROM_INSIDE.search(part):

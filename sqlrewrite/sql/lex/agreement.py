@@ -1,0 +1,200 @@
+"""sqlglot's tokens laid against Spark's lexemes: where they part, and what is read instead.
+
+Two lexers agree if each token begins and ends where a lexeme does and both say what it is. What
+one of them cuts finer is known to mean the same: two words (ORDER BY), a hint, ``x'1F'``, ``1L``,
+``.5``, ``<<``. A quote doubled in a string, which sqlglot takes for two strings, is read as Spark
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType
+from sqlglot.dialects.spark import Spark
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.lex.lexemes import Kind, Lexeme
+
+_KINDS = {
+    TokenType.NUMBER: (Kind.NUMBER,),
+    TokenType.STRING: (Kind.STRING, Kind.DOUBLE_QUOTED),
+    TokenType.RAW_STRING: (Kind.STRING,),
+    TokenType.IDENTIFIER: (Kind.QUOTED_NAME,),
+    TokenType.SEMICOLON: (Kind.SEMICOLON,),
+    TokenType.HEX_STRING: (),
+    TokenType.HINT: (),
+}
+_WORDS = (Kind.NAME, Kind.OPERATOR)
+_TYPES = {
+    Kind.NUMBER: TokenType.NUMBER,
+    Kind.STRING: TokenType.STRING,
+    Kind.DOUBLE_QUOTED: TokenType.STRING,
+    Kind.QUOTED_NAME: TokenType.IDENTIFIER,
+    Kind.SEMICOLON: TokenType.SEMICOLON,
+    Kind.NAME: TokenType.VAR,
+}
+_KEYWORDS = Spark.Tokenizer.KEYWORDS
+_OPEN = "'\"`rR"
+_COMMANDS = Spark.Tokenizer.COMMANDS
+_BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
+
+_CALLED = {
+    Kind.NUMBER: "a number",
+    Kind.NAME: "a name",
+    Kind.STRING: "a string",
+    Kind.DOUBLE_QUOTED: "a string or name",
+    Kind.QUOTED_NAME: "a name",
+    Kind.HINT: "the beginning of a hint",
+    Kind.CODE: "code in dollar signs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two lexers part, and why; ``endless`` where a quote or comment has no end."""
+
+    offset: int
+    why: str
+    endless: bool = False
+
+
+def joined(text: str, tokens: list[Token]) -> list[Token]:
+    """The tokens with each string that has doubled quotes as one: ``'it''s'``."""
+    if "''" not in text and '""' not in text:
+        return tokens
+    found: list[Token] = []
+    for token in tokens:
+        before = found[-1] if found else None
+        if before is None or not _goes_on(text, before, token):
+            found.append(token)
+            continue
+        comments = [*before.comments, *token.comments]
+        said = f"{before.text}{text[token.start]}{token.text}"
+        kind, line, column = TokenType.STRING, token.line, token.col
+        found[-1] = Token(kind, said, line, column, before.start, token.end, comments)
+    return found
+
+
+def _goes_on(text: str, before: Token, token: Token) -> bool:
+    """Whether a string goes on in the next token, which begins with the quote that ended it."""
+    if before.token_type is not TokenType.STRING or token.token_type is not TokenType.STRING:
+        return False
+    touch = before.end + 1 == token.start and text[before.start] == text[token.start]
+    return touch and text[token.start] in "'\""
+
+
+def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> Difference | None:
+    """The first place where tokens and lexemes part, if there is one."""
+    index = at = 0
+    while index < len(tokens) and at < len(lexemes):
+        token, (_, begins, ends) = tokens[index], lexemes[at]
+        first, start, stop = index, at, token.end + 1
+        if _rest_of_command(tokens, index):
+            at = next((n for n in range(at, len(lexemes)) if lexemes[n][1] >= stop), len(lexemes))
+            if lexemes[at - 1][2] != stop:
+                return _parted(text, token, lexemes, at - 1)
+            index += 1
+            continue
+        index, at = _behind(tokens, index), at + 1
+        while stop != ends and begins == token.start:
+            if stop > ends and at < len(lexemes):
+                ends, at = lexemes[at][2], at + 1
+            elif stop < ends and index < len(tokens) and tokens[index].start == stop:
+                stop, index = tokens[index].end + 1, _behind(tokens, index)
+            else:
+                break
+        alike = begins == token.start and stop == ends
+        if not alike or not _same(text, tokens[first:index], lexemes[start:at]):
+            return _parted(text, token, lexemes, start)
+    if at == len(lexemes) and index == len(tokens):
+        return None
+    return _parted(text, tokens[index] if index < len(tokens) else None, lexemes, at)
+
+
+def unread(text: str, lexemes: Sequence[Lexeme]) -> Difference:
+    """Why there are no tokens for these lexemes: mostly that one of them has no end."""
+    telling = (n for n, lexeme in enumerate(lexemes) if lexeme[0] in (Kind.COMMENT, Kind.UNKNOWN))
+    at = next(telling, None)
+    if at is None:
+        return Difference(lexemes[0][1], "cannot be lexed")
+    return _parted(text, None, lexemes, at)
+
+
+def _behind(tokens: Sequence[Token], index: int) -> int:
+    """The token behind one and those of the same place: ``1L`` is ``1 :: BIGINT`` to sqlglot."""
+    end = tokens[index].end
+    index += 1
+    while index < len(tokens) and tokens[index].end == end:
+        index += 1
+    return index
+
+
+def _rest_of_command(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token is all that a command says, of which only the end is told."""
+    if index == 0 or tokens[index - 1].token_type not in _COMMANDS:
+        return False
+    first = index == 1 or tokens[index - 2].token_type in _BEFORE_COMMAND
+    return first and tokens[index].token_type is TokenType.STRING
+
+
+def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool:
+    """Whether tokens and lexemes that take up the same stretch of text are the same."""
+    kind, start, end = lexemes[0]
+    expected = tokens[0].token_type
+    if len(lexemes) == 1:
+        if len(tokens) == 1 or expected is TokenType.NUMBER:
+            return kind in _KINDS.get(expected, _WORDS)
+        dotted = kind == Kind.NUMBER and text[start] == "."
+        return dotted or text[start:end] == "<<"
+    kinds = [lexeme[0] for lexeme in lexemes]
+    if len(tokens) > 1:
+        return False
+    if expected is TokenType.HINT:
+        ends = [text[lexeme[1] : lexeme[2]] == "*/" for lexeme in lexemes]
+        return kind == Kind.HINT and Kind.HINT not in kinds[1:] and True not in ends[:-1]
+    if expected is TokenType.HEX_STRING:
+        return kinds == [Kind.NAME, Kind.STRING] and end == start + 1 == lexemes[1][1]
+    return expected not in _KINDS and set(kinds) == {Kind.NAME}
+
+
+def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) -> Difference:
+    """What is said where a token and a lexeme part."""
+    before = lexemes[at - 1][2] if at else 0
+    if token is not None and (at == len(lexemes) or token.start < lexemes[at][1]):
+        comment = max(text.rfind(sign, before, token.start) for sign in ("--", "/*"))
+        why = "a comment ends elsewhere to Spark than it seems to"
+        if text.startswith("--", comment):
+            why = "a line comment that ends in a backslash goes on in the next line"
+        return Difference(max(comment, before), why)
+    kind, start, end = lexemes[at]
+    shown = text[start : min(end, start + 40)]
+    if kind == Kind.COMMENT or (kind == Kind.UNKNOWN and end == len(text) and shown[0] in _OPEN):
+        return Difference(start, "cannot be lexed: a quote or comment without its end?", True)
+    if kind == Kind.UNKNOWN:
+        return Difference(start, f"no token of Spark begins with {shown!r}")
+    if kind == Kind.HINT and text[before - 2 : before] == "*/":
+        why = "a second hint block is not supported: write one /*+ … */ with a comma"
+        return Difference(start, why)
+    if shown.startswith("@"):
+        why = "time travel written as t@v1 is not supported: write VERSION AS OF"
+        return Difference(start, why)
+    called = _CALLED.get(Kind(kind), "an operator")
+    return Difference(start, f"{shown} is {called} to Spark, and not read as that here")
+
+
+def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
+    """The lexemes as tokens, where sqlglot's are not to be used: names and literals, of which the
+    first may be a keyword. Nothing is to be found among them that has a structure."""
+    found = [_token(text, *lexeme) for lexeme in lexemes]
+    if lexemes[0][0] == Kind.NAME:
+        found[0].token_type = _KEYWORDS.get(found[0].text.upper(), TokenType.VAR)
+    return found
+
+
+def _token(text: str, kind: int, start: int, end: int) -> Token:
+    said = text[start:end]
+    found = TokenType.DOT if said == "." else _TYPES.get(Kind(kind), TokenType.UNKNOWN)
+    if found in (TokenType.STRING, TokenType.IDENTIFIER):
+        said = said.lstrip("rR")[1:-1]
+    return Token(found, said, start=start, end=end - 1)

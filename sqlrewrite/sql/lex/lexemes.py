@@ -1,0 +1,161 @@
+"""Spark's lexer: a text in, its lexemes out, in order, each with its kind and where it stands.
+
+The rules are those of SqlBaseLexer.g4 in Spark 4.3: the longest match wins, and then the first.
+Keywords are names here: which of them mean something is the parser's business. Four things are
+told otherwise than Spark tells them: ``>>`` is two lexemes (one or two tokens to Spark, by the
+types named before it), ``>>=`` is unknown for the same reason, ``$$ … $$`` is one, and a quote
+without its end takes in the rest of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+
+class Kind(IntEnum):
+    """What a lexeme is; up to ``ODD`` by the number of its group in ``_LEXEME``."""
+
+    NUMBER = 1
+    NAME = 2
+    OPERATOR = 3
+    STRING = 4
+    DOUBLE_QUOTED = 5  # a name under spark.sql.ansi.doubleQuotedIdentifiers, else a string
+    QUOTED_NAME = 6
+    SEMICOLON = 7
+    HINT = 8  # the /*+ alone: what is in a hint are lexemes too, and the */ is an operator
+    ODD = 9  # what the expression cannot tell alone: none that is given out is of this kind
+    COMMENT = 10  # one without its end: any other is white space
+    CODE = 11  # $$ … $$, in statements that are not for us
+    UNKNOWN = 12  # what begins nothing: Spark reads no statement that has one
+
+
+Lexeme = tuple[int, int, int]
+"""A kind, and where it begins and ends, exclusive."""
+
+_SUFFIX = r"(?:[bB][dD]|[dDfF])?"
+
+# White space and comments, then a lexeme: numbers before names, the longest operator first. Letters
+# beyond ASCII, `http://…`, a comment in a comment, and what does not end are odd. A number with a
+# point is none before a letter, a digit or a line below (`ſ` counts as S, `ı` as I); one without is
+# the beginning of a name.
+_LEXEME = re.compile(
+    rf"""
+    (?: [ \t\n\f\r\v\u00A0\u1680\u2000-\u200A\u2028\u202F\u205F\u3000]++
+      | --(?:\\\n|[^\r\n])*+\r?\n?
+      | /\*(?!\+)[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/
+    )*+
+    (?: ( (?:[0-9]++\.[0-9]*+|\.[0-9]++) (?:[eE][+-]?[0-9]++)? {_SUFFIX} (?![\wſı])
+        | [0-9]++ (?: [eE][+-][0-9]++ {_SUFFIX}
+                    | (?:[lLsSyY]|(?:[eE][0-9]++)?{_SUFFIX}) (?![\w\x80-\U0010ffff]) ) )
+      | ( (?![rR]['"]) \w++ (?![\x80-\U0010ffff]|://) )
+      | ( [(),.*+%\[\]~&^?](?<!\*(?=/)) | <=> | <[=<>]? | ==|=>|= | ![=<>]? | >=|>(?!>*=)
+        | \|[|>]? | ->? | ::? | @[vV]? | \*/ | /(?!\*) )
+      | ( '[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+' | [rR](?:'[^']*+'|"[^"]*+") )
+      | ( "[^"\\]*+(?:(?:\\.|"")[^"\\]*+)*+" )
+      | ( `[^`]*+(?:``[^`]*+)*+` )
+      | ( ; )
+      | ( /\*\+ )
+      | ( . )
+      | \Z
+    )
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+
+# What leaves no doubt, to Spark or any other lexer: most texts are nothing else, and this tells it
+# in a seventh of the time.
+_PLAIN = re.compile(
+    r"""
+    (?: [ \t\r\n]++
+      | [A-Za-z_]\w*+ (?![:'"\x80-\U0010ffff])
+      | [(),;+%] | \*(?!/) | /(?![/*]) | -(?![->|]) | \.(?=[A-Za-z_`*])
+      | '[^'\\]*+'(?!['"])
+      | [0-9]++(?:\.[0-9]++)?+ (?![\w.\x80-\U0010ffff])
+      | =(?![=>]) | [<>!]=(?![=>]) | <>(?!=) | <(?![<>=-]) | >(?![>=]) | \|\|(?![|>])
+      | `[^`]++`(?!`)
+      | --[^\r\n\\]*+
+      | /\*(?![+/*])[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/
+      | (?i:(?<=\bSELECT\ ))/\*\+[\w\s(),.]*+\*/
+    )*+
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_NESTED = re.compile(r"/\*(?!\+)|\*/")
+_CODE = re.compile(r"\$[A-Za-zſı]*\$")
+_SHIFTED = re.compile(r">>+=")
+_NUMBER = re.compile(rf"[0-9]+(?:[lLsSyYſ]|(?:[eE][0-9]+)?{_SUFFIX})", re.ASCII)
+_LINK_SIGNS = frozenset("/-.?=&#%")
+
+
+def lexemes(text: str) -> list[Lexeme]:
+    """The lexemes of a text: without white space and comments, of which only one without its end
+    is told. Raises nothing."""
+    found: list[Lexeme] = []
+    at = 0
+    while at < len(text):
+        for match in _LEXEME.finditer(text, at):
+            kind = match.lastindex
+            if kind is None:
+                return found
+            if kind == Kind.ODD:
+                at = match.start(kind)
+                break
+            found.append((kind, *match.span(kind)))
+        else:
+            return found
+        kind, end = _odd(text, at)
+        if kind != Kind.ODD:
+            found.append((kind, at, end))
+        at = end
+    return found
+
+
+def plain(text: str) -> bool:
+    """Whether a text is made of nothing but lexemes that no two lexers read differently."""
+    return _PLAIN.fullmatch(text) is not None
+
+
+def _odd(text: str, at: int) -> tuple[int, int]:
+    """The kind and end of what begins at an offset; ``ODD`` for a comment."""
+    sign = text[at]
+    if sign == "/":
+        return _comment(text, at)
+    if sign in "'\"`" or (sign in "rR" and text[at + 1 : at + 2] in ("'", '"')):
+        return Kind.UNKNOWN, len(text)
+    if sign == "$" and (tag := _CODE.match(text, at)):
+        end = text.find(tag.group(), tag.end())
+        return Kind.CODE, end + len(tag.group()) if end >= 0 else len(text)
+    if shifted := _SHIFTED.match(text, at):
+        return Kind.UNKNOWN, shifted.end()
+    end = at
+    while end < len(text) and text[end].isalpha():
+        end += 1
+    if end > at and text.startswith("://", end) and _in_link(text[end + 3 : end + 4]):
+        end += 3
+        while _in_link(text[end : end + 1]):
+            end += 1
+        return Kind.NAME, end
+    while _in_name(text[end : end + 1]):
+        end += 1
+    if end == at:
+        return Kind.UNKNOWN, at + 1
+    return Kind.NUMBER if _NUMBER.fullmatch(text, at, end) else Kind.NAME, end
+
+
+def _comment(text: str, at: int) -> tuple[int, int]:
+    """What begins with ``/*`` and has others in it, each with its own end. A hint is none."""
+    depth = 0
+    for match in _NESTED.finditer(text, at):
+        depth += 1 if match.group() == "/*" else -1
+        if not depth:
+            return Kind.ODD, match.end()
+    return Kind.COMMENT, len(text)
+
+
+def _in_name(sign: str) -> bool:
+    return sign.isalpha() or (sign.isascii() and sign.isalnum()) or sign == "_"
+
+
+def _in_link(sign: str) -> bool:
+    return _in_name(sign) or sign in _LINK_SIGNS

@@ -1,0 +1,88 @@
+"""The tokens of a text, as Spark reads it: sqlglot's where both agree, and where they do not.
+
+A statement in which they part has tokens all the same, spelled from Spark's lexemes: where it ends,
+what is a string in it and what a comment is right in any case.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Token
+from sqlglot.errors import SqlglotError
+
+from sqlrewrite.sql.dialect import DIALECT
+from sqlrewrite.sql.lex.agreement import Difference, difference, joined, spelled, unread
+from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes, plain
+
+_OF_THREAD = threading.local()
+_LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
+
+
+def tokenize(text: str) -> list[Token]:
+    """sqlglot's tokens, by the one tokenizer of this thread: to make one takes as long as to lex a
+    line. Raises sqlglot's TokenError."""
+    try:
+        tokenizer = _OF_THREAD.tokenizer
+    except AttributeError:
+        tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
+    return joined(text, tokenizer.tokenize(text))
+
+
+def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
+    """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
+    does, at most once a statement. Raises nothing."""
+    tokens = _tokenized(text)
+    if tokens is not None and plain(text):
+        return tokens, ()
+    found = lexemes(text)
+    if tokens is not None and difference(text, tokens, found) is None:
+        return tokens, ()
+    tokens, differences = [], []
+    start = line = 0
+    for part in _statements(text, found):
+        end = part[-1][2] if part[-1] != found[-1] else len(text)
+        theirs = _tokenized(text[start:end])
+        mine = [_shifted(it, start, line) for it in theirs or ()]
+        parted = unread(text, part) if theirs is None else difference(text, mine, part)
+        if parted is not None:
+            differences.append(parted)
+            mine = spelled(text, part)
+        tokens += mine
+        line += text.count("\n", start, end)
+        start = end
+    return tokens, tuple(differences)
+
+
+def _tokenized(text: str) -> list[Token] | None:
+    try:
+        return tokenize(text)
+    except _LEXER_ERRORS:
+        return None
+
+
+def _statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
+    """The lexemes of each statement, with its semicolon. One that opens a hint and does not close
+    it takes in what is behind it, as a quote does."""
+    start, hint = 0, False
+    for index, (kind, begins, _) in enumerate(found):
+        hint = kind == Kind.HINT or (hint and not text.startswith("*/", begins))
+        if kind == Kind.SEMICOLON and not hint:
+            yield found[start : index + 1]
+            start = index + 1
+    if start < len(found):
+        yield found[start:]
+
+
+def _shifted(token: Token, offset: int, line: int) -> Token:
+    """A token of a part of the text as one of the whole."""
+    return Token(
+        token.token_type,
+        token.text,
+        token.line + line,
+        token.col,
+        token.start + offset,
+        token.end + offset,
+        token.comments,
+    )

@@ -1,0 +1,143 @@
+"""Spark's lexer by our own rules, and where sqlglot's tokens part from it. That these are Spark's
+answers is asked of Spark itself in ``tests/referee``."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite.sql.lex.lexemes import Kind, lexemes, plain
+from sqlrewrite.sql.lex.tokens import read, tokenize
+from sqlrewrite.sql.parse import statements
+
+LEXED = {
+    "a/* /* x */ y */b": "a b",
+    "a/*/* x */ y */b": "a b",
+    "a/* /*+ x */ b": "a b",
+    "a/**/b/***/c": "a b c",
+    "/*+ x */": "/*+ x */",
+    "/*/ */a": "a",
+    "a--b": "a",
+    "a -- b \\\n c\nd": "a d",
+    "a -- b \\\r\n c": "a c",
+    "r'a\\' R\"b\\\" 'c\\'d' 'e''f' \"g\"\"h\"": "r'a\\' R\"b\\\" 'c\\'d' 'e''f' \"g\"\"h\"",
+    "`a``b`": "`a``b`",
+    "2020_x 1a 1L 1.5BD 1e5 1e5x": "2020_x 1a 1L 1.5BD 1e5 1e5x",
+    "1. .5 1.x 1..2 t.5": "1. .5 1 . x 1. .2 t .5",
+    "1e+5 1.5e-3D 1e+x": "1e+5 1.5e-3D 1e + x",
+    "a<=>b<<c!<d==e=>f->g::h|>i||j": "a <=> b << c !< d == e => f -> g :: h |> i || j",
+    "a>>b:=c": "a > > b : = c",
+    "t@v1 t@2": "t @v 1 t @ 2",
+    "http://a-b/c s3://a": "http://a-b/c s3 : / / a",
+    "$$a;b$$ $x$ ; $y$ $x$": "$$a;b$$ $x$ ; $y$ $x$",
+    "é1 aé 1é 1ſ": "é1 aé 1é 1ſ",
+    "a\u00a0b\u2003c": "a b c",
+    "a 'b; c": "a 'b; c",
+}
+
+
+@pytest.mark.parametrize("text", LEXED)
+def test_lexemes(text: str) -> None:
+    assert " ".join(text[start:end] for _, start, end in lexemes(text)) == LEXED[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("1L", Kind.NUMBER),
+        ("1ſ", Kind.NUMBER),
+        ("1x", Kind.NAME),
+        ("'a", Kind.UNKNOWN),
+        ("/* a", Kind.COMMENT),
+        ("{", Kind.UNKNOWN),
+        ("\ufeff", Kind.UNKNOWN),
+        ('"a"', Kind.DOUBLE_QUOTED),
+        ("$$ a", Kind.CODE),
+    ],
+)
+def test_kind(text: str, kind: Kind) -> None:
+    assert lexemes(text) == [(kind, 0, len(text))]
+
+
+ALIKE = [
+    "SELECT a FROM t GROUP  BY\n a ORDER BY 1L, .5, 1.5BD, x'1F', r'a\\', 'it''s'",
+    "SELECT /*+ BROADCAST(a), MERGE(b) */ a << 1, a >> 2 FROM t",
+    "SELECT a /* /* b */ c */ FROM t -- d\nWHERE `e``f` <=> 2020_x",
+    "EXPLAIN SELECT 'a;b' -- ;\n; SHOW TABLES; SELECT 1",
+]
+PART = {
+    "SELECT a FROM t -- b \\\nWHERE c": "--",
+    "SELECT 0x1F FROM t": "0x1F",
+    "SELECT n'a' FROM t": "n'a'",
+    "SELECT a /*+ b */ FROM t": "/*+",
+    "SELECT /*+ a */ /*+ b */ c FROM t": "/*+ b",
+    "SELECT /*+ a('*/') */ b FROM t": "SELECT",
+    "SELECT a /* /*+ b */ */ FROM t": "*/ FROM",
+    "SELECT * FROM http://a": "http",
+    "SELECT * FROM t@v1": "@v1",
+    "SELECT a !> b FROM t": "!>",
+    "SELECT a{b} FROM t": "{",
+    "SELECT a FROM t WHERE b = $$c$$": "$$",
+    "SELECT 'a FROM t": "'a",
+    "SELECT a /* FROM t": "/*",
+    "SELECT a >>= b FROM t": ">>=",
+}
+
+
+@pytest.mark.parametrize("text", ALIKE)
+def test_both_agree(text: str) -> None:
+    tokens, differences = read(text)
+    assert not differences
+    assert [(it.start, it.end, it.text) for it in tokens] == [
+        (it.start, it.end, it.text) for it in tokenize(text)
+    ]
+
+
+@pytest.mark.parametrize("text", PART)
+def test_they_part(text: str) -> None:
+    """Told at its place, for that statement alone."""
+    differences = read(f"SELECT 1;\n{text}")[1]
+    assert [it.offset for it in differences] == [10 + text.index(PART[text])]
+    told = [it.failure is not None for it in statements(f"SELECT 1;\n{text}\n; SELECT 2")]
+    assert told == [False, True] if differences[0].endless else [False, True, False]
+
+
+def test_doubled_quotes_are_one_string() -> None:
+    tokens = tokenize("SELECT 'it''s', \"a\"\"b\", 'c' 'd', r'e''f'")
+    said = [it.text for it in tokens if it.token_type.name in ("STRING", "RAW_STRING")]
+    assert said == ["it's", 'a"b', "c", "d", "e", "f"]
+
+
+def test_the_rest_of_a_text_is_read_in_its_own_right() -> None:
+    """A statement in which they part has the tokens that Spark sees, and those behind it theirs."""
+    text = "SELECT a -- b \\\n; SELECT 1\n; SELECT /*+ c(';') */ 2; SELECT 3"
+    assert [(it.index, text[it.start : it.end].strip()) for it in statements(text)] == [
+        (0, "SELECT a -- b \\\n; SELECT 1"),
+        (1, "SELECT /*+ c(';') */ 2"),
+        (2, "SELECT 3"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["a.b = 'c' -- d", "SELECT /*+ a(b) */ 1.5", "a /* b */ <> `c`"])
+def test_plain(text: str) -> None:
+    assert plain(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\\",
+        "'a''b'",
+        '"a"',
+        "x'a'",
+        "1a",
+        "a.1",
+        "é",
+        "/*+ a */",
+        "/* /* a",
+        "a -- b \\",
+        "{",
+        "a@b",
+    ],
+)
+def test_not_plain(text: str) -> None:
+    assert not plain(text)
