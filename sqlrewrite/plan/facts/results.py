@@ -1,0 +1,102 @@
+"""The type of a function's result, from the types of its arguments.
+
+In: a name and what is known of a call's arguments. Out: the type as Spark's analyzer gives it, or
+None where that is not known. Most of it is read off the signature in the table of functions; what
+no pattern can say (``@round``) is a rule in ``results_plain`` or ``results_nested``.
+``python -m benchmarks.functions`` asks Spark whether the answers are its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.results_nested import RULES as NESTED
+from sqlrewrite.plan.facts.results_plain import RULES as PLAIN
+from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
+from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type, decimal, string
+
+_NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
+"""What spark.sql.timestampType decides on; ``timestamp(x)`` is a cast, and it too."""
+
+
+_OPERATOR = "@operator "
+
+RULES: Mapping[str, Rule] = {**PLAIN, **NESTED}
+"""What a result that begins with ``@`` says; one that is not here is not known."""
+
+
+def result(name: str, call: Arguments) -> Argument:
+    """The type of a call; of a generator a struct of its columns."""
+    found = function(name)
+    if found is None:
+        return None
+    call = replace(call, types=tuple(map(_plain, call.types)))
+    form = signature(found.signature)
+    rule = RULES.get(form.result)
+    if form.result.startswith(_OPERATOR):
+        kind = _operator(form.result.removeprefix(_OPERATOR), call)
+    elif rule is not None:
+        kind = rule(call)
+    else:
+        kind = _filled(form, call) if form.takes(len(call.types)) else None
+    if call.world.ntz and found.name in _NTZ and kind == TIMESTAMP:
+        return TIMESTAMP_NTZ
+    return None if kind is not None and _collation_lost(kind, call) else kind
+
+
+def parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
+    """The types of the parameters of each lambda among the arguments, in order; an argument that is
+    a lambda has no type yet."""
+    found = function(name)
+    if found is None:
+        return ()
+    form = signature(found.signature)
+    known = letters(form, tuple(map(_plain, call.types)), call.world)
+    return tuple(
+        tuple(filled(part, known) for part in parameter.given)
+        for parameter in form.parameters
+        if parameter.given
+    )
+
+
+def _operator(sign: str, call: Arguments) -> Argument:
+    """What ``operators`` says of a sign; a literal integer beside a decimal has its own digits."""
+    kinds = call.known()
+    if kinds is None:
+        return None
+    if len(kinds) == 1:
+        return unary(sign, kinds[0])
+    if len(kinds) != 2:
+        return None
+    one, other = (
+        _of_digits(kind, call.literal(at)) if is_decimal(beside) and is_integral(kind) else kind
+        for at, (kind, beside) in enumerate(zip(kinds, kinds[::-1], strict=True))
+    )
+    return binary(sign, one, other, call.world)
+
+
+def _of_digits(kind: Type, text: str | None) -> Type:
+    """``DecimalType.fromLiteral`` of a literal integer."""
+    return kind if text is None else decimal(len(text.lstrip("-").lstrip("0")) or 1, 0)
+
+
+def _plain(kind: Argument) -> Argument:
+    """CHAR and VARCHAR are strings in an expression."""
+    if kind is not None and kind.name in ("char", "varchar"):
+        return string(kind.collation)
+    return kind
+
+
+def _filled(form: Signature, call: Arguments) -> Argument:
+    return filled(form.result, letters(form, call.types, call.world))
+
+
+def _collation_lost(kind: Type, call: Arguments) -> bool:
+    """Whether a plain string comes of a string with a collation, which may be the result's too."""
+    given = any(it is not None and "collate" in str(it) for it in call.types)
+    return given and "string" in str(kind) and "collate" not in str(kind)

@@ -1,0 +1,140 @@
+"""Signatures of functions, as the table writes them: ``array<a> (a,int?)=>b -> array<b>``.
+
+In: the text of a signature and the types of a call's arguments. Out: which type each of its letters
+stands for there, and with them the type of the result or of a lambda's parameters. A letter is the
+type that its arguments have in common, as Spark's analyzer finds it (``findWiderCommonType``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.call import Argument
+from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.types import VOID, Type, parse
+
+_NESTED = re.compile(r"(array|map)<(.*)>")
+_LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One word of a signature: a pattern of types, which may be left out or repeated; of a lambda
+    the pattern is its value's, and ``given`` are those of its own parameters."""
+
+    pattern: str
+    optional: bool = False
+    repeated: bool = False
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of a function, and the pattern or the rule of its result."""
+
+    parameters: tuple[Parameter, ...]
+    result: str
+
+    def parameter(self, position: int, count: int) -> Parameter | None:
+        """The parameter for an argument of so many, counted from 0; None where it is none."""
+        if position < len(self.parameters):
+            return self.parameters[position]
+        last = self.parameters[-1] if self.parameters else None
+        return last if last is not None and last.repeated and position < count else None
+
+    def takes(self, count: int) -> bool:
+        """Whether a call may have so many arguments."""
+        least = sum(not (it.optional or it.repeated) for it in self.parameters)
+        last = self.parameters[-1] if self.parameters else None
+        many = last is not None and last.repeated
+        return least <= count and (many or count <= len(self.parameters))
+
+
+@cache
+def signature(text: str) -> Signature:
+    """The signature that a text of the table is."""
+    given, _, result = f" {text}".partition(" -> ")
+    return Signature(tuple(_parameter(word) for word in given.split()), result.strip())
+
+
+def _parameter(word: str) -> Parameter:
+    pattern = word.rstrip("?*")
+    marks = word[len(pattern) :]
+    found = _LAMBDA.fullmatch(pattern)
+    names: tuple[str, ...] = ()
+    if found is not None:
+        names, pattern = tuple(it.rstrip("?") for it in found[1].split(",")), found[2]
+    return Parameter(pattern, "?" in marks, "*" in marks, names)
+
+
+def letters(
+    signature: Signature, arguments: Sequence[Argument], world: World
+) -> Mapping[str, Argument]:
+    """The type of each letter of a signature in a call; None where it is not known."""
+    found: dict[str, list[Argument]] = {}
+    for position, kind in enumerate(arguments):
+        parameter = signature.parameter(position, len(arguments))
+        if parameter is not None:
+            _match(parameter.pattern, kind, found)
+    return {letter: _common(kinds, world) for letter, kinds in found.items()}
+
+
+def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> None:
+    """Notes what each letter of a pattern is in a type."""
+    if len(pattern) == 1:
+        found.setdefault(pattern, []).append(kind)
+        return
+    nested = _NESTED.fullmatch(pattern)
+    if nested is None:
+        return
+    inner = _parts(nested[2])
+    items: Sequence[Argument] = (None,) * len(inner)
+    if kind is not None and kind.name == nested[1]:
+        items = kind.items
+    for part, item in zip(inner, items, strict=True):
+        _match(part, item, found)
+
+
+def _common(kinds: Sequence[Argument], world: World) -> Argument:
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds):
+        return None
+    first = next((kind for kind in known if kind != VOID), VOID)
+    return first if {*known} <= {first, VOID} else common_of_all(known, world.ansi)
+
+
+def filled(pattern: str, found: Mapping[str, Argument]) -> Argument:
+    """The type of a pattern, its letters being ``found``."""
+    if len(pattern) == 1:
+        return found.get(pattern)
+    nested = _NESTED.fullmatch(pattern)
+    if nested is None:
+        return parse(pattern)
+    if pattern == "array<struct<key:k,value:v>>":
+        return _entries(found)
+    items = [filled(part, found) for part in _parts(nested[2])]
+    known = tuple(item for item in items if item is not None)
+    return Type(nested[1], items=known) if len(known) == len(items) else None
+
+
+def _entries(found: Mapping[str, Argument]) -> Argument:
+    key, value = found.get("k"), found.get("v")
+    if key is None or value is None:
+        return None
+    return Type("array", items=(Type("struct", items=(key, value), names=("key", "value")),))
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of a text between commas outside of brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += {"<": 1, ">": -1}.get(sign, 0)
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts

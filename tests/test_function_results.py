@@ -1,0 +1,57 @@
+"""The type of a function's result, read off the table of functions and its rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite.plan.facts.call import Arguments
+from sqlrewrite.plan.facts.functions import function, names
+from sqlrewrite.plan.facts.results import RULES, parameters, result
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.signatures import signature
+from sqlrewrite.plan.facts.types import parse
+
+ANSI = World(ansi=True)
+
+
+def _call(kinds: str, literals: tuple[str | None, ...] = ()) -> Arguments:
+    return Arguments(tuple(parse(it) for it in kinds.split(";") if it), ANSI, literals)
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds", "literals", "expected"),
+    [
+        ("substr", "string;int", (), "string"),
+        ("coalesce", "int;bigint", (), "bigint"),
+        ("sum", "decimal(7,2)", (), "decimal(17,2)"),
+        ("avg", "decimal(7,2)", (), "decimal(11,6)"),
+        ("round", "decimal(7,2);int", (None, "1"), "decimal(7,1)"),
+        ("round", "decimal(7,2);int", (), None),
+        ("mod", "decimal(7,2);int", (None, "10"), "decimal(4,2)"),
+        ("element_at", "map<string,int>;string", (), "int"),
+        ("map_entries", "map<string,int>", (), "array<struct<key:string,value:int>>"),
+        ("from_json", "string;string", (None, "a INT, b STRING"), "struct<a:int,b:string>"),
+        ("upper", "string collate UTF8_LCASE", (), None),
+        ("no_such_function", "int", (), None),
+    ],
+)
+def test_a_result_follows_from_the_arguments(
+    name: str, kinds: str, literals: tuple[str | None, ...], expected: str | None
+) -> None:
+    found = result(name, _call(kinds, literals))
+    assert (found and str(found)) == expected
+
+
+def test_a_lambda_knows_its_parameters() -> None:
+    found = parameters("map_zip_with", _call("map<int,string>;map<int,double>;int"))
+    assert [[str(it) for it in given] for given in found] == [["int", "string", "double"]]
+
+
+def test_an_argument_of_unknown_type_gives_none_where_the_result_depends_on_it() -> None:
+    assert result("coalesce", Arguments((None, parse("int")), ANSI)) is None
+    assert str(result("length", Arguments((None,), ANSI))) == "int"
+
+
+def test_each_rule_is_used() -> None:
+    used = {signature(found.signature).result for name in names() if (found := function(name))}
+    assert set(RULES) <= used
