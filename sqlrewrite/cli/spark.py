@@ -17,6 +17,7 @@ from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError, Rewrite
 from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
+from sqlrewrite.report.styled import Printer
 from sqlrewrite.runner import FileResult, Request, read_file, run
 from sqlrewrite.schema import Catalog
 from sqlrewrite.source import write_file
@@ -135,6 +136,20 @@ def task(
     if result.source is None:  # too large to be read
         raise Failure(f"{name}: {result.rewrite.skipped[0].message}")
     return Task(name, result.rewrite, request, where)
+
+
+@contextmanager
+def waiting(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
+    """What says on stderr, where someone sits and waits, what is being done, and what takes that
+    away again."""
+    with ExitStack() as shown:
+
+        def begin(what: str) -> None:
+            shown.close()
+            if err.stream.isatty():
+                shown.enter_context(err.console.status(what))
+
+        yield begin, shown.close
 
 
 def write_page(path: str, text: str) -> None:

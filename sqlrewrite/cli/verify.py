@@ -23,6 +23,7 @@ from sqlrewrite.cli.spark import (
     spark_options,
     task,
     values_options,
+    waiting,
     write_page,
 )
 
@@ -38,6 +39,7 @@ class VerifyCommand(SparkCommand):
         "What is inserted": (*INSERTED, *VALUES),
         "Which Spark": SPARK,
         "How it is run": ("sample", "runs", "timeout"),
+        "What is the same": ("float_tolerance",),
         "What is reported": ("format", "html", "color"),
     }
 
@@ -55,7 +57,7 @@ Examples:
 \b
 Exit status:
   0  the same rows (at a LIMIT but for ties of its ORDER BY), or nothing to run
-  1  a statement gives other rows than before
+  1  a statement gives other rows, columns or errors than before
   2  something could not be done, or a query gives other rows each time
 
 Over Connect the scans are those that the server reports, from Spark 4: without
@@ -87,6 +89,14 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     type=click.FloatRange(min=0, min_open=True),
     help="Stop a statement that takes longer.",
 )
+@click.option(
+    "--float-tolerance",
+    metavar="RELATIVE",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    default=0.0,
+    help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
+    "depends on the order in which Spark adds.  [default: not at all]",
+)
 @report_options
 @click.pass_context
 def command(
@@ -95,6 +105,7 @@ def command(
     sample: int | None,
     runs: int,
     timeout: float | None,
+    float_tolerance: float,
     html: str | None,
     format: str,
     color: bool | None,
@@ -102,43 +113,57 @@ def command(
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
 
-    Only queries that a predicate is inserted into are run, never a statement that may write. The
-    rows are counted on the cluster; of those that differ a few are shown. With --sample both texts
-    read the same few partitions of each fact: what differs there differs, what does not may still
-    differ elsewhere.
+    Only queries that a predicate is inserted into are run, never a statement that may write; of a
+    temporary view it is the view's query. Columns are compared by name and type, values bit for
+    bit. The rows are counted on the cluster; of those that differ a few are shown. With --sample
+    both texts read the same few partitions of each fact: what differs there differs, what does not
+    may still differ elsewhere.
     """
     asked = task(**given)
     out = printer(err=False, color=color)
     from sqlrewrite.report.verify import print_verified, verified_json, verified_page
     from sqlrewrite.spark.session import session
-    from sqlrewrite.spark.verify import Outcome, verify_text
+    from sqlrewrite.spark.verify import How, verify_text
 
     found: list[Verified] = []
+    how = How(runs, timeout, sample, float_tolerance)
+    with waiting(printer(err=True, color=color)) as (begin, end):
 
-    def keep(verified: Verified) -> None:
-        found.append(verified)
-        if format == "text":
-            print_verified(out, verified)
+        def keep(verified: Verified) -> None:
+            end()
+            found.append(verified)
+            if format == "text":
+                print_verified(out, verified)
 
-    with session(asked.target) as running:
-        verify_text(
-            running,
-            asked.name,
-            asked.rewrite,
-            asked.catalog,
-            keep,
-            runs=runs,
-            timeout=timeout,
-            sample=sample,
-        )
+        def at(place: str) -> None:
+            begin(f"{place} is run, before and after")
+
+        begin("Spark is starting")
+        with session(asked.target) as running:
+            verify_text(running, asked.name, asked.rewrite, asked.catalog, keep, how, at)
     if format == "json":
         write_stdout(verified_json(found).encode("ascii"))
     elif not found:
         out.print([((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"),)])
     if html is not None:
         write_page(html, verified_page(found))
-    outcomes = {it.outcome for it in found}
-    if Outcome.DIFFERENT in outcomes:
+    if any(it.outcome.differs for it in found):
         ctx.exit(1)
-    if Outcome.UNSTABLE in outcomes:
-        raise Failure("a query gives other rows each time it is run: nothing can be said of it")
+    undecided = [reason for it in found if (reason := _undecided(it))]
+    if undecided:
+        raise Failure("\n".join(undecided))
+
+
+def _undecided(verified: Verified) -> str:
+    """Why nothing can be said of a statement; nothing where something can."""
+    from sqlrewrite.report.verify import rounding
+    from sqlrewrite.spark.verify import Outcome
+
+    place, found = f"{verified.path}:{verified.line}", verified.comparison
+    if verified.outcome is Outcome.FAILED:
+        return f"{place}: {verified.error}"
+    if verified.outcome is not Outcome.UNSTABLE:
+        return ""
+    if found is not None and found.rounding is not None:
+        return f"{place}: {rounding(found.rounding)}"
+    return f"{place}: the query gives other rows each time it is run: nothing can be said of it"

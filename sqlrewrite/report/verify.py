@@ -22,7 +22,11 @@ _STYLES = {
     Outcome.SAME: "bold green",
     Outcome.TIES: "bold green",
     Outcome.DIFFERENT: "bold red",
+    Outcome.COLUMNS: "bold red",
+    Outcome.NEW_ERROR: "bold red",
+    Outcome.ERROR_GONE: "bold red",
     Outcome.UNSTABLE: "bold yellow",
+    Outcome.FAILED: "bold yellow",
     Outcome.SKIPPED: "bold yellow",
 }
 _NAMED = 4
@@ -62,6 +66,8 @@ def _outcome(verified: Verified) -> Iterator[Line]:
     )
     for it in verified.sample:
         yield from _taken(it)
+    for line in verified.error.splitlines():
+        yield ((f"    {line}", ""),)
     if found is None:
         return
     if verified.outcome is Outcome.SAME and found.before == 0:
@@ -109,6 +115,16 @@ def _difference(found: Comparison) -> Iterator[Line]:
             yield ((f"  {mark} {', '.join(row)}", style),)
         if count > len(rows):
             yield ((f"  {mark} … {count - len(rows):,} more", style),)
+    if found.rounding is not None:
+        yield ((f"    {rounding(found.rounding)}", "yellow"),)
+
+
+def rounding(tolerance: float) -> str:
+    """What is said where only the last places of floating-point values differ."""
+    return (
+        "only floating-point values differ, and by no more than adding in another order may make: "
+        f"--float-tolerance {tolerance:g} takes such values for the same"
+    )
 
 
 _Number = tuple[str, float]
@@ -155,7 +171,7 @@ def _section(verified: Verified) -> str:
                 + f'<div class="bar {side}" style="width:{width:.1f}%"></div></td></tr>'
             )
     found = verified.comparison
-    differing = ""
+    differing = f"<p>{escape(verified.error)}</p>" if verified.error else ""
     if found is not None and not found.same:
         both = [("-", *row) for row in found.lost_rows] + [("+", *row) for row in found.added_rows]
         differing = table(("", *found.columns), both)
@@ -168,6 +184,7 @@ def _data(verified: Verified) -> dict[str, Any]:
         "path": verified.path,
         "line": verified.line,
         "outcome": verified.outcome.name.lower(),
+        "error": verified.error or None,
         "rows": None
         if found is None
         else {
@@ -175,6 +192,8 @@ def _data(verified: Verified) -> dict[str, Any]:
             "after": found.after,
             "lost": found.lost,
             "added": found.added,
+            "tolerance": found.tolerance,
+            "rounding": found.rounding,
             "lost_sample": [list(row) for row in found.lost_rows],
             "added_sample": [list(row) for row in found.added_rows],
         },

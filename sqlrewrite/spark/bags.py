@@ -1,9 +1,10 @@
 """Are the rows of two queries the same? As bags, on the cluster: order is not looked at, duplicates
 are counted, and only a handful of rows that differ ever leaves it.
 
-In come two DataFrames, out goes a ``Comparison``. Rows are counted by their exact values first.
-What is left over and has floating-point columns is then matched within the rows that are equal in
-all other columns, because a sum of doubles depends on the order in which they come.
+In come two DataFrames, out goes a ``Comparison``. Rows are counted by their exact values. What is
+left over is then matched within the rows that are equal in all columns that are not floating-point
+ones: a sum of doubles depends on the order in which they come. What matches so is the same where a
+tolerance was asked for, and only told where none was.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.target import SparkError
+from sqlrewrite.spark.exact import FLOATS, exact, spelled, with_variant
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,14 +21,22 @@ if TYPE_CHECKING:
 SHOWN = 5
 """So many rows that differ are shown of each side."""
 
-# How far apart two results may be that were summed in another order, relative to their size.
-_TOLERANCE = {"double": 1e-9, "float": 1e-6}
-_NEAR_ZERO = 1e-12
+ROUNDING = {"double": 1e-9, "float": 1e-6}
+"""How far apart, relative to their size, two sums may come to be by another order of the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names and types of a result."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of both sides, how many are on one side alone, and some of those."""
+    """The rows of both sides, how many are on one side alone, and some of those. ``tolerance`` was
+    asked for; ``rounding`` is one under which both were the same, where that is so."""
 
     columns: tuple[str, ...]
     before: int
@@ -36,6 +45,8 @@ class Comparison:
     added: int
     lost_rows: tuple[tuple[str, ...], ...] = ()
     added_rows: tuple[tuple[str, ...], ...] = ()
+    tolerance: float = 0.0
+    rounding: float | None = None
 
     @property
     def same(self) -> bool:
@@ -43,24 +54,23 @@ class Comparison:
         return not (self.lost or self.added)
 
 
-def compare(before: DataFrame, after: DataFrame) -> Comparison:
-    """Compares the rows of two DataFrames. Raises SparkError for columns that differ, and what
-    Spark raises."""
+def columns(frame: DataFrame) -> Columns:
+    """The columns of a result."""
+    kinds = (spelled(it.dataType) for it in frame.schema.fields)
+    return Columns(tuple(frame.columns), tuple(kinds))
+
+
+def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comparison:
+    """Compares the rows of two DataFrames of the same types, floating-point columns up to the
+    ``tolerance``, relative to the larger value. Raises SparkError for a type that cannot be
+    compared, and what Spark raises."""
     from pyspark.sql import functions as f
 
-    kinds = [it.dataType.simpleString() for it in before.schema.fields]
-    if kinds != [it.dataType.simpleString() for it in after.schema.fields]:
-        raise SparkError("the rewritten query has other columns than the query")
+    kinds = columns(before).types
     names = [f"c{number}" for number in range(len(kinds))]
-    sides = [
-        frame.toDF(*names)
-        .select(*[_exact(name, kind) for name, kind in zip(names, kinds, strict=True)])
-        .withColumn("side", f.lit(side))
-        for frame, side in ((before, 1), (after, -1))
-    ]
     counted = (
-        sides[0]
-        .unionAll(sides[1])
+        _side(before, names, 1)
+        .unionAll(_side(after, names, -1))
         .groupBy(*names)
         .agg(
             f.sum("side").alias("surplus"),
@@ -77,38 +87,45 @@ def compare(before: DataFrame, after: DataFrame) -> Comparison:
             f.sum(f.greatest(-f.col("surplus"), f.lit(0))),
         ).collect()[0]
         old, new, lost, added = (int(it or 0) for it in totals)
-        left = counted.where("surplus <> 0")
-        floats = [number for number, kind in enumerate(kinds) if kind in _TOLERANCE]
+        left, rounding = counted.where("surplus <> 0"), None
+        floats = [number for number, kind in enumerate(kinds) if kind in FLOATS]
         if floats and lost == added and lost:
-            left = _unmatched(left, names, kinds, floats)
-            lost, added = _surplus(left)
+            usual = max(ROUNDING[kinds[number]] for number in floats)
+            if tolerance:
+                left = _unmatched(left, names, kinds, floats, tolerance)
+                lost, added = _surplus(left)
+            elif not any(_surplus(_unmatched(left, names, kinds, floats, usual))):
+                rounding = usual
         return Comparison(
             tuple(before.columns),
             old,
             new,
             lost,
             added,
-            _sample(left, "surplus > 0", names) if lost else (),
-            _sample(left, "surplus < 0", names) if added else (),
+            _sample(left, "surplus > 0", kinds) if lost else (),
+            _sample(left, "surplus < 0", kinds) if added else (),
+            tolerance,
+            rounding,
         )
     finally:
         counted.unpersist()
 
 
-def _exact(name: str, kind: str) -> Column:
-    """A column as it is grouped by: a collation must not make two strings one, and a map, which
-    Spark 3 cannot group by and no Spark compare, is the list of its entries."""
+def _side(frame: DataFrame, names: Sequence[str], side: int) -> DataFrame:
+    """The rows of one side as they are compared, and which side that is."""
     from pyspark.sql import functions as f
 
-    if kind.startswith("map<") and kind.count("map<") == 1:
-        return f.array_sort(f.map_entries(name)).alias(name)
-    if kind.startswith("string collate"):
-        return f.col(name).cast("binary").alias(name)
-    return f.col(name)
+    fields = zip(names, frame.schema.fields, strict=True)
+    values = [exact(f.col(name), it.dataType, it.name).alias(name) for name, it in fields]
+    return frame.toDF(*names).select(*values, f.lit(side).alias("side"))
 
 
 def _unmatched(
-    left: DataFrame, names: Sequence[str], kinds: Sequence[str], floats: Sequence[int]
+    left: DataFrame,
+    names: Sequence[str],
+    kinds: Sequence[str],
+    floats: Sequence[int],
+    tolerance: float,
 ) -> DataFrame:
     """The rows left over after rows of both sides that are close have been matched one to one.
 
@@ -118,38 +135,40 @@ def _unmatched(
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    exact = [  # a column of the type of NULL holds nothing else
+    same_in = [  # a column of the type of NULL holds nothing else
         name
         for number, name in enumerate(names)
         if number not in floats and kinds[number] != "void"
     ]
-    rough = [f.expr(f"format_string('%.5e', c{number})") for number in floats]
-    order = [*(f.coalesce(it, f.lit("")) for it in rough), *(f.col(f"c{it}") for it in floats)]
+    values = {number: f.col(f"c{number}").cast(kinds[number]) for number in floats}
+    rough = [f.format_string("%.5e", it.cast("double")) for it in values.values()]
+    order = [*(f.coalesce(it, f.lit("")) for it in rough), *values.values()]
     rows = left.withColumn("copy", f.explode(f.sequence(f.lit(1), f.abs("surplus").cast("int"))))
     rows = rows.withColumn("surplus", f.signum("surplus").cast("int"))
-    place = Window.partitionBy("surplus", *exact).orderBy(*order)
+    place = Window.partitionBy("surplus", *same_in).orderBy(*order)
     rows = rows.withColumn("place", f.row_number().over(place))
     rows = rows.select(*names, "surplus", "place")
     mine, other = rows.where("surplus > 0").alias("a"), rows.where("surplus < 0").alias("b")
     same = f.col("a.place") == f.col("b.place")
-    for name in exact:
+    for name in same_in:
         same = same & f.col(f"a.{name}").eqNullSafe(f.col(f"b.{name}"))
     for number in floats:
-        same = same & _close(f"a.c{number}", f"b.c{number}", _TOLERANCE[kinds[number]])
+        a, b = (f.col(f"{it}.c{number}") for it in "ab")
+        same = same & _close(a, b, kinds[number], tolerance)
     lost = mine.join(other, same, "left_anti").drop("place")
     added = other.join(mine, same, "left_anti").drop("place")
     return lost.unionAll(added)
 
 
-def _close(one: str, other: str, tolerance: float) -> Column:
-    """Whether two floats are equal (NaN, infinities and NULL too), or nearly so."""
+def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
+    """Whether two floats, given as text, are the same (NaN, infinities and NULL too), or finite and
+    nearly so."""
     from pyspark.sql import functions as f
 
-    a, b = f.col(one), f.col(other)
-    room = f.greatest(f.abs(a), f.abs(b)) * f.lit(tolerance)
-    infinite = f.greatest(f.abs(a), f.abs(b)) == f.lit(float("inf"))
-    near = f.abs(a - b) <= f.greatest(room, f.lit(_NEAR_ZERO))
-    return a.eqNullSafe(b) | f.coalesce(near & ~infinite & ~f.isnan(a) & ~f.isnan(b), f.lit(False))
+    a, b = one.cast(kind).cast("double"), other.cast(kind).cast("double")
+    larger = f.greatest(f.abs(a), f.abs(b))  # NaN is larger than any number
+    near = (larger < f.lit(float("inf"))) & (f.abs(a - b) <= larger * f.lit(tolerance))
+    return one.eqNullSafe(other) | f.coalesce(near, f.lit(False))
 
 
 def _surplus(left: DataFrame) -> tuple[int, int]:
@@ -157,6 +176,25 @@ def _surplus(left: DataFrame) -> tuple[int, int]:
     return int(lost), int(added)
 
 
-def _sample(left: DataFrame, where: str, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    rows: list[Any] = left.where(where).limit(SHOWN).select(*names).collect()
-    return tuple(tuple("NULL" if it is None else str(it) for it in row) for row in rows)
+def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """A few rows, as text."""
+    from pyspark.sql import functions as f
+
+    def text(number: int, kind: str) -> Column:
+        column = f.col(f"c{number}")
+        if not with_variant(kind):
+            return column.cast("string")
+        # Its JSON, and what tells two of the same JSON apart: 1 and 1.0 are two values.
+        return f.concat(column["col2"], f.lit(" #"), f.substring(f.md5(column["col1"]), 1, 8))
+
+    shown = left.where(where).limit(SHOWN).select(*map(text, range(len(kinds)), kinds))
+    rows: list[Any] = shown.collect()
+    return tuple(tuple(map(_shown, row, kinds)) for row in rows)
+
+
+def _shown(value: str | None, kind: str) -> str:
+    """A value for people: one that looks like another, or like nothing, stands in quotes."""
+    if value is None:
+        return "NULL"
+    odd = value.strip() != value or not value.isprintable() or value in ("", "NULL")
+    return repr(value) if odd and kind.startswith(("string", "char", "varchar")) else value

@@ -6,11 +6,13 @@ n-th before is the n-th after.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Candidate, Rewrite
 from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, Table
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
-from sqlrewrite.sql.definitions import apply
+from sqlrewrite.sql.definitions import apply, query_text
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.queries import Kind, Query, queries
 
@@ -52,6 +54,16 @@ def enter(session: Session, pair: Pair) -> bool:
     with spark_errors(f"{pair.place}: Spark does not take this statement"):
         session.spark.sql(pair.before.text)
     return True
+
+
+def of_view(pair: Pair) -> Pair:
+    """The queries of a temporary view, in place of the statements that make it."""
+    both = []
+    for made in (pair.before, pair.after):
+        (statement,) = statements(made.text)
+        (query,) = queries(query_text(statement.tokens, made.text))
+        both.append(replace(query, index=made.index, line=made.line))
+    return replace(pair, before=both[0], after=both[1])
 
 
 def known_after(path: str, text: str, catalog: Catalog) -> Catalog:

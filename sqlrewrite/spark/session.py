@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from sqlrewrite.frozen import dataclass
@@ -69,7 +69,8 @@ class Session:
 
 @contextmanager
 def session(target: Target) -> Iterator[Session]:
-    """A session on that Spark; one that is active in this process already is used and left running.
+    """A session on that Spark. Where one is active in this process already, it is a copy of that,
+    with its settings, temporary views and functions; what is done in it stays there.
 
     Raises SparkError where Spark or Java is missing, or the cluster refuses.
     """
@@ -81,7 +82,7 @@ def session(target: Target) -> Iterator[Session]:
     running = SparkSession.getActiveSession() if target.embedded else None
     if running is not None:
         with spark_errors("Spark does not take the settings"):
-            spark = running.newSession()
+            spark = _copied(running)
             for key, value in target.conf:
                 spark.conf.set(key, value)
         yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
@@ -94,15 +95,26 @@ def session(target: Target) -> Iterator[Session]:
 
 
 def fresh(session: Session) -> Session:
-    """A session of its own on the same Spark, so that what a text sets or defines in it stays
-    there; the same one again where Spark has none (Connect before 4)."""
+    """A copy of a session, so that what a text sets or defines in it stays there; the same one
+    again where Spark has none (Connect before 4)."""
     with tried():
-        spark = session.spark.newSession()
+        spark = _copied(session.spark)
         for key, value in session.target.conf:
             with tried():  # some are settled when Spark is started
                 spark.conf.set(key, value)
         return replace(session, spark=spark)
     return session
+
+
+def _copied(spark: SparkSession) -> SparkSession:
+    """A session that begins with the settings, temporary views and functions of another."""
+    copy: Any = spark
+    if hasattr(copy, "cloneSession"):  # Connect, from 4.1
+        return cast("SparkSession", copy.cloneSession())
+    if hasattr(copy, "_jsparkSession"):
+        java = copy._jsparkSession.cloneSession()
+        return cast("SparkSession", type(copy)(copy.sparkContext, java))
+    return spark.newSession()
 
 
 @contextmanager

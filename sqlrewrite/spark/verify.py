@@ -1,8 +1,9 @@
 """Runs a query and its rewriting: the same rows? And what did the fact scans read, in what time?
 
 In comes a pair of texts, out goes a ``Verified``. Only queries are run, never a statement that may
-write. A LIMIT keeps any of several rows that its ORDER BY calls equal, and some queries give other
-rows each time: such a difference is none of the rewriting's, and is told apart here.
+write; of a temporary view it is the view's query. A LIMIT keeps any of several rows that its
+ORDER BY calls equal, and some queries give other rows each time: such a difference is none of the
+rewriting's, and is told apart here (docs/reference.md, "What counts as the same rows").
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from statistics import median
-from threading import Timer
+from threading import Event, Timer
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import Rewrite
 from sqlrewrite.schema import Catalog
-from sqlrewrite.spark.bags import Comparison, compare
-from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, use
+from sqlrewrite.spark.bags import Columns, Comparison, columns, compare
+from sqlrewrite.spark.pairs import Pair, enter, known_after, of_view, pairs, use
 from sqlrewrite.spark.sample import Sampled, sampled
 from sqlrewrite.spark.scans import TableScan, partitioned_scans, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
-from sqlrewrite.spark.target import SparkError
+from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import Kind
 
 if TYPE_CHECKING:
@@ -39,8 +40,22 @@ class Outcome(Enum):
     SAME = "same rows"
     TIES = "same rows but for ties at the LIMIT"
     DIFFERENT = "different rows"
+    COLUMNS = "other columns"
+    NEW_ERROR = "the rewritten query raises an error, the query does not"
+    ERROR_GONE = "the query raises an error, the rewritten query does not"
     UNSTABLE = "undecided: the query itself gives other rows each time"
+    FAILED = "not compared"
     SKIPPED = "not run: it may write, and only queries are run"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the rewriting changed what the query does."""
+        return self in (
+            Outcome.DIFFERENT,
+            Outcome.COLUMNS,
+            Outcome.NEW_ERROR,
+            Outcome.ERROR_GONE,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,8 @@ class ScanRead:
 @dataclass(frozen=True, slots=True)
 class Verified:
     """One statement, verified; seconds are those of each run, in order, ``sample`` what was taken
-    of its facts where they were not read whole."""
+    of its facts where they were not read whole. ``error`` is Spark's, or says which column is not
+    the same."""
 
     path: str
     line: int
@@ -66,11 +82,23 @@ class Verified:
     seconds_before: tuple[float, ...] = ()
     seconds_after: tuple[float, ...] = ()
     sample: tuple[Sampled, ...] = ()
+    error: str = ""
 
     @property
     def medians(self) -> tuple[float, float]:
         """The median seconds of both sides."""
         return median(self.seconds_before), median(self.seconds_after)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How statements are verified: runs of each side, seconds that a statement may take, partitions
+    of each fact that are read, and how far apart floating-point values may be."""
+
+    runs: int = 1
+    timeout: float | None = None
+    sample: int | None = None
+    tolerance: float = 0.0
 
 
 def verify_text(
@@ -79,112 +107,162 @@ def verify_text(
     rewrite: Rewrite,
     catalog: Catalog,
     keep: Callable[[Verified], None],
-    *,
-    runs: int = 1,
-    timeout: float | None = None,
-    sample: int | None = None,
+    how: How = How(),  # noqa: B008 - it is frozen
+    begin: Callable[[str], None] = lambda place: None,
 ) -> None:
     """Verifies the statements of a text in which something was inserted, and hands each to
-    ``keep``; on ``sample`` partitions of each fact, where given. Raises SparkError, also for a
-    statement that takes longer than ``timeout`` seconds."""
-    with _hinted(session):
-        use(session, catalog)
-        for pair in pairs(path, rewrite):
-            catalog = known_after(path, pair.before.text, catalog)
-            if enter(session, pair) or not pair.changed:
+    ``keep``, after its place to ``begin``. Raises SparkError where nothing more can be said: of a
+    Spark that has gone, a statement that takes too long, one on which those after it depend."""
+    use(session, catalog)
+    for pair in pairs(path, rewrite):
+        catalog = known_after(path, pair.before.text, catalog)
+        view = enter(session, pair)
+        if not pair.changed:
+            continue
+        if not view and pair.before.kind is not Kind.QUERY:
+            keep(Verified(path, pair.before.line, Outcome.SKIPPED))
+            continue
+        begin(pair.place)
+        asked = of_view(pair) if view else pair
+        with _time_limit(session, asked, how.timeout) as over:
+            if how.sample is None:
+                keep(_Verifying(session, asked, how, over).done())
                 continue
-            if pair.before.kind is not Kind.QUERY:
-                keep(Verified(path, pair.before.line, Outcome.SKIPPED))
-                continue
-            with _time_limit(session, pair, timeout):
-                if sample is None:
-                    keep(_verified(session, pair, runs))
-                    continue
-                with sampled(session, pair, catalog, sample) as (smaller, taken):
-                    keep(_verified(session, smaller, runs, taken))
+            with sampled(session, asked, catalog, how.sample) as (smaller, taken):
+                keep(_Verifying(session, smaller, how, over, taken).done())
 
 
-@contextmanager
-def _hinted(session: Session) -> Iterator[None]:
-    """Says what to do where a table is missing because no Spark that has it was named."""
-    try:
-        yield
-    except SparkError as error:
-        if not session.target.embedded or "_NOT_FOUND]" not in str(error):
+@dataclass(slots=True)
+class _Side:
+    """The runs of one side: their seconds, the scans of the last, and the error of the first."""
+
+    text: str
+    seconds: list[float]
+    scans: list[TableScan]
+    columns: Columns | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verifying:
+    """One pair on its way. ``over`` says whether its time is over, when nothing counts any more."""
+
+    session: Session
+    pair: Pair
+    how: How
+    over: Callable[[], bool]
+    sample: tuple[Sampled, ...] = ()
+
+    def done(self) -> Verified:
+        """Runs both sides, then compares what they give. Raises SparkError."""
+        before, after = self._runs()
+        comparison: Comparison | None = None
+        error = ""
+        if before.error and after.error:
+            outcome, error = Outcome.FAILED, f"Spark cannot run the query: {before.error}"
+        elif after.error:
+            outcome, error = Outcome.NEW_ERROR, after.error
+        elif before.error:
+            outcome, error = Outcome.ERROR_GONE, before.error
+        elif before.columns != after.columns:
+            outcome, error = Outcome.COLUMNS, _first_other(before.columns, after.columns)
+        else:
+            outcome, comparison, error = self._compared()
+        return Verified(
+            path=self.pair.path,
+            line=self.pair.before.line,
+            outcome=outcome,
+            comparison=comparison,
+            scans=tuple(_in_pairs(self.session, before.scans, after.scans, self.sample)),
+            seconds_before=tuple(before.seconds),
+            seconds_after=tuple(after.seconds),
+            sample=self.sample,
+            error=self._hinted(error),
+        )
+
+    # Time, and what is read
+
+    def _runs(self) -> tuple[_Side, _Side]:
+        """Runs both sides in turn, each first every other time, so that a slow moment hits both;
+        no more after an error."""
+        before, after = (_Side(it.text, [], []) for it in (self.pair.before, self.pair.after))
+        for number in range(self.how.runs):
+            for side in (before, after) if number % 2 == 0 else (after, before):
+                self._run(side)
+            if before.error or after.error:
+                break
+        return before, after
+
+    def _run(self, side: _Side) -> None:
+        try:
+            with spark_errors(""):
+                frame = self.session.spark.sql(side.text)
+                side.columns = columns(frame)
+                start = time.perf_counter()
+                ran = _run(self.session, frame)
+                side.seconds.append(time.perf_counter() - start)
+                classic = self.session.classic
+                side.scans[:] = partitioned_scans(ran) if classic else reported_scans(ran)
+        except SparkGoneError:
             raise
+        except SparkError as error:
+            if self.over():
+                raise
+            side.error = str(error).removeprefix(": ")
+
+    def _hinted(self, error: str) -> str:
+        """Says what to do where a table is missing because no Spark that has it was named."""
+        if not self.session.target.embedded or "_NOT_FOUND]" not in error:
+            return error
         hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
-        raise SparkError(f"{error}\n{hint}metastore of your own)") from error
+        return f"{error}\n{hint}metastore of your own)"
 
+    # The rows
 
-def _verified(
-    session: Session, pair: Pair, runs: int, sample: tuple[Sampled, ...] = ()
-) -> Verified:
-    before, after = _alternating(session, pair, runs)
-    outcome, comparison = _compared(session, pair)
-    return Verified(
-        path=pair.path,
-        line=pair.before.line,
-        outcome=outcome,
-        comparison=comparison,
-        scans=tuple(_in_pairs(session, before.scans, after.scans, sample)),
-        seconds_before=tuple(before.seconds),
-        seconds_after=tuple(after.seconds),
-        sample=sample,
-    )
+    def _compared(self) -> tuple[Outcome, Comparison | None, str]:
+        try:
+            with spark_errors("the rows cannot be compared"):
+                return *self._judged(), ""
+        except SparkGoneError:
+            raise
+        except SparkError as error:
+            if self.over():
+                raise
+            return Outcome.FAILED, None, str(error)
 
+    def _judged(self) -> tuple[Outcome, Comparison]:
+        def both(old: str, new: str) -> Comparison:
+            before, after = map(self.session.spark.sql, (old, new))
+            return compare(before, after, self.how.tolerance)
 
-# The rows
-
-
-def _compared(session: Session, pair: Pair) -> tuple[Outcome, Comparison]:
-    def frame(text: str) -> DataFrame:
-        with spark_errors(f"{pair.place}: Spark cannot run the query"):
-            return session.spark.sql(text)
-
-    with spark_errors(f"{pair.place}: the rows cannot be compared"):
-        found = compare(frame(pair.before.text), frame(pair.after.text))
+        old, new = self.pair.before, self.pair.after
+        found, text = both(old.text, new.text), old.text
         if found.same:
             return Outcome.SAME, found
-        old, new = pair.before.endless, pair.after.endless
-        if old is not None and new is not None:
-            whole = compare(frame(old), frame(new))
-            if whole.same:
-                return Outcome.TIES, found
-            found = whole
-            text = old
-        else:
-            text = pair.before.text
-        if not compare(frame(text), frame(text)).same:
+        if old.endless is not None and new.endless is not None:
+            found, limited = both(old.endless, new.endless), found
+            if found.same:
+                return Outcome.TIES, limited
+            text = old.endless
+        if not both(text, text).same:
             return Outcome.UNSTABLE, found
         return Outcome.DIFFERENT, found
 
 
-# Time, and what is read
+def _first_other(before: Columns | None, after: Columns | None) -> str:
+    """Where the columns of two results begin to differ."""
+    assert before is not None
+    assert after is not None
+    if len(before.names) != len(after.names):
+        return f"{len(before.names)} columns before, {len(after.names)} after"
+    both = zip(before.names, before.types, after.names, after.types, strict=True)
+    number, (name, kind, other, now) = next(
+        (at, it) for at, it in enumerate(both, 1) if it[:2] != it[2:]
+    )
+    return f"column {number} was {name} {kind} and is {other} {now}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Runs:
-    """The runs of one side: their seconds, and the scans of the last."""
-
-    text: str
-    what: str
-    seconds: list[float]
-    scans: list[TableScan]
-
-
-def _alternating(session: Session, pair: Pair, runs: int) -> tuple[_Runs, _Runs]:
-    """Runs both sides in turn, each first every other time, so that a slow moment hits both."""
-    before = _Runs(pair.before.text, f"{pair.place}: Spark cannot run the query", [], [])
-    after = _Runs(pair.after.text, f"{pair.place}: Spark cannot run the rewritten query", [], [])
-    for number in range(runs):
-        for side in (before, after) if number % 2 == 0 else (after, before):
-            with spark_errors(side.what):
-                frame = session.spark.sql(side.text)
-                start = time.perf_counter()
-                ran = _run(session, frame)
-                side.seconds.append(time.perf_counter() - start)
-                side.scans[:] = partitioned_scans(ran) if session.classic else reported_scans(ran)
-    return before, after
+# What a run is, and what it read
 
 
 def _run(session: Session, frame: DataFrame) -> DataFrame:
@@ -244,32 +322,31 @@ def _partitions(session: Session, table: str) -> int | None:
 
 
 @contextmanager
-def _time_limit(session: Session, pair: Pair, seconds: float | None) -> Iterator[None]:
-    """Stops what runs inside when its time is over."""
-    if seconds is None:
-        yield
-        return
-    over: list[bool] = []
+def _time_limit(
+    session: Session, pair: Pair, seconds: float | None
+) -> Iterator[Callable[[], bool]]:
+    """Stops what runs inside when its time is over; gives what says whether it is."""
+    over, done = Event(), Event()
 
     def stop() -> None:
-        over.append(True)
-        while not done:  # between two jobs there is nothing to stop: the next one is
+        over.set()
+        while not done.is_set():  # between two jobs there is nothing to stop: the next one is
             if session.classic:
                 session.spark.sparkContext.cancelAllJobs()
             else:
                 session.spark.interruptAll()
-            time.sleep(0.2)
+            done.wait(0.2)
 
-    done: list[bool] = []
-    timer = Timer(seconds, stop)
+    timer = Timer(0.0 if seconds is None else seconds, stop)
     timer.daemon = True
-    timer.start()
+    if seconds is not None:
+        timer.start()
     try:
-        yield
+        yield over.is_set
     except SparkError as error:
-        if over:
+        if over.is_set():
             raise SparkError(f"{pair.place}: stopped after {seconds:g} s (--timeout)") from error
         raise
     finally:
-        done.append(True)
+        done.set()
         timer.cancel()

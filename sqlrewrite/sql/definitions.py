@@ -166,7 +166,7 @@ def _create(
     properties = tree.args.get("properties")
     flags = {type(item) for item in properties.expressions} if properties else set()
     if kind == "VIEW" and tree.expression and exp.MaterializedProperty not in flags:
-        query = _query_text(statement.tokens, text)
+        query = query_text(statement.tokens, text)
         columns = tuple(item.name for item in tree.this.expressions if _names_column(item))
         relation: Table | View = View(
             parts, query, columns, namespace=catalog.namespace, source=source
@@ -192,12 +192,12 @@ def _cache(
     parts = _parts(tree.this)
     if not tree.expression or len(parts) != 1:
         return catalog
-    query = _query_text(statement.tokens, text)
+    query = query_text(statement.tokens, text)
     view = View(parts, query, namespace=catalog.namespace, source=source)
     return _create_temporary(catalog, view, tree)
 
 
-def _query_text(tokens: Sequence[Token], text: str) -> str:
+def query_text(tokens: Sequence[Token], text: str) -> str:
     """The query of a CREATE VIEW or CACHE TABLE: from behind its AS to the end."""
     at = _name_at(tokens, _after_kind(tokens))[1]
     depth = 0

@@ -16,7 +16,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.source import Lines
 from sqlrewrite.sql.parse import Statement, statements
 
-_SESSION = frozenset({"use", "set"})
+_SESSION = frozenset({"use", "set", "declare"})
+_TEMPORARY = frozenset({"temp", "temporary"})
 _LIMITS = frozenset({TokenType.LIMIT, TokenType.OFFSET})
 
 
@@ -56,13 +57,14 @@ def queries(text: str) -> tuple[Query, ...]:
 
 
 def _kind(statement: Statement) -> Kind:
-    tree = statement.tree
-    if isinstance(tree, exp.Query):
+    if isinstance(statement.tree, exp.Query):
         return Kind.QUERY
-    if statement.tokens and statement.tokens[0].text.lower().split()[0] in _SESSION:
+    words = " ".join(it.text.lower() for it in statement.tokens[:4]).split()
+    if words and words[0] in _SESSION:
         return Kind.SESSION
-    if isinstance(tree, exp.Create) and tree.kind == "VIEW" and tree.find(exp.TemporaryProperty):
-        return Kind.SESSION
+    made = words[3:] if words[:3] == ["create", "or", "replace"] else words[1:]
+    if words[:1] == ["create"] and made and made[0] in _TEMPORARY:
+        return Kind.SESSION  # a view or a function; GLOBAL TEMPORARY outlives the session
     return Kind.OTHER
 
 

@@ -17,7 +17,7 @@ from sqlrewrite.cli import program
 from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import Outcome, Verified, verify_text
+from sqlrewrite.spark.verify import How, Outcome, Verified, verify_text
 from sqlrewrite.sql.references import references, renamed
 from tests.rule_cases import catalog_of
 
@@ -69,7 +69,7 @@ def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int
     found: list[Verified] = []
     session = Session(spark.newSession(), Target("local"), classic=True)
     session.spark.conf.set(THRESHOLD, "-1")  # or Spark would prune by itself
-    verify_text(session, "q.sql", rewritten, known, found.append, timeout=300, sample=count)
+    verify_text(session, "q.sql", rewritten, known, found.append, How(timeout=300, sample=count))
     assert not [it for it in session.spark.catalog.listTables() if it.name.startswith("dpp")]
     return found[-1]
 

@@ -1,0 +1,210 @@
+"""The comparison of rows: the smallest difference of each type is one, and what is equal is so
+(docs/spark.md, "What can be compared, and what GROUP BY makes one")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sqlrewrite.spark.bags import columns, compare
+from sqlrewrite.spark.exact import exact, spelled
+from sqlrewrite.spark.target import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+# Two values of one type, which differ by as little as they can.
+DIFFERENT: dict[str, tuple[str, str]] = {
+    "int": ("1", "2"),
+    "null and zero": ("CAST(NULL AS INT)", "0"),
+    "decimal": ("1.00BD", "1.01BD"),
+    "double by an ulp": ("0.1D + 0.2D", "0.3D"),
+    "tiny doubles": ("1e-300D", "2e-300D"),
+    "float by an ulp": ("FLOAT('0.1')", "FLOAT('0.10000001')"),
+    "negative zero": ("0.0D", "-0.0D"),
+    "NaN and a number": ("DOUBLE('NaN')", "0D"),
+    "infinities": ("DOUBLE('inf')", "DOUBLE('-inf')"),
+    "case of a string": ("'a'", "'A'"),
+    "trailing space": ("'a'", "'a '"),
+    "empty and null": ("''", "CAST(NULL AS STRING)"),
+    "binary": ("X'00'", "X''"),
+    "date": ("DATE'2024-01-01'", "DATE'2024-01-02'"),
+    "timestamp by a microsecond": (
+        "TIMESTAMP'2024-01-01 00:00:00.000001Z'",
+        "TIMESTAMP'2024-01-01 00:00:00.000002Z'",
+    ),
+    "timestamp by its zone": (
+        "TIMESTAMP'2024-01-01 00:00:00Z'",
+        "TIMESTAMP'2024-01-01 00:00:00+01:00'",
+    ),
+    "timestamp without a zone": (
+        "TIMESTAMP_NTZ'2024-01-01 00:00:00'",
+        "TIMESTAMP_NTZ'2024-01-01 00:00:01'",
+    ),
+    "days and time": ("INTERVAL '1' SECOND", "INTERVAL '1.000001' SECOND"),
+    "months": ("INTERVAL '1' MONTH", "INTERVAL '2' MONTH"),
+    "a month and its days": ("make_interval(0, 1)", "make_interval(0, 0, 0, 30)"),
+    "order of an array": ("array(1, 2)", "array(2, 1)"),
+    "array and null": ("array(CAST(NULL AS INT))", "CAST(array() AS ARRAY<INT>)"),
+    "negative zero in an array": ("array(0.0D)", "array(-0.0D)"),
+    "value of a map": ("map('a', 0.0D)", "map('a', -0.0D)"),
+    "key of a map": ("map('a', 1)", "map('b', 1)"),
+    "struct and null": ("named_struct('x', CAST(NULL AS INT))", "CAST(NULL AS STRUCT<x: INT>)"),
+    "two fields of one name": ("named_struct('x', 1, 'x', 0D)", "named_struct('x', 1, 'x', -0D)"),
+    "nested": ("map('k', array(named_struct('x', 1D)))", "map('k', array(named_struct('x', 2D)))"),
+}
+OF_SPARK_4: dict[str, tuple[str, str]] = {
+    "case under a collation": ("'a' COLLATE UTF8_LCASE", "'A' COLLATE UTF8_LCASE"),
+    "space under a collation": ("'a' COLLATE UNICODE_RTRIM", "'a ' COLLATE UNICODE_RTRIM"),
+    "case in an array": ("array('a' COLLATE UTF8_LCASE)", "array('A' COLLATE UTF8_LCASE)"),
+    "case of a key": ("map('a' COLLATE UTF8_LCASE, 1)", "map('A' COLLATE UTF8_LCASE, 1)"),
+    "number in a variant": ("parse_json('1')", "parse_json('1.0')"),
+    "order in a variant": ("parse_json('[1, 1.0]')", "parse_json('[1.0, 1]')"),
+    "variant null": ("parse_json('null')", "CAST(NULL AS VARIANT)"),
+    "variant in an array": ("array(parse_json('1'))", "array(parse_json('1.0'))"),
+    "an hour twice beside a variant": (
+        "named_struct('t', TIMESTAMP'2024-10-27 00:30:00Z', 'v', parse_json('1'))",
+        "named_struct('t', TIMESTAMP'2024-10-27 01:30:00Z', 'v', parse_json('1'))",
+    ),
+}
+OF_SPARK_41: dict[str, tuple[str, str]] = {
+    "time by a microsecond": ("TIME'12:00:00'", "TIME'12:00:00.000001'"),
+    "geometry": (
+        "st_geomfromwkb(X'0101000000000000000000F03F000000000000F03F')",
+        "st_geomfromwkb(X'0101000000000000000000F03F000000000000F0BF')",
+    ),
+}
+"""What is there from 4.1."""
+
+# The same, written in two ways.
+SAME: dict[str, tuple[str, str]] = {
+    "NaN": ("DOUBLE('NaN')", "DOUBLE('inf') - DOUBLE('inf')"),
+    "NULL": ("NULL", "NULL"),
+    "order of a map": ("map('a', 1, 'b', 2)", "map('b', 2, 'a', 1)"),
+    "map of maps": ("map(1, map(2, 3, 4, 5))", "map(1, map(4, 5, 2, 3))"),
+    "one instant": ("TIMESTAMP'2024-01-01 00:00:00+01:00'", "TIMESTAMP'2023-12-31 23:00:00Z'"),
+}
+SAME_ON_SPARK_4: dict[str, tuple[str, str]] = {
+    "variants in a map": (
+        "map('a', parse_json('1'), 'b', parse_json('[2]'))",
+        "map('b', parse_json('[2]'), 'a', parse_json('1'))",
+    ),
+}
+
+
+def _told_apart(spark: SparkSession, cases: Mapping[str, tuple[str, str]]) -> set[str]:
+    """The names of the pairs of which the comparison sees that they differ."""
+    from pyspark.sql import functions as f
+
+    own = spark.newSession()
+    own.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    # As literals of one query 0.0 and -0.0 would be one expression to Spark, computed once.
+    names = ", ".join(f"a{at}, b{at}" for at in range(len(cases)))
+    values = ", ".join(f"{one}, {other}" for one, other in cases.values())
+    both = own.sql(f"SELECT * FROM VALUES ({values}) AS t({names})")
+    same = []
+    for at, name in enumerate(cases):
+        old, new = both.schema[f"a{at}"].dataType, both.schema[f"b{at}"].dataType
+        assert spelled(old) == spelled(new), name
+        one, other = exact(f.col(f"a{at}"), old, name), exact(f.col(f"b{at}"), new, name)
+        same.append(one.eqNullSafe(other))
+    (row,) = both.select(same).collect()
+    return {name for name, it in zip(cases, row, strict=True) if not it}
+
+
+@pytest.mark.parametrize(
+    ("different", "same", "since"),
+    [
+        (DIFFERENT, SAME, "3"),
+        (OF_SPARK_4, SAME_ON_SPARK_4, "4"),
+        (OF_SPARK_41, {}, "4.1"),
+    ],
+    ids=["3", "4", "4.1"],
+)
+def test_values(
+    spark: SparkSession,
+    different: dict[str, tuple[str, str]],
+    same: dict[str, tuple[str, str]],
+    since: str,
+) -> None:
+    if spark.version < since:
+        pytest.skip(f"from Spark {since} on")
+    assert _told_apart(spark, different | same) == set(different)
+    values = {number: value for number, (value, _) in enumerate((different | same).values())}
+    frame = spark.sql(f"SELECT {', '.join(f'{it} AS v{at}' for at, it in values.items())}")
+    assert compare(frame, frame).same  # all of it can be grouped by, too
+
+
+def test_what_is_not_known_is_refused(spark: SparkSession) -> None:
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import DataType
+
+    class Unheard(DataType):
+        def simpleString(self) -> str:  # noqa: N802 - Spark's name
+            return "unheard"
+
+    spark.range(0)
+    with pytest.raises(SparkError, match="the column x: values of type unheard cannot be compared"):
+        exact(f.col("x"), Unheard(), "x")
+
+
+def test_each_row_counts(spark: SparkSession) -> None:
+    rows = "SELECT * FROM VALUES ('a', 1D), ('a', 1D), (NULL, 2D) AS t(k, x)"
+    assert compare(spark.sql(rows), spark.sql(f"{rows} ORDER BY x DESC")).same
+    found = compare(spark.sql(rows), spark.sql(f"SELECT DISTINCT * FROM ({rows})"))
+    assert (found.before, found.after, found.lost, found.added) == (3, 2, 1, 0)
+    assert found.lost_rows == (("a", "1.0"),)
+
+
+def test_types_are_told_in_full(spark: SparkSession) -> None:
+    """Spark itself cuts the name of a long type off."""
+    fields = [f"'f{number}', {number}" for number in range(40)]
+    old, new = (
+        spark.sql(f"SELECT named_struct({', '.join([*fields, last])}) AS s")
+        for last in ("'z', 1", "'z', '1'")
+    )
+    assert columns(old) != columns(new)
+    assert columns(old).types[0].endswith("f39:int,z:int>")
+
+
+FLOATS = "SELECT * FROM VALUES {} AS t(k, x, y)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("('a', 0.1D + 0.2D, 1D)", "('a', 0.3D, 1D)", True),
+        ("('a', 0.3001D, 1D)", "('a', 0.3D, 1D)", False),
+        ("('a', 1e20D, 1D)", "('a', 1.0000000000001e20D, 1D)", True),
+        ("('a', 1e-20D, 1D)", "('a', 2e-20D, 1D)", False),
+        ("('a', DOUBLE('NaN'), 1D)", "('a', 1D, 1D)", False),
+        ("('a', DOUBLE('inf'), 1D)", "('a', 1e308D, 1D)", False),
+        ("('a', CAST(NULL AS DOUBLE), 1D)", "('a', 0D, 1D)", False),
+        ("('a', 0.1D + 0.2D, 1D), ('b', 7D, 1D)", "('b', 0.3D, 1D), ('a', 7D, 1D)", False),
+        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "('a', 1D, 1D), (NULL, 0.3D, 1D)", True),
+        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "(NULL, 1D, 1D), ('a', 0.3D, 1D)", False),
+        (
+            "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D), ('a', 5D, 2D)",
+            "('a', 0.3D, 1D), ('a', 5D, 2D), ('a', 0.3D, 1D)",
+            True,
+        ),
+        ("('a', 0.1D + 0.2D, 5D), ('a', 0.3D, 3D)", "('a', 0.3D, 5D), ('a', 0.3D, 3D)", True),
+        (
+            "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D)",
+            "('a', 0.3D, 1D), ('a', 0.3D, 2D)",
+            False,
+        ),
+    ],
+)
+def test_a_tolerance(spark: SparkSession, before: str, after: str, same: bool) -> None:
+    """It matches rows one to one, within rows that are equal in all other columns."""
+    own = spark.newSession()
+    own.conf.set("spark.sql.shuffle.partitions", "1")
+    old, new = (own.sql(FLOATS.format(values)) for values in (before, after))
+    found = compare(old, new)
+    assert not found.same
+    assert found.rounding == (1e-9 if same else None)
