@@ -149,21 +149,6 @@ def command(
         write_page(html, verified_page(found))
     if any(it.outcome.differs for it in found):
         ctx.exit(1)
-    undecided = [reason for it in found if (reason := _undecided(it))]
+    undecided = [f"{it.path}:{it.line}" for it in found if not it.outcome.decided]
     if undecided:
-        raise Failure("\n".join(undecided))
-
-
-def _undecided(verified: Verified) -> str:
-    """Why nothing can be said of a statement; nothing where something can."""
-    from sqlrewrite.report.verify import rounding
-    from sqlrewrite.spark.verify import Outcome
-
-    place, found = f"{verified.path}:{verified.line}", verified.comparison
-    if verified.outcome is Outcome.FAILED:
-        return f"{place}: {verified.error}"
-    if verified.outcome is not Outcome.UNSTABLE:
-        return ""
-    if found is not None and found.rounding is not None:
-        return f"{place}: {rounding(found.rounding)}"
-    return f"{place}: the query gives other rows each time it is run: nothing can be said of it"
+        raise Failure(f"nothing can be said of {', '.join(undecided)}")

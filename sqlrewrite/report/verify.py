@@ -140,7 +140,7 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
                 label = f"partitions of {scan.partitions:,}"
             yield name, label, _value(scan.before, measure), _value(scan.after, measure)
             name = ""
-    if verified.seconds_before:
+    if verified.seconds_before and verified.seconds_after:
         before, after = verified.medians
         runs = len(verified.seconds_before)
         label = f"seconds, median of {runs}" if runs > 1 else "seconds"

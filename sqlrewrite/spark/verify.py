@@ -48,6 +48,11 @@ class Outcome(Enum):
     SKIPPED = "not run: it may write, and only queries are run"
 
     @property
+    def decided(self) -> bool:
+        """Whether it is known what the rewriting did."""
+        return self not in (Outcome.UNSTABLE, Outcome.FAILED)
+
+    @property
     def differs(self) -> bool:
         """Whether the rewriting changed what the query does."""
         return self in (

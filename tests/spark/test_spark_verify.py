@@ -260,6 +260,22 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
     assert "  - 0, 900" in done.stdout or "  - 1, 910" in done.stdout
 
 
+def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlrewrite.rewriter import rewrite
+
+    def unsound(sql: str, *args: object, **options: object) -> Rewrite:
+        done = rewrite(sql, *args, **options)  # type: ignore[arg-type]
+        after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
+        return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
+
+    monkeypatch.setattr("sqlrewrite.runner.rewrite", unsound)
+    done = run("verify", "-c", files[0], "--schema", "verified", files[1])
+    assert done.exit_code == 1
+    assert ":2: the rewritten query raises an error, the query does not\n" in done.stdout
+    assert "[USER_RAISED_EXCEPTION] new" in done.stdout
+    assert ":3: not run: it may write" in done.stdout
+
+
 def test_a_time_limit(files: tuple[str, str]) -> None:
     done = run("verify", "-c", files[0], "--schema", "verified", files[1], "--timeout", "0.01")
     assert done.exit_code == 2
@@ -271,9 +287,12 @@ def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "q.sql").write_text(text, "utf-8")
     done = run("verify", str(tmp_path / "q.sql"))
     assert done.exit_code == 2
-    assert "q.sql:4: not compared" in done.stdout
-    assert "q.sql:4: Spark cannot run the query: [TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
-    assert "--master" in done.stderr  # an empty Spark of our own was asked
+    assert (
+        "q.sql:4: not compared\n    Spark cannot run the query: [TABLE_OR_VIEW_NOT_FOUND]"
+        in done.stdout
+    )
+    assert "--master" in done.stdout  # an empty Spark of our own was asked
+    assert done.stderr == f"Error: nothing can be said of {tmp_path / 'q.sql'}:4\n"
 
 
 CONNECTED = """
