@@ -16,8 +16,10 @@ def judge(case: Case) -> Judgement:
         return passed(f"tied by {pair.operator}: the largest key bounds the column")
     if pair.operator in (">", ">="):
         return passed(f"tied by {pair.operator}: the smallest key bounds the column")
-    plain = pair.fact_plain and pair.key_plain
-    if plain and (never_null(case.plan, pair.fact) or never_null(case.plan, pair.key)):
+    # Of the comparison's own operand: what another relation has in its place says nothing of NULL.
+    own_key = pair.key_plain and pair.key_side.operand is not None
+    given = own_key and never_null(case.plan, pair.key)
+    if pair.fact_plain and (given or (pair.key_plain and never_null(case.plan, pair.fact))):
         return passed("tied by <=>, and one side is NOT NULL")
     return failed(
         "<=> pairs NULL with NULL and IN does not: one of the columns must be NOT NULL in a table "

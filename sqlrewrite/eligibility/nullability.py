@@ -7,8 +7,8 @@ nullable. Delta and Iceberg refuse the row at the write.
 from __future__ import annotations
 
 from sqlrewrite.plan.expressions import ColumnRef
-from sqlrewrite.plan.joins import LEFT, PRESERVED, RIGHT
-from sqlrewrite.plan.nodes import Generate, Join, Node, Plan, Scan, numbers
+from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.nodes import Plan, Scan
 
 _ENFORCING = frozenset({"delta", "iceberg"})
 
@@ -20,17 +20,6 @@ def never_null(plan: Plan, ref: ColumnRef) -> bool:
         return False
     column = scan.table.column(ref.name)
     block = plan.blocks[plan.owner[ref.relation]]
-    return column is not None and not column.nullable and _kept(block.source, ref.relation)
-
-
-def _kept(node: Node, relation: int) -> bool:
-    """Whether no join of the tree null-extends a relation."""
-    while isinstance(node, Join | Generate):
-        if isinstance(node, Generate):
-            node = node.child
-            continue
-        side = LEFT if relation in numbers(node.left) else RIGHT
-        if side not in PRESERVED[node.type]:
-            return False
-        node = node.left if side == LEFT else node.right
-    return True
+    if column is None or column.nullable:
+        return False
+    return not extended(block.source, ref.relation)

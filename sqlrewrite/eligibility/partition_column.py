@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.conditions import of_value
 from sqlrewrite.plan.expressions import Expression, columns
-from sqlrewrite.plan.nodes import Opaque
+from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.nodes import Opaque, numbers
+from sqlrewrite.plan.nulls import null_from
 
 
 def judge(case: Case) -> Judgement:
@@ -56,7 +58,7 @@ def judge_key(case: Case) -> Judgement:
     shown = f"the key is an expression over {case.label(pair.key)}, not a column"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
         return failed(f"{shown}, and over others")
-    why = _unfit(case, expression)
+    why = _unfit(case, expression) or _of_no_row(case)
     if why:
         return failed(f"{shown}: {why}")
     return passed(f"the key is computed from columns of {case.dimension_name} alone")
@@ -68,6 +70,24 @@ def _unfit(case: Case, expression: Expression) -> str | None:
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
     return next((reason for _, reason in of_value(case, expression)), None)
+
+
+def _of_no_row(case: Case) -> str | None:
+    """Why a key has a value for a row that an outer join makes of NULLs: a fact may then find such
+    a row as its partner, and the key query, which reads the dimension alone, never returns it."""
+    pair = case.pair
+    dimension, join, owner = pair.dimension.relation, pair.tie.join, case.plan.owner
+    here = owner[dimension] == pair.tie.block.number
+    tree = case.plan.blocks[owner[dimension]].source
+    if here and join is not None:  # in an ON only the joins below it count
+        tree = join.left if dimension in numbers(join.left) else join.right
+    if not extended(tree, dimension):
+        return None
+    if null_from(pair.key_side.expression, frozenset({dimension})):
+        return None
+    return (
+        f"an outer join gives rows without one of {case.dimension_name}, for which it is not NULL"
+    )
 
 
 def _elsewhere(case: Case) -> str | None:

@@ -127,3 +127,17 @@ def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
             return found
         case _:
             return above
+
+
+def extended(node: Node | None, relation: int) -> bool:
+    """Whether a join of the tree may null-extend a relation of it, or one whose type is not known:
+    then a row above it can be one of NULLs that the relation does not have."""
+    while isinstance(node, Join | Generate):
+        if isinstance(node, Generate):
+            node = node.child
+            continue
+        side = LEFT if relation in numbers(node.left) else RIGHT
+        if side not in PRESERVED[node.type]:
+            return True
+        node = node.left if side == LEFT else node.right
+    return False

@@ -24,7 +24,7 @@ from sqlrewrite.plan.expressions import (
     relations,
     substitute,
 )
-from sqlrewrite.plan.joins import reaching
+from sqlrewrite.plan.joins import extended, reaching
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.nodes import (
     Condition,
@@ -35,6 +35,7 @@ from sqlrewrite.plan.nodes import (
     Scan,
     read_by,
 )
+from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.pruning.candidates import Pair, Side
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 
@@ -275,13 +276,20 @@ def _mapped(
                 names = {
                     ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
                 }
-                if all(names.values()):
+                if all(names.values()) and _of_rows(plan, relation, reader, expression):
                     yield Conjunct(condition, _renamed(expression, relation, names))
             case SemiJoin(key=key):
                 column = _column_below(plan, key, relation)
                 if column is not None:
                     below = ColumnRef(relation, column, key.span, key.qualified)
                     yield replace(item, key=below)
+
+
+def _of_rows(plan: Plan, relation: int, reader: int, expression: Expression) -> bool:
+    """Whether a reader's condition holds of the relation's own rows alone: where an outer join may
+    put NULLs in their place, one that lets NULLs pass would take a partner for none."""
+    below = plan.blocks[plan.owner[relation]].source
+    return not extended(below, relation) or rejects_null(expression, frozenset({reader}))
 
 
 def _renamed(expression: Expression, relation: int, names: dict[str, str | None]) -> Expression:
