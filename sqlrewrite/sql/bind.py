@@ -47,7 +47,7 @@ from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope, star
 from sqlrewrite.sql.translate import Facts, Translator
-from sqlrewrite.sql.trees import bare, by_position, conjunct_trees, several, short_names
+from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 _NO_CTES: Mapping[str, int] = {}
@@ -105,7 +105,11 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
         if isinstance(relation, CteReference)
         or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
     )
-    return frozenset(cte.number for cte in binder.ctes if written[cte.name] > bound[cte.name])
+    return frozenset(
+        cte.number
+        for cte in binder.ctes
+        if ANY in written or written[cte.name] > bound[cte.name]
+    )
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -20,6 +21,14 @@ _GENERATORS = frozenset(
 _FUNCTIONS = frozenset(
     name.lower() for name in (*Spark.Parser.FUNCTIONS, *Spark.Parser.FUNCTION_PARSERS)
 )
+
+ANY = "*"
+"""Stands for any name of a table."""
+
+_BEFORE_A_NAME = frozenset({"stream", "table"})
+
+# A name in IDENTIFIER('…'), where it surely has a single part.
+_NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
 # Most of a tree, and no table is below it; what a hint names is none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
@@ -41,7 +50,8 @@ def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def short_names(tree: exp.Expr) -> Iterator[str]:
-    """The names of all tables in a tree that are written without a schema, hints left out."""
+    """The names without a schema by which a tree refers to tables, hints left out, and ``ANY``
+    where it does so by a name that is only known when it runs."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -49,12 +59,38 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
         if kind in _NO_TABLES:
             continue
         if kind is exp.Table and not node.args.get("db"):
-            yield node.name.lower()
+            yield from _table_names(node)
         for value in node.args.values():
             if isinstance(value, list):
                 stack += [item for item in value if isinstance(item, exp.Expr)]
             elif isinstance(value, exp.Expr):
                 stack.append(value)
+
+
+def _table_names(node: exp.Expr) -> Iterator[str]:
+    """The names that one item of a FROM may be a reference to."""
+    inner = node.this
+    if computed_alias(node):
+        yield ANY  # STREAM IDENTIFIER('c')
+    if isinstance(inner, exp.Identifier):
+        name = inner.name.lower()
+        yield name
+        if name in _BEFORE_A_NAME and node.args.get("alias") is not None:
+            yield node.alias.lower()  # STREAM c and TABLE c, which sqlglot reads as an alias
+        return
+    if inner.name.lower() == "identifier":
+        written = inner.expressions[0] if len(inner.expressions) == 1 else None
+        plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
+        yield written.name.strip("`").lower() if plain and written is not None else ANY
+    yield from (column.name.lower() for column in inner.find_all(exp.Column))  # f(TABLE(c))
+
+
+def computed_alias(node: exp.Expr) -> bool:
+    """Whether a relation goes by ``IDENTIFIER('…')``, which sqlglot reads as a name and a list of
+    columns."""
+    alias = node.args.get("alias")
+    named = isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Identifier)
+    return named and alias.name.lower() == "identifier" and bool(alias.columns)
 
 
 def several(item: exp.Expr, expression: Expression) -> bool:
