@@ -72,7 +72,8 @@ class Output:
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
     """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
-    name, ``columns`` the names of its columns in lower case."""
+    name, ``columns`` the names of its columns in lower case; ``aliased`` says that an alias is
+    written, behind which the name is no longer to be seen."""
 
     relation: int
     table: Table
@@ -83,6 +84,7 @@ class Scan:
     streaming: bool = False
     sampled: bool = False
     version: str = ""
+    aliased: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +107,7 @@ class Derived:
     outer: tuple[ColumnRef, ...] = ()
     lateral: bool = False
     sampled: bool = False
+    aliased: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +146,9 @@ Relation = Scan | Derived | CteReference | Opaque
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
     """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in;
-    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join."""
+    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join.
+    ``settled`` is False where it is not certain which columns it merges, or in which order they
+    come out of it."""
 
     type: JoinType
     left: Node
@@ -153,6 +158,7 @@ class Join:
     using: tuple[str, ...] = ()
     natural: bool = False
     comma: bool = False
+    settled: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,7 +45,7 @@ from sqlrewrite.plan.nodes import (
 )
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.relations import RelationBinder
-from sqlrewrite.sql.scope import Scope, star
+from sqlrewrite.sql.scope import Named, Scope, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
 
@@ -106,9 +106,7 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
         or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
     )
     return frozenset(
-        cte.number
-        for cte in binder.ctes
-        if ANY in written or written[cte.name] > bound[cte.name]
+        cte.number for cte in binder.ctes if ANY in written or written[cte.name] > bound[cte.name]
     )
 
 
@@ -370,16 +368,18 @@ class Binder(RelationBinder):
                 translator.aliases[name] = expression
         return tuple(found), complete
 
-    def _star(self, item: exp.Expr, scope: Scope) -> list[tuple[str, Expression]] | None:
+    def _star(self, item: exp.Expr, scope: Scope) -> list[Named] | None:
         marker = item if isinstance(item, exp.Star) else item.this
         if marker.args.get("replace") or marker.args.get("rename"):
             return None
-        found = star(scope.source)
-        if found is None and isinstance(item, exp.Star):
-            return None
         if isinstance(item, exp.Column):
-            found = self.star_of(item.table.lower(), scope.source)
-        dropped = {column.name.lower() for column in marker.args.get("except_") or ()}
+            found = star_of(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
+        else:
+            found = star(scope.source)
+        left_out = marker.args.get("except_") or ()
+        if any(isinstance(column, exp.Column) and column.table for column in left_out):
+            return None  # of one of several relations, or a field of a struct
+        dropped = {column.name.lower() for column in left_out}
         return None if found is None else [(n, e) for n, e in found if n not in dropped]
 
     def _aggregate(

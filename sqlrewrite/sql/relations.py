@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
 
@@ -27,8 +28,9 @@ from sqlrewrite.plan.nodes import (
 )
 from sqlrewrite.schema import Catalog, Name, Table, View
 from sqlrewrite.sql.parse import Statement, statements
-from sqlrewrite.sql.scope import Scope, find, star, visible
+from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
+from sqlrewrite.sql.trees import computed_alias
 
 _SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
 _KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
@@ -43,6 +45,8 @@ _MAX_VIEW_DEPTH = 20
 # How far before a relation's first name its comma is looked for, and what in between speaks against
 # one: a join's word, or a comment, which may hold anything.
 _NEAR = 200
+_COMMENT = re.compile(r"--|/\*|\*/")
+_CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
 _NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 
@@ -84,12 +88,11 @@ class RelationBinder:
         for join in joins:
             translator.scope.source = tree
             right = self._relation(join.this, translator)
-            preserving = join.args.get("side") in ("RIGHT", "FULL")
-            tree = self._join(tree, right, join, translator, either=after_comma and preserving)
+            tree = self._join(tree, right, join, translator, either=after_comma)
             if join.args.get("pivots") or join.this.args.get("pivots"):
                 # Written behind the last relation, it takes in the whole join before it.
                 tree = self._keep(Opaque(self._number(), "", "PIVOT or UNPIVOT of a join"))
-            after_comma = after_comma or join.args.get("kind") == "CROSS"
+            after_comma = after_comma or _may_be_comma(join, self.text)
         return tree
 
     def _join(
@@ -101,8 +104,8 @@ class RelationBinder:
         *,
         either: bool = False,
     ) -> Node:
-        """A join; ``either`` for a RIGHT or FULL one behind a comma (or a CROSS JOIN, which reads
-        the same): spark.sql.ansi.relationPrecedence decides what it takes in."""
+        """A join; ``either`` says of one behind a comma that spark.sql.ansi.relationPrecedence
+        decides what it takes in: all that is before it, or what is behind the comma."""
         method = (join.args.get("method") or "").upper()
         kind = (join.args.get("kind") or "").upper()
         side = (join.args.get("side") or "").upper()
@@ -110,18 +113,28 @@ class RelationBinder:
         if declared is None or method not in _METHODS:
             declared = JoinType.UNKNOWN
             translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
-        if either:
+        if either and declared in (JoinType.RIGHT, JoinType.FULL):
             declared = JoinType.UNKNOWN
         scope = translator.scope
         scope.source = Join(JoinType.INNER, left, right, (), JoinType.INNER)
         if join.args.get("using") or method == "NATURAL":
             using = self._using(left, right, join)
-            merged = tuple(_equality(left, right, name) for name in using or ())
-            if using is None:
-                merged = (_condition(Unknown("a NATURAL join over columns that are not known")),)
-                translator.facts.unknowns.append("a NATURAL join over columns that are not known")
             natural = method == "NATURAL"
-            return Join(declared, left, right, merged, declared, using or (), natural)
+            equal = [_equality(left, right, name) for name in using or ()]
+            if using is None:
+                equal = [_condition(Unknown("a NATURAL join over columns that are not known"))]
+                translator.facts.unknowns.append("a NATURAL join over columns that are not known")
+            settled = using is not None and not either
+            return Join(
+                declared,
+                left,
+                right,
+                tuple(equal),
+                declared,
+                using or (),
+                natural,
+                settled=settled,
+            )
         conditions = self.conditions(join.args.get("on"), "on", translator)
         if len(conditions) == 1 and _is_true(conditions[0].expression):
             conditions = ()
@@ -129,14 +142,17 @@ class RelationBinder:
         return Join(declared, left, right, conditions, declared, comma=comma)
 
     def _using(self, left: Node, right: Node, join: exp.Expr) -> tuple[str, ...] | None:
+        """The names that a join merges, in order; None where they are not known."""
         written = join.args.get("using")
         if written:
             return tuple(item.name.lower() for item in written)
         ours, theirs = star(left), star(right)
         if ours is None or theirs is None:
             return None
-        other = {name for name, _ in theirs}
-        return tuple(name for name, _ in ours if name in other)
+        other = Counter(name for name, _ in theirs)
+        shared = tuple(name for name, _ in ours if name in other)
+        # Of a name that one side has twice Spark joins as many as the other has.
+        return shared if len(set(shared)) == len(shared) else None
 
     def _laterals(self, laterals: list[exp.Expr], tree: Node, translator: Translator) -> Node:
         for lateral in laterals:
@@ -153,6 +169,8 @@ class RelationBinder:
     # --- relations -----------------------------------------------------------------------------
 
     def _relation(self, node: exp.Expr, translator: Translator) -> Node:
+        if computed_alias(node):
+            return self._keep(Opaque(self._number(), NAMELESS, "an alias that is computed"))
         match node:
             case exp.Table():
                 joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
@@ -268,9 +286,12 @@ class RelationBinder:
             version = node.args.get("version")
             shown = version.sql("spark") if version is not None else ""
             scan = self._scan(number, found, alias, parts, span, sampled=sampled)
-            return replace(scan, version=shown) if shown else scan
+            aliased = node.args.get("alias") is not None
+            return replace(scan, version=shown, aliased=aliased) if shown or aliased else scan
         if isinstance(found, View):
-            return self._view(number, found, alias, parts, span, columns, sampled)
+            view = self._view(number, found, alias, parts, span, columns, sampled)
+            aliased = node.args.get("alias") is not None
+            return replace(view, aliased=aliased) if isinstance(view, Derived) else view
         return Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
 
     def _stream(
@@ -325,13 +346,6 @@ class RelationBinder:
             sampled=sampled,
         )
 
-    def star_of(self, alias: str, node: Node | None) -> list[tuple[str, Expression]] | None:
-        """The columns of ``alias.*``."""
-        for leaf in visible(node):
-            if leaf.alias.lower() == alias:
-                return star(leaf) if not isinstance(leaf, Generate) else None
-        return None
-
     def _keep(self, relation: Relation) -> Relation:
         self.relations[relation.relation] = relation
         return relation
@@ -366,10 +380,10 @@ def _view_tree(query: str) -> Statement:
 
 
 def _equality(left: Node, right: Node, name: str) -> Condition:
-    ours, theirs = find(left, name), find(right, name)
-    if len(ours) != 1 or len(theirs) != 1:
+    ours, theirs = key(left, name), key(right, name)
+    if ours is None or theirs is None:
         return _condition(Unknown(f"column {name} of USING is not known"))
-    return _condition(Call("=", (ours[0], theirs[0])))
+    return _condition(Call("=", (ours, theirs)))
 
 
 def _condition(expression: Expression) -> Condition:
@@ -383,12 +397,26 @@ def _names(node: exp.Expr) -> list[exp.Expr]:
 
 def _behind_comma(node: exp.Expr, text: str) -> bool:
     """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    start = _start(node)
+    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
+    return bool(comma) and _NOT_A_COMMA.search(between) is None
+
+
+def _may_be_comma(join: exp.Expr, text: str) -> bool:
+    """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
+    if join.args.get("kind") != "CROSS":
+        return False
+    before = text[max(0, _start(join.this) - _NEAR) : _start(join.this)]
+    return _COMMENT.search(before) is not None or _CROSS_JOIN.search(before) is None
+
+
+def _start(node: exp.Expr) -> int:
+    """Where a relation's first name stands in the text, or what stands first in it."""
     start = next(iter(_names(node)), node).meta.get("start")
     if start is None:
         tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
         start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
-    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
-    return bool(comma) and _NOT_A_COMMA.search(between) is None
+    return int(start)
 
 
 def _is_true(expression: Expression) -> bool:

@@ -2,12 +2,14 @@
 
 A scope is the join tree visible at that place and the scopes around it. Resolution never guesses:
 a name that more than one relation could have, or that only an unknown relation could have, is None.
+The columns of a join tree, merged ones included, are those of Spark's
+NaturalAndUsingJoinResolution.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 
@@ -28,6 +30,13 @@ from sqlrewrite.plan.nodes import (
 )
 
 _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
+
+# Of the parts of db.t.x.y, how many may name the relation; what is behind them is a column of it,
+# and then fields. Without any of them the first part is a column.
+_QUALIFIERS = (3, 2, 1)
+
+NAMELESS = "*"
+"""The alias of a relation whose alias is only known when it runs."""
 
 
 @dataclass(slots=True)
@@ -77,8 +86,9 @@ def _counted(names: tuple[str, ...]) -> Mapping[str, int]:
 
 def _merges(node: Node) -> bool:
     match node:
-        case Join(using=using, left=left, right=right):
-            return bool(using) or _merges(left) or _merges(right)
+        case Join(left=left, right=right):
+            own = bool(node.using) or not node.settled
+            return own or _merges(left) or _merges(right)
         case Generate(child=child):
             return _merges(child)
         case _:
@@ -88,7 +98,8 @@ def _merges(node: Node) -> bool:
 def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression:
     """A column reference as written (lower case, without backquotes) in a scope.
 
-    Returns a ColumnRef, or Unknown with the reason.
+    Returns a ColumnRef, or Unknown with the reason. What a scope surely does not have is looked for
+    in the one around it.
     """
     crossed: list[Scope] = []
     current: Scope | None = scope
@@ -99,30 +110,65 @@ def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expressi
                 for inner in crossed:
                     inner.outer.append(found)
             return found
-        if _has_unknown(current.source, parts):
-            return Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
         crossed.append(current)
         current = current.parent
     return Unknown(f"column {'.'.join(parts)} is not known")
 
 
 def _in_source(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression | None:
-    node = scope.source
-    if node is None:
-        return None
-    if len(parts) == 1:
-        return _one(named(scope, parts[0], span), parts)
-    *qualifier, name = parts
-    wanted = tuple(qualifier)
-    matches = [leaf for leaf in scope.visible() if _named(leaf, wanted)]
-    if not matches:
-        return _field_access(scope, node, parts, span)
-    if len(matches) > 1:
-        return Unknown(f"{'.'.join(parts)} is ambiguous")
-    names = column_names(matches[0])
-    if names is not None and names.count(name) != 1:
-        return Unknown(f"column {'.'.join(parts)} is not known")
-    return ColumnRef(matches[0].relation, name, span)
+    """What a name means in a scope's own FROM; None where it surely means nothing there."""
+    found: list[Expression] = []
+    if len(parts) > 1:
+        if any(leaf.alias == NAMELESS for leaf in scope.visible()):
+            return _untold(parts)
+        for depth in _QUALIFIERS:
+            if depth < len(parts):
+                found = _of_relation(scope, parts, depth, span)
+                if found:
+                    return _alone(found, parts, fields=len(parts) > depth + 1)
+    found = named(scope, parts[0], span)
+    if found:
+        return _alone(found, parts, fields=len(parts) > 1)
+    return _untold(parts) if any(map(_may_have_more, scope.visible())) else None
+
+
+def _of_relation(
+    scope: Scope, parts: tuple[str, ...], depth: int, span: Span | None
+) -> list[Expression]:
+    """The columns that the first ``depth`` parts and the one behind them name."""
+    qualifier, name = parts[:depth], parts[depth]
+    found: list[Expression] = []
+    for leaf in scope.visible():
+        if not _named(leaf, qualifier):
+            continue
+        names = column_names(leaf)
+        ref = ColumnRef(leaf.relation, name, span)
+        if names is not None and "" not in names:
+            found += [ref] * names.count(name)
+        elif len(parts) > depth + 1 or _may_be_a_struct(scope, leaf, parts[0]):
+            found.append(Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
+        else:
+            found.append(ref)
+    return found
+
+
+def _may_be_a_struct(scope: Scope, but: Relation | Generate, name: str) -> bool:
+    """Whether another relation has a column of a relation's name, or may have one."""
+    return any(
+        leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
+        for leaf in scope.visible()
+    )
+
+
+def _may_have_more(leaf: Relation | Generate) -> bool:
+    """Whether a relation may have columns of names that are not known: all of them, or those that
+    the engine makes up (``CAST(k AS INT)`` may well be called k)."""
+    names = column_names(leaf)
+    return names is None or "" in names
+
+
+def _untold(parts: tuple[str, ...]) -> Unknown:
+    return Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
 
 
 def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
@@ -139,58 +185,24 @@ def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
 
 def lacks(scope: Scope, name: str) -> bool:
     """Whether surely no relation of the scope's own FROM has a column of that name."""
-    return not named(scope, name, None) and not _has_unknown(scope.source, (name,))
+    return not named(scope, name, None) and not any(map(_may_have_more, scope.visible()))
 
 
-def _one(found: list[Expression], parts: tuple[str, ...]) -> Expression | None:
-    if not found:
-        return None
-    return found[0] if len(found) == 1 else Unknown(f"column {'.'.join(parts)} is ambiguous")
-
-
-def _field_access(
-    scope: Scope, node: Node, parts: tuple[str, ...], span: Span | None
-) -> Expression | None:
-    """``column.field`` of a struct: the column is known, its field is not plain."""
-    for depth in (1, 2):
-        head = parts[:depth]
-        if depth < len(parts) and (depth == 1 or len(parts) > 2):
-            found = _in_source(scope, head, span) if depth == 1 else _qualified(node, head, span)
-            if isinstance(found, ColumnRef):
-                return Unknown("a field of a struct", (found,))
-    return None
-
-
-def _qualified(node: Node, parts: tuple[str, ...], span: Span | None) -> Expression | None:
-    matches = [leaf for leaf in visible(node) if _named(leaf, parts[:1])]
-    if len(matches) != 1:
-        return None
-    names = column_names(matches[0])
-    return (
-        ColumnRef(matches[0].relation, parts[1], span)
-        if names is not None and parts[1] in names
-        else None
-    )
+def _alone(found: list[Expression], parts: tuple[str, ...], *, fields: bool) -> Expression:
+    """The one that was found; of a struct's field only what it is a field of is known."""
+    if len(found) > 1:
+        return Unknown(f"{'.'.join(parts)} is ambiguous")
+    return Unknown("a field of a struct", (found[0],)) if fields else found[0]
 
 
 def _named(leaf: Relation | Generate, qualifier: tuple[str, ...]) -> bool:
     if len(qualifier) == 1:
         return leaf.alias.lower() == qualifier[0]
-    if isinstance(leaf, Scan) or (isinstance(leaf, Derived) and leaf.view):
-        # db.t.x names the table itself, and only where no alias hides that name.
-        return leaf.alias.lower() == leaf.parts[-1].lower() and leaf.parts[
-            -len(qualifier) :
-        ] == tuple(qualifier)
+    if isinstance(leaf, Scan):
+        return not leaf.aliased and leaf.table.name[-len(qualifier) :] == qualifier
+    if isinstance(leaf, Derived) and leaf.view:
+        return not leaf.aliased and leaf.view[-len(qualifier) :] == qualifier
     return False
-
-
-def _has_unknown(node: Node | None, parts: tuple[str, ...]) -> bool:
-    if node is None:
-        return False
-    if len(parts) > 1:
-        return False
-    # An empty name is one that the engine makes up: CAST(k AS INT) may well be called k.
-    return any((names := column_names(leaf)) is None or "" in names for leaf in visible(node))
 
 
 def visible(node: Node | None) -> list[Relation | Generate]:
@@ -214,15 +226,14 @@ def visible(node: Node | None) -> list[Relation | Generate]:
 def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
     """The columns of that name in a join tree, one for each pair merged by USING or NATURAL."""
     match node:
-        case Join(using=using, left=left, right=right, declared=kind):
+        case Join(left=left, right=right, declared=kind, using=using):
             if name in using:
-                if kind is JoinType.FULL:
-                    merged = (*find(left, name, span), *find(right, name, span))
-                    return [Unknown("a column merged by a FULL join", merged)]
-                return find(right if kind is JoinType.RIGHT else left, name, span)
-            if kind in _LEFT_ONLY:
-                return find(left, name, span)
-            return find(left, name, span) + find(right, name, span)
+                return [merged(node, name, span) or Unknown(f"column {name} of USING is not known")]
+            sides = [left] if kind in _LEFT_ONLY else [left, right]
+            found = [ref for side in sides for ref in find(side, name, span)]
+            if node.settled or not node.natural:
+                return found
+            return [Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
         case Generate(child=child, columns=columns, relation=relation):
             own: list[Expression] = [ColumnRef(relation, name, span, False)]
             return find(child, name, span) + own * (columns or ()).count(name)
@@ -234,23 +245,59 @@ def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
             return []
 
 
-def star(node: Node | None) -> list[tuple[str, Expression]] | None:
-    """The columns of ``*`` over a join tree, merged columns first and once; None if not known."""
+def merged(join: Join, name: str, span: Span | None = None) -> Expression | None:
+    """The column that stands for both of a name in USING: the left one, but for a RIGHT JOIN the
+    right one, and for a FULL JOIN whichever is not NULL. None where it is not known."""
+    ours, theirs = key(join.left, name, span), key(join.right, name, span)
+    if ours is None or theirs is None or not join.settled:
+        return None
+    match join.declared:
+        case JoinType.RIGHT:
+            return theirs
+        case JoinType.INNER | JoinType.LEFT | JoinType.SEMI | JoinType.ANTI:
+            return ours
+        case JoinType.FULL:
+            return Unknown("a column merged by a FULL join", (ours, theirs))
+        case _:
+            return None
+
+
+def key(side: Node, name: str, span: Span | None = None) -> Expression | None:
+    """The column of one side of a join that a name in USING means; None where it is not known.
+    Spark takes the first of several without a word; here they are not told apart."""
+    found = find(side, name, span)
+    if len(found) == 1 and not any(map(_may_have_more, visible(side))):
+        return found[0]
+    return None
+
+
+Named = tuple[str, Expression]
+"""A column of a join tree under its name."""
+
+
+def star(node: Node | None) -> list[Named] | None:
+    """The columns of ``*`` over a join tree in order; None if not known."""
     match node:
         case Join(left=left, right=right, declared=kind, using=using):
-            one = star(left)
-            if kind in _LEFT_ONLY:
-                return one
-            other = star(right)
-            if one is None or other is None:
+            if not node.settled:
                 return None
-            merged = [(name, found[0]) for name in using if (found := find(node, name))]
-            rest = [(name, ref) for name, ref in one + other if name not in using]
-            return merged + rest
+            found: list[Named] = []
+            for shared in using:
+                both = merged(node, shared)
+                if both is None:
+                    return None
+                found.append((shared, both))
+            for side in [left] if kind in _LEFT_ONLY else [left, right]:
+                own = star(side)
+                if own is None:
+                    return None
+                found += [(name, ref) for name, ref in own if name not in using]
+            return found
         case Generate(child=child, columns=columns, relation=relation):
             below = star(child)
-            own = [(name, ColumnRef(relation, name, None)) for name in columns or ()]
-            return None if below is None or columns is None else [*below, *own]
+            if below is None or columns is None:
+                return None
+            return [*below, *((name, ColumnRef(relation, name, None)) for name in columns)]
         case Scan() | Derived() | CteReference() | Opaque():
             names = column_names(node)
             if names is None:
@@ -258,3 +305,36 @@ def star(node: Node | None) -> list[tuple[str, Expression]] | None:
             return [(name, ColumnRef(node.relation, name, None)) for name in names]
         case _:
             return None
+
+
+def star_of(node: Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
+    """The columns of ``t.*`` over a join tree in order; None if not known. Those that USING hides
+    come first, the others as they stand in ``*``."""
+    leaves = [leaf for leaf in visible(node) if _named(leaf, qualifier)]
+    if len(leaves) != 1 or node is None or isinstance(leaves[0], Generate):
+        return None
+    if not _merges(node):
+        return star(leaves[0])
+    shown, number = star(node), leaves[0].relation
+    if shown is None:
+        return None
+    all_of_them = _hidden(node) + shown
+    return [(n, it) for n, it in all_of_them if isinstance(it, ColumnRef) and it.relation == number]
+
+
+def _hidden(node: Node) -> list[Named]:
+    """The columns that can be named only with their relation, as another one stands for them."""
+    match node:
+        case Join(left=left, right=right, declared=kind, using=using):
+            if kind in _LEFT_ONLY:
+                return _hidden(left)
+            sides: Sequence[Node] = (left, right)
+            if kind is not JoinType.FULL:
+                sides = (left,) if kind is JoinType.RIGHT else (right,)
+            pairs = [(name, key(side, name)) for side in sides for name in using]
+            own = [(name, ref) for name, ref in pairs if ref is not None]
+            return own + _hidden(left) + _hidden(right)
+        case Generate(child=child):
+            return _hidden(child)
+        case _:
+            return []

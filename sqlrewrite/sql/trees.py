@@ -89,8 +89,9 @@ def computed_alias(node: exp.Expr) -> bool:
     """Whether a relation goes by ``IDENTIFIER('…')``, which sqlglot reads as a name and a list of
     columns."""
     alias = node.args.get("alias")
-    named = isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Identifier)
-    return named and alias.name.lower() == "identifier" and bool(alias.columns)
+    if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
+        return False
+    return alias.name.lower() == "identifier" and bool(alias.columns)
 
 
 def several(item: exp.Expr, expression: Expression) -> bool:
