@@ -143,9 +143,9 @@ def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool
     kind, start, end = lexemes[0]
     expected = tokens[0].token_type
     if len(lexemes) == 1:
-        if len(tokens) == 1 or expected is TokenType.NUMBER:
+        if tokens[-1].start == start:
             return kind in _KINDS.get(expected, _WORDS)
-        dotted = kind == Kind.NUMBER and text[start] == "."
+        dotted = kind == Kind.NUMBER and expected is TokenType.DOT
         return dotted or text[start:end] == "<<"
     kinds = [lexeme[0] for lexeme in lexemes]
     if len(tokens) > 1:
@@ -187,6 +187,9 @@ def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
     """The lexemes as tokens, where sqlglot's are not to be used: names and literals, of which the
     first may be a keyword. Nothing is to be found among them that has a structure."""
     found = [_token(text, *lexeme) for lexeme in lexemes]
+    for token in found[:-1]:
+        if token.token_type is TokenType.SEMICOLON:  # in a hint without its end
+            token.token_type = TokenType.UNKNOWN
     if lexemes[0][0] == Kind.NAME:
         found[0].token_type = _KEYWORDS.get(found[0].text.upper(), TokenType.VAR)
     return found

@@ -83,7 +83,7 @@ _PLAIN = re.compile(
 )
 _NESTED = re.compile(r"/\*(?!\+)|\*/")
 _CODE = re.compile(r"\$[A-Za-zſı]*\$")
-_SHIFTED = re.compile(r">>+=")
+_SHIFTED = re.compile(r">>+=[<>=!]*")
 _NUMBER = re.compile(rf"[0-9]+(?:[lLsSyYſ]|(?:[eE][0-9]+)?{_SUFFIX})", re.ASCII)
 _LINK_SIGNS = frozenset("/-.?=&#%")
 

@@ -1,0 +1,33 @@
+"""Spark's lexer against ours: the fixtures, a corpus where it is at hand, and texts made to break
+lexers. ``python -m tests.referee.tokens`` does the last at length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .tokens import SparkLexer, check, random_text, sources
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def lexer(spark: SparkSession) -> SparkLexer:
+    return SparkLexer(spark._jvm)
+
+
+def test_whole_files(lexer: SparkLexer) -> None:
+    found = check([(f"file {number}", text) for number, text in enumerate(sources())], lexer)
+    assert not found.wrong, "\n".join(found.wrong[:5])
+    assert found.texts - found.told > 300
+
+
+def test_broken_texts(lexer: SparkLexer) -> None:
+    texts = [(f"--seed 7 --from {number}", random_text(7, number)) for number in range(1500)]
+    found = check(texts, lexer)
+    assert not found.wrong, "\n".join(found.wrong[:5])
+    assert found.texts / 4 < found.told < found.texts * 3 / 4, "nothing was broken, or all"
