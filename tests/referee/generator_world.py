@@ -1,0 +1,196 @@
+"""A random star schema: types of keys, rows, and how Spark and the rewriter are told of them.
+
+In: a random number generator. Out: a ``World``. Its tables have column names in common, so that
+NATURAL, USING and names that could be the outer query's all occur. A table is a view over
+``range``, which Spark keeps in one partition and reads without a file; in the catalog of the
+rewriter it is a partitioned table. Some worlds are real files, partitioned as they say.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+SAME: tuple[str, ...] = (
+    *("INT", "INT", "INT", "INT", "BIGINT", "SMALLINT", "TINYINT", "STRING", "STRING", "DATE"),
+    *("DATE", "TIMESTAMP", "DECIMAL(10,2)", "BOOLEAN"),
+)
+MIXED = (
+    *(("INT", "BIGINT"), ("BIGINT", "INT"), ("SMALLINT", "BIGINT"), ("INT", "TINYINT")),
+    *(("STRING", "INT"), ("INT", "STRING"), ("DATE", "STRING"), ("STRING", "DATE")),
+    *(("DATE", "TIMESTAMP"), ("TIMESTAMP", "DATE"), ("DECIMAL(10,2)", "DECIMAL(12,4)")),
+    *(("INT", "DECIMAL(10,2)"), ("BOOLEAN", "INT"), ("BIGINT", "STRING"), ("STRING", "BOOLEAN")),
+)
+FILES_ONLY = (
+    *(("CHAR(3)", "CHAR(3)"), ("CHAR(3)", "VARCHAR(5)"), ("VARCHAR(5)", "STRING")),
+    *(("CHAR(3)", "CHAR(5)"), ("CHAR(3)", "STRING")),
+)
+"""Types that a column of a view cannot have."""
+
+NULLS = 0.12
+"""The share of NULLs among the values of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name as it is, its type in DDL, and the table's column that it comes from."""
+
+    name: str
+    type: str
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its rows, each the literals of SQL in order."""
+
+    name: str
+    columns: tuple[Column, ...]
+    partitioned: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def ddl(self) -> str:
+        """CREATE TABLE as the rewriter reads it, and Spark where the table is one of files."""
+        columns = ", ".join(f"{one.name} {one.type}" for one in self.columns)
+        by = f" PARTITIONED BY ({', '.join(self.partitioned)})" if self.partitioned else ""
+        return f"CREATE TABLE {self.name} ({columns}) USING parquet{by}"
+
+    def view(self) -> str:
+        """The SELECT that gives the rows, in one partition."""
+        structs = ", ".join(f"struct({', '.join(row)})" for row in self.rows or (self._nulls(),))
+        items = ", ".join(
+            f"CAST(row.col{at + 1} AS {one.type}) AS {one.name}"
+            for at, one in enumerate(self.columns)
+        )
+        return (
+            f"SELECT {items} FROM (SELECT element_at(array({structs}), CAST(id AS INT) + 1) AS row "
+            f"FROM range(0, {len(self.rows)}, 1, 1))"
+        )
+
+    def insert(self) -> str:
+        """INSERT with the rows."""
+        return f"INSERT INTO {self.name} {self.view()}"
+
+    def _nulls(self) -> tuple[str, ...]:
+        return tuple(f"CAST(NULL AS {one.type})" for one in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Two facts and three dimensions; columns that are made to be joined; Spark's settings."""
+
+    facts: tuple[Table, ...]
+    dimensions: tuple[Table, ...]
+    joins: tuple[tuple[str, str, str, str], ...]
+    settings: tuple[tuple[str, str], ...]
+    files: bool
+    database: str = "referee"
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        return self.facts + self.dimensions
+
+    def ddl(self) -> str:
+        """All tables, as the rewriter's catalog."""
+        return ";\n".join(one.ddl() for one in self.tables) + ";\n"
+
+
+def random_world(rng: random.Random, *, files: bool = False) -> World:
+    """A schema, its rows and the settings of Spark under which it is queried."""
+    fact_key, key = _key_types(rng, files)
+    visit_key = key if rng.random() < 0.8 else rng.choice(SAME)
+    shop = rng.choice(("INT", "BIGINT", "STRING"))
+    facts = (
+        _table(
+            rng,
+            "sales",
+            f"qty INT, item INT, amount DECIMAL(8,2), note STRING, p {fact_key}, q {shop}",
+            ("p", "q") if rng.random() < 0.6 else ("p",),
+            24,
+        ),
+        _table(rng, "visits", f"item INT, tag STRING, k {visit_key}", ("k",), 16),
+    )
+    dimensions = (
+        _table(rng, "days", f"k {key}, y INT, m SMALLINT, label STRING, holiday BOOLEAN", (), 9),
+        _table(rng, "items", f"item INT, cat STRING, price DECIMAL(8,2), p {key}", (), 8),
+        _table(rng, "shops", f"shop {shop}, city STRING, k {key}, y INT, opened DATE", (), 8),
+    )
+    joins = (
+        *(("sales", "p", "days", "k"), ("sales", "p", "days", "k"), ("sales", "p", "items", "p")),
+        *(
+            ("sales", "p", "shops", "k"),
+            ("visits", "k", "days", "k"),
+            ("visits", "k", "shops", "k"),
+        ),
+        *(("sales", "q", "shops", "shop"), ("visits", "k", "items", "p")),
+        *(("sales", "p", "visits", "k"), ("visits", "k", "sales", "p")),
+    )
+    return World(facts, dimensions, joins, _settings(rng), files)
+
+
+def _key_types(rng: random.Random, files: bool) -> tuple[str, str]:
+    """Of the fact's partition column and of the dimension's key."""
+    if files and rng.random() < 0.3:
+        return rng.choice(FILES_ONLY)
+    if rng.random() < 0.25:
+        return rng.choice(MIXED)
+    same = rng.choice(SAME)
+    return same, same
+
+
+def _settings(rng: random.Random) -> tuple[tuple[str, str], ...]:
+    def sometimes(key: str, chance: float, value: str, other: str) -> tuple[str, str]:
+        return key, value if rng.random() < chance else other
+
+    return (
+        sometimes("spark.sql.ansi.enabled", 0.4, "false", "true"),
+        sometimes(
+            "spark.sql.optimizer.excludedRules",
+            0.7,
+            "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation",
+            "",
+        ),
+        sometimes("spark.sql.autoBroadcastJoinThreshold", 0.15, "10485760", "-1"),
+    )
+
+
+def _table(
+    rng: random.Random, name: str, columns: str, partitioned: tuple[str, ...], most: int
+) -> Table:
+    pairs = (one.split(" ", 1) for one in columns.split(", "))
+    given = [Column(column, kind, f"{name}.{column}") for column, kind in pairs]
+    declared = tuple(sorted(given, key=lambda one: one.name in partitioned))  # as Spark does
+    count = 0 if rng.random() < 0.05 else rng.randint(most // 2, most)
+    rows = tuple(tuple(_value(rng, one.type) for one in declared) for _ in range(count))
+    return Table(name, declared, partitioned, rows)
+
+
+def _value(rng: random.Random, kind: str) -> str:
+    """A literal of the type, out of few, so that joins find partners."""
+    literal = "NULL" if rng.random() < NULLS else plain(rng, kind)
+    return f"CAST({literal} AS {_stored(kind)})"
+
+
+def plain(rng: random.Random, kind: str) -> str:
+    """A literal of the small domain of a type; of a string, one that may look like a number."""
+    number = rng.choice((1, 1, 2, 2, 3, 4))
+    base = kind.partition("(")[0]
+    if base == "BOOLEAN":
+        return rng.choice(("TRUE", "FALSE"))
+    if base == "DATE":
+        return f"DATE'2024-01-0{number}'"
+    if base == "TIMESTAMP":
+        return f"TIMESTAMP'2024-01-0{number} 0{rng.choice((0, 0, 0, 6))}:00:00'"
+    if base == "DECIMAL":
+        return f"{number}.{rng.choice(('00', '00', '50'))}"
+    if base == "STRING":
+        digits = (f"'{number}'",) * 6 + (f"'0{number}'", f"'{number} '")
+        return rng.choice((*digits, "'a'", "''"))
+    if base in ("CHAR", "VARCHAR"):
+        return rng.choice((f"'{number}'", f"'{number}'", f"'{number} '", "'a'"))
+    return str(number)
+
+
+def _stored(kind: str) -> str:
+    """The type that a value of a view can be cast to."""
+    return "STRING" if kind.startswith(("CHAR", "VARCHAR")) else kind

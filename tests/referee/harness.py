@@ -1,0 +1,124 @@
+"""What Spark answers to a text: the columns with their exact types and every row, or the error.
+
+In: a session and a text. Out: an ``Answer``. Rows are compared as Spark keeps them, the bytes of
+its own row format, so that nothing is rounded, shortened or converted on the way: NaN, -0.0, the
+digits of a decimal and the spaces of a CHAR all count. A session made ``quick`` is interpreted: a
+query of the referee runs once, and compiling it would take ten times as long as running it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+}
+"""One partition and no broadcast: most queries are then one job of one task."""
+
+EAGER = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+"""The rule that computes rows while it plans; without it a query runs as it would over files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The columns of a result as JSON and its rows as a bag; or the error, and its condition."""
+
+    columns: str = ""
+    rows: Counter[str] = field(default_factory=Counter)
+    condition: str = ""
+    error: str = ""
+
+    @property
+    def names(self) -> tuple[tuple[str, Any], ...]:
+        """Name and type of each column."""
+        if not self.columns:
+            return ()
+        return tuple((one["name"], one["type"]) for one in json.loads(self.columns)["fields"])
+
+
+def quick(session: Any, **settings: str) -> Any:
+    """The session, made quick, with these settings on top; each is a key of Spark's."""
+    logging.getLogger("SQLQueryContextLogger").disabled = True
+    for key, value in {**QUICK, **settings}.items():
+        session.conf.set(key, value)
+        session.sparkContext.setLocalProperty(key, value)  # tasks ask these, not the session
+    return session
+
+
+def understands(session: Any, sql: str) -> str:
+    """Empty if Spark's parser and analyzer take the text, else the condition of the error."""
+    try:
+        session._jsparkSession.sql(sql)
+    except Exception as error:
+        return condition(error)
+    return ""
+
+
+def answer(session: Any, sql: str) -> Answer:
+    """What the session answers; an error is an answer too."""
+    try:
+        frame = session._jsparkSession.sql(sql)
+        columns = frame.schema().json()
+        rows = frame.queryExecution().executedPlan().executeCollect()
+        told = session._jvm.scala.runtime.ScalaRunTime.stringOf(rows)
+    except Exception as error:
+        return Answer(condition=condition(error), error=str(error))
+    return Answer(columns, bag(told))
+
+
+def bag(told: str) -> Counter[str]:
+    """The rows of ``Array([…], […])``; each is the words of an UnsafeRow in hexadecimal."""
+    return Counter(re.findall(r"\[[^\]]*\]", told.removeprefix("Array(")))
+
+
+def condition(error: Exception) -> str:
+    """The condition of Spark's error, such as ``DIVIDE_BY_ZERO``, or the name of the exception."""
+    getter = getattr(error, "getCondition", None)
+    named = getter() if getter is not None else None
+    found = named or re.search(r"\[([A-Z][A-Z_0-9.]+)\]", str(error))
+    if found is None:
+        first = re.search(r"([\w.]*(?:Exception|Error))\b", str(error))
+        return first[1].rpartition(".")[2] if first else type(error).__name__
+    return found if isinstance(found, str) else str(found[1])
+
+
+def differ(before: Answer, after: Answer) -> str:
+    """How the second answer is not the first; empty if it is. An error that went away, or became
+    another, is no difference: ``gone`` tells the first."""
+    if before.error:
+        return ""
+    if after.error:
+        return f"new error {after.condition}"
+    if _shape(before) != _shape(after):
+        return "other columns"
+    if before.rows != after.rows:
+        lost = (before.rows - after.rows).total()
+        return f"{lost} rows lost, {(after.rows - before.rows).total()} rows new"
+    return ""
+
+
+def gone(before: Answer, after: Answer) -> bool:
+    """Whether the first is an error that the second does not have."""
+    return bool(before.error) and not after.error
+
+
+def _shape(given: Answer) -> Any:
+    """Names and types, but not whether a column may be NULL: a filter may rule that out."""
+    return _without_nullable(json.loads(given.columns))
+
+
+def _without_nullable(value: Any) -> Any:
+    if isinstance(value, dict):
+        dropped = {"nullable", "containsNull", "valueContainsNull"}
+        return {k: _without_nullable(v) for k, v in value.items() if k not in dropped}
+    return [_without_nullable(one) for one in value] if isinstance(value, list) else value

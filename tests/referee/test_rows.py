@@ -1,0 +1,38 @@
+"""Random queries, as written and as rewritten, give the same rows, names and types on Spark."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from tests.referee.generator_world import random_world
+from tests.referee.harness import answer, differ, quick
+from tests.referee.rows import query_of
+
+
+@pytest.mark.spark
+def test_the_harness_sees_what_differs(spark: Any) -> None:
+    session = quick(spark.newSession(), **{"spark.sql.ansi.enabled": "true"})
+    one = answer(session, "SELECT 1 AS a")
+    assert not differ(one, answer(session, "SELECT 1 AS a"))
+    for other in (
+        "SELECT 2 AS a",
+        "SELECT 1 AS A",
+        "SELECT 1L AS a",
+        "SELECT 1 AS a UNION ALL SELECT 1",
+        "SELECT 1 AS a WHERE false",
+        "SELECT 1 / 0 AS a",
+        "SELECT a",
+    ):
+        assert differ(one, answer(session, other)), other
+    zeros = answer(session, "SELECT 0.0D AS a")
+    assert differ(zeros, answer(session, "SELECT -0.0D AS a"))
+    assert answer(session, "SELECT 1 / 0").condition == "DIVIDE_BY_ZERO"
+
+
+def test_a_query_depends_on_its_number_alone() -> None:
+    world = random_world(random.Random("1/world/0"))
+    assert query_of(1, 7, world) == query_of(1, 7, world)
+    assert len({query_of(1, number, world)[0] for number in range(50)}) == 50
