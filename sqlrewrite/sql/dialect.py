@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.parsers.spark import SparkParser
+
+from sqlrewrite.sql.interpreted import SparkParser
 
 SPELLED = "spelled"
-"""The key in a cast's ``meta`` that tells how it was written: ``cast``, ``::``, ``suffix`` (``1L``)
-or ``literal`` (``DATE '…'``)."""
+"""The key in a cast's ``meta`` that tells how it was written: ``cast``, ``::`` or ``suffix``
+(``1L``); a typed literal (``DATE '…'``) has none."""
 
 DIALECT = Spark()
 _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)

@@ -1,0 +1,96 @@
+"""Trees say what the text says: names as written, what is special in Spark's grammar as nodes."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from sqlrewrite.sql.dialect import DIALECT, SPELLED
+from sqlrewrite.sql.interpreted import SparkParser, from_sources
+from sqlrewrite.sql.parse import parse_tokens, tokenize
+
+
+def expression(text: str) -> exp.Expr:
+    query = f"SELECT {text}"
+    found: exp.Expr = parse_tokens(tokenize(query), query).expressions[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "count"),
+    [
+        ("substr(a, 1)", "substr", 2),
+        ("SUBSTRING(a FROM 1 FOR 2)", "SUBSTRING", 3),
+        ("overlay(a PLACING b FROM 1)", "overlay", 3),
+        ("trim(a)", "trim", 1),
+        ("position(a, b)", "position", 2),
+        ("day(a)", "day", 1),
+        ("date(a)", "date", 1),
+        ("if(a, b, c)", "if", 3),
+        ("any(a)", "any", 1),
+        ("some(a)", "some", 1),
+        ("exists(a, x -> x > 1)", "exists", 2),
+        ("transform(a, x -> x)", "transform", 2),
+        ("dateadd(DAY, 1, a)", "dateadd", 3),
+        ("`f`(a)", "f", 1),
+        ("map(1, 2)", "map", 2),
+        ("current_date()", "current_date", 0),
+        ("count(DISTINCT a, b)", "count", 1),
+    ],
+)
+def test_a_call_has_its_name_as_written(text: str, name: str, count: int) -> None:
+    found = expression(text)
+    assert isinstance(found, exp.Anonymous)
+    assert (found.name, len(found.expressions)) == (name, count)
+    assert found.meta["start"] == len("SELECT ")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("CAST(a AS INT)", exp.Cast),
+        ("TRY_CAST(a AS INT)", exp.TryCast),
+        ("EXTRACT(year FROM a)", exp.Extract),
+        ("TRIM(BOTH FROM a)", exp.Trim),
+        ("TRIM('x' FROM a)", exp.Trim),
+        ("POSITION(a IN b)", exp.StrPosition),
+        ("EXISTS (SELECT 1)", exp.Exists),
+        ("EXISTS ((SELECT 1))", exp.Exists),
+        ("a LIKE ANY ('x', 'y')", exp.Like),
+        ("current_date", exp.Column),
+        ("CASE WHEN a THEN b END", exp.Case),
+        ("db.f(a)", exp.Dot),
+        ("sum(a) FILTER (WHERE b) OVER (PARTITION BY c)", exp.Window),
+        ("listagg(a) WITHIN GROUP (ORDER BY b)", exp.WithinGroup),
+        ("first(a) IGNORE NULLS", exp.IgnoreNulls),
+    ],
+)
+def test_what_is_special_is_a_node(text: str, kind: type[exp.Expr]) -> None:
+    assert type(expression(text)) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled", "operand"),
+    [
+        ("1L", "suffix", "1"),
+        ("1.0BD", "suffix", "1.0"),
+        ("a::int", "::", "a"),
+        ("CAST(a AS int)", "cast", "a"),
+        ("DATE '2024-01-01'", None, "2024-01-01"),
+    ],
+)
+def test_a_cast_says_how_it_was_written(text: str, spelled: str | None, operand: str) -> None:
+    found = expression(text)
+    assert isinstance(found, exp.Cast)
+    assert found.meta.get(SPELLED) == spelled
+    assert found.this.name == operand
+
+
+def test_the_parser_can_be_loaded_from_its_sources() -> None:
+    loaded = from_sources()
+    assert loaded is not SparkParser
+    assert loaded.__mro__[1].__module__.startswith("sqlrewrite.")
+    derived = type("Derived", (loaded,), {"FUNCTIONS": {}})
+    query = "SELECT day(a) FROM t"
+    (tree,) = derived(dialect=DIALECT).parse(tokenize(query), query)
+    assert isinstance(tree.expressions[0], exp.Anonymous)
