@@ -8,6 +8,7 @@ join and the scan").
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
@@ -16,16 +17,27 @@ from sqlrewrite.plan.nodes import (
     CteReference,
     Derived,
     Filter,
+    Generate,
+    Join,
     Limit,
     Node,
+    Opaque,
     Plan,
     Project,
     Query,
     Relation,
     Scan,
     SetOperation,
+    Unreadable,
     Window,
 )
+
+_AGGREGATIONS = {
+    "global": "a global aggregate",
+    "grouping sets": "grouping sets",
+    "distinct": "a DISTINCT inside a SELECT",
+    "unknown": "a function that may be an aggregate, or GROUP BY ALL over items not all known",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +148,7 @@ def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -
             case Project(outputs=outputs, complete=True) if position < len(outputs):
                 yield from _projected(plan, top, outputs[position].expression, found)
             case _:
-                pass
+                pass  # no way down is no bound
 
 
 def _projected(
@@ -163,9 +175,14 @@ def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
                 if not _among(ref, keys):
                     yield f"a GROUP BY without {ref.name}"
             case Aggregate(child=child, kind=kind):
-                yield "a global aggregate" if kind == "global" else "grouping sets"
-            case _:
+                yield _AGGREGATIONS.get(kind, f"an aggregation of the kind {kind}")
+            case Scan() | Derived() | CteReference() | Opaque() | Join() | Generate():
                 return
+            case Project() | Limit() | SetOperation() | Unreadable():
+                yield f"a {type(node).__name__.lower()} inside a SELECT"
+                return
+            case _:
+                assert_never(node)
         node = child
 
 

@@ -184,7 +184,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct`` or ``global``."""
+    """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct``, ``global``, or
+    ``unknown``, where any of these may be meant."""
 
     child: Node
     keys: tuple[Expression, ...]

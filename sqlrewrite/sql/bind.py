@@ -45,7 +45,7 @@ from sqlrewrite.plan.nodes import (
 )
 from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.relations import RelationBinder
-from sqlrewrite.sql.scope import Named, Scope, star, star_of
+from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
 
@@ -137,6 +137,24 @@ def _join_of(tree: exp.Merge) -> exp.Select | None:
 def _hints_at_joins(node: exp.Select) -> bool:
     hint = node.args.get("hint")
     return hint is not None and any(isinstance(it, exp.JoinHint) for it in hint.expressions)
+
+
+def _ungrouped(
+    node: exp.Select, child: Node, plain: tuple[Expression, ...] | None, translator: Translator
+) -> Aggregate | None:
+    """The aggregation of a block without GROUP BY, or with GROUP BY ALL over ``plain`` items, which
+    are None where not all are known (Spark's ResolveGroupByAll)."""
+    facts = translator.facts
+    if node.args.get("group") is not None:
+        if plain is None or facts.uncertain or not lacks(translator.scope, "all"):
+            return Aggregate(child, (), "unknown")
+        if plain:
+            return Aggregate(child, plain)
+        return Aggregate(child, (), "global")
+    # HAVING alone makes a single group of all rows, too.
+    if facts.aggregates or node.args.get("having") is not None:
+        return Aggregate(child, (), "global")
+    return Aggregate(child, (), "unknown") if facts.uncertain else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,12 +276,16 @@ class Binder(RelationBinder):
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
-        shown, complete = self._outputs(node, translator, skim=role.name in ("query", "merge"))
+        skim = role.name in ("query", "merge")
+        shown, complete, plain = self._outputs(node, translator, skim=skim)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = self._order(node, shown if complete else (), translator)
         top: Node = Filter(source, where) if where else source
-        aggregate = self._aggregate(node, top, shown if complete else (), translator)
+        if node.args.get("group") is None or node.args["group"].args.get("all"):
+            aggregate = _ungrouped(node, top, plain if complete else None, translator)
+        else:
+            aggregate = self._aggregate(node, top, shown if complete else (), translator)
         top = aggregate or top
         if having:
             top = Filter(top, having, "having")
@@ -344,9 +366,12 @@ class Binder(RelationBinder):
 
     def _outputs(
         self, node: exp.Select, translator: Translator, *, skim: bool
-    ) -> tuple[tuple[Output, ...], bool]:
+    ) -> tuple[tuple[Output, ...], bool, tuple[Expression, ...]]:
+        """The items of a SELECT list, whether they are all columns, and those that GROUP BY ALL
+        groups by: neither aggregates nor generators."""
         found: list[Output] = []
-        complete = True
+        plain: list[Expression] = []
+        facts, complete = translator.facts, True
         for item in node.expressions:
             if isinstance(item, exp.Star) or (
                 isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
@@ -354,19 +379,23 @@ class Binder(RelationBinder):
                 expanded = self._star(item, translator.scope)
                 complete = complete and expanded is not None
                 found += [Output(name, ref) for name, ref in expanded or ()]
+                plain += [ref for _, ref in expanded or ()]
                 continue
             called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
             named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
             name = called.args["this"].lower() if named else ""
-            plain = isinstance(item.unalias(), exp.Column)
-            translate = translator.skim if skim and not plain else translator.translate
+            column = isinstance(item.unalias(), exp.Column)
+            translate = translator.skim if skim and not column else translator.translate
+            before, facts.aggregates = facts.aggregates, False
             expression = translate(item)
             found.append(Output(name, expression))
+            plain += [] if facts.aggregates else [expression]
+            facts.aggregates |= before
             complete = complete and not several(item, expression)
             # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
             if isinstance(item, exp.Alias):
                 translator.aliases[name] = expression
-        return tuple(found), complete
+        return tuple(found), complete, tuple(plain)
 
     def _star(self, item: exp.Expr, scope: Scope) -> list[Named] | None:
         marker = item if isinstance(item, exp.Star) else item.this
@@ -388,14 +417,8 @@ class Binder(RelationBinder):
         child: Node,
         shown: tuple[Output, ...],
         translator: Translator,
-    ) -> Aggregate | None:
-        group = node.args.get("group")
-        if group is None:
-            # HAVING alone makes a single group of all rows, too.
-            alone = translator.facts.aggregates or node.args.get("having") is not None
-            return Aggregate(child, (), "global") if alone else None
-        if group.args.get("all"):
-            return Aggregate(child, tuple(output.expression for output in shown))
+    ) -> Aggregate:
+        group = node.args["group"]
         grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
         if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
             for item in group.expressions:

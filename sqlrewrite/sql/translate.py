@@ -22,7 +22,8 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     Unknown,
 )
-from sqlrewrite.sql.scope import Scope, lacks, named, resolve
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.scope import Scope, lacks, resolve
 from sqlrewrite.sql.templates import is_template
 
 _OPERATORS: dict[type[exp.Expr], str] = {
@@ -76,19 +77,6 @@ _LITERAL_FUNCTIONS = {
 
 _TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
 
-# Every aggregate that Spark 4.3 has.
-_AGGREGATES = frozenset(
-    """
-    any any_value approx_count_distinct approx_percentile array_agg avg bit_and bit_or bit_xor
-    bool_and bool_or collect_list collect_set corr count count_if count_min_sketch covar_pop
-    covar_samp every first first_value grouping grouping_id histogram_numeric hll_sketch_agg
-    hll_union_agg kurtosis last last_value listagg max max_by mean median min min_by mode percentile
-    percentile_approx percentile_cont percentile_disc regr_avgx regr_avgy regr_count regr_intercept
-    regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp
-    string_agg sum try_avg try_sum var_pop var_samp variance bitmap_construct_agg bitmap_or_agg
-    """.split()
-)
-
 # Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
 _CAST_FUNCTIONS = frozenset(
     "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
@@ -97,18 +85,25 @@ _CAST_FUNCTIONS = frozenset(
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 
+# What may stand between a window and the function that it is of.
+_ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
+
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
 _SKIMMED = Unknown("an expression that nothing asks for")
 
 
 @dataclass(slots=True)
 class Facts:
-    """What the expressions of one block contain beside their values."""
+    """What the expressions of one block contain beside their values.
+
+    ``uncertain`` says that something is called which may be an aggregate or a generator.
+    """
 
     functions: set[str] = field(default_factory=set)
     unknowns: list[str] = field(default_factory=list)
     partitions: list[tuple[Expression, ...]] = field(default_factory=list)
     aggregates: bool = False
+    uncertain: bool = False
 
 
 BindSubquery = Callable[[exp.Expr, Scope, str, Expression | None, bool, bool], Subquery]
@@ -129,6 +124,7 @@ class Translator:
     facts: Facts
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, Expression] = field(default_factory=dict)
+    _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr) -> Expression:
         """The plan's expression for a tree."""
@@ -137,7 +133,7 @@ class Translator:
     def skim(self, node: exp.Expr) -> Expression:
         """The expression of a tree whose value nothing will ask for: only its functions are noted,
         unless there is a subquery or a window in it, which are part of the plan."""
-        functions: list[exp.Expr] = []
+        calls: list[exp.Expr] = []
         stack = [node]
         while stack:
             found = stack.pop()
@@ -147,10 +143,10 @@ class Translator:
             if isinstance(found, _PART_OF_THE_PLAN):
                 return self.translate(node)
             if kind is exp.Anonymous:
-                functions.append(found)
+                calls.append(found)
             stack += _children(found)
-        for function in functions:
-            self._note(function)
+        for called in calls:
+            self._note(called)
         return _SKIMMED
 
     def conjunct(self, node: exp.Expr) -> Expression:
@@ -188,7 +184,7 @@ class Translator:
             span = self._span(identifiers[0], last)
         else:
             name = last.args["this"].lower()
-            if name in self.aliases and not self._in_from(name):
+            if name in self.aliases and lacks(self.scope, name):
                 return self.aliases[name]
             parts, span = (name,), self._span(last, last)
         if len(parts) == 1 and parts[0] in _LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
@@ -198,9 +194,6 @@ class Translator:
         if isinstance(found, Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
         return found
-
-    def _in_from(self, name: str) -> bool:
-        return bool(named(self.scope, name, None))
 
     def _span(self, first: exp.Expr, last: exp.Expr) -> Span | None:
         if self.in_view:
@@ -271,16 +264,18 @@ class Translator:
         return Call("not", (found,)) if node.args.get("negate") else found
 
     def _window(self, node: exp.Expr) -> Expression:
-        # Aggregates under OVER are no aggregation of the block.
-        before = self.facts.aggregates
+        # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
+        called = node.this
+        while isinstance(called, _ABOVE_CALLS):
+            called = called.expression if isinstance(called, exp.Dot) else called.this
+        self._under_over = called
         inner = self.translate(node.this)
-        self.facts.aggregates = before
         named = node.args.get("alias")
         base = self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else node
         keys = base.args.get("partition_by") or [] if base is not None else []
         partition = tuple([self.translate(key) for key in keys])
         self.facts.partitions.append(partition)
-        order = node.args.get("order")
+        order = base.args.get("order") if base is not None else None
         rest = [self.translate(item) for item in order.expressions] if order is not None else []
         return Call("over", (inner, *partition, *rest))
 
@@ -313,8 +308,12 @@ class Translator:
         """Notes a function among the facts; its name."""
         name = _function_name(node)
         self.facts.functions.add(name)
-        if name in _AGGREGATES:
-            self.facts.aggregates = True
+        if node is not self._under_over:
+            known = function(name)
+            if known is None:
+                self.facts.uncertain = True
+            elif known.aggregate:
+                self.facts.aggregates = True
         return name
 
     def _unknown(self, node: exp.Expr) -> Expression:
@@ -329,6 +328,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.Literal: Translator._literal,
     exp.Paren: Translator._inner,
     exp.Alias: Translator._inner,
+    exp.Where: Translator._inner,
     exp.And: Translator._connective,
     exp.Or: Translator._connective,
     exp.Not: Translator._undecided,

@@ -6,21 +6,10 @@ import re
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.plan.expressions import Call, Expression, Unknown
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.nodes import Output
-
-_GENERATORS = frozenset(
-    """
-    explode explode_outer posexplode posexplode_outer inline inline_outer stack json_tuple
-    """.split()
-)
-
-# What is known to be no generator of a user's own.
-_FUNCTIONS = frozenset(
-    name.lower() for name in (*Spark.Parser.FUNCTIONS, *Spark.Parser.FUNCTION_PARSERS)
-)
 
 ANY = "*"
 """Stands for any name of a table."""
@@ -99,11 +88,12 @@ def several(item: exp.Expr, expression: Expression) -> bool:
     if isinstance(item, exp.Aliases):
         return True
     alone = not isinstance(item, exp.Alias)
-    if not isinstance(expression, Call):
-        return alone and isinstance(expression, Unknown)
-    if expression.name in _GENERATORS:
+    if isinstance(expression, Unknown):
         return alone
-    return alone and isinstance(item, exp.Anonymous) and expression.name not in _FUNCTIONS
+    if not isinstance(expression, Call) or not isinstance(item.unalias(), exp.Anonymous | exp.Dot):
+        return False
+    called = function(expression.name)
+    return alone if called is None else called.generator
 
 
 def by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
