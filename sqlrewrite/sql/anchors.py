@@ -340,6 +340,8 @@ class Anchors:
         """Whether a token that could be a keyword is one, and not a name or a function."""
         if self.kind(index - 1) is TokenType.DOT:
             return False
+        if kind is TokenType.EXCEPT and self.kind(index - 1) is TokenType.STAR:
+            return False  # SELECT * EXCEPT (…)
         if kind is TokenType.WINDOW:
             return self.kind(index + 2) is TokenType.ALIAS
         if kind in (TokenType.LIMIT, TokenType.OFFSET):
