@@ -13,7 +13,7 @@ import re
 from sqlrewrite.model import MARKER
 
 LEXEME = re.compile(
-    r"--[^\r\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|\w+|\s+|.",
+    r"--[^\r\n]*|/\*.*?\*/|\{#.*?#\}|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`|[<>]=|::|\w+|\s+|.",
     re.DOTALL,
 )
 
@@ -75,7 +75,7 @@ def _first(lexemes: list[str], marker: int) -> int | None:
         if _word(lexemes, called) in ("where", "on", "and"):
             return first
         first = called
-    while lexemes[first - 1] == ".":
+    while lexemes[first - 1] in (".", "::"):
         first -= 2
     return first
 

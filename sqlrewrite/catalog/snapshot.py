@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.types import parse
 from sqlrewrite.schema import (
     DEFAULT_NAMESPACE,
     Catalog,
@@ -30,17 +31,6 @@ from sqlrewrite.schema import (
 VERSION = 1
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
-_BLANKS = re.compile(r"\s+(?=[(),:<>])|(?<=[(),:<>])\s+")
-_SYNONYMS = {
-    "byte": "tinyint",
-    "dec": "decimal(10,0)",
-    "decimal": "decimal(10,0)",
-    "integer": "int",
-    "long": "bigint",
-    "numeric": "decimal(10,0)",
-    "real": "float",
-    "short": "smallint",
-}
 _PLAIN = re.compile(r"[^\W\d]\w*")
 
 
@@ -262,8 +252,8 @@ def _column(node: _Node) -> Column:
 
 def _type(text: str) -> str:
     """A type as Spark writes it, from one that a person may have written."""
-    type_ = _BLANKS.sub("", text.strip().lower())
-    return _SYNONYMS.get(type_, type_)
+    found = parse(text)
+    return " ".join(text.lower().split()) if found is None else found.ddl
 
 
 def _partition_field(node: _Node) -> PartitionField:

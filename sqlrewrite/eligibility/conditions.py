@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.eligibility.case import Case, Judgement, called, passed
-from sqlrewrite.eligibility.key_types import TYPES, family, unlike
+from sqlrewrite.eligibility.key_types import TYPES, unlike
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -22,7 +22,7 @@ from sqlrewrite.eligibility.repeatable import (
     of_whole,
 )
 from sqlrewrite.eligibility.selective_predicate import restricts
-from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import (
     Call,
     Cast,
@@ -34,6 +34,9 @@ from sqlrewrite.plan.expressions import (
     Unknown,
     walk,
 )
+from sqlrewrite.plan.facts.casts import never_fails
+from sqlrewrite.plan.facts.coercion import is_numeric
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type, parse, valued
 from sqlrewrite.plan.nodes import Output, Plan, Query
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.sql.templates import is_template
@@ -65,16 +68,6 @@ _OF_DATES = frozenset(
 )
 # Date arithmetic in days wraps and never fails.
 _DATE_SHIFTS = frozenset({"date_add", "date_sub"})
-# Casts that neither fail nor lose anything that matters: widening, and to text.
-_CASTS = {
-    "tinyint": ("smallint", "int", "bigint", "string"),
-    "smallint": ("int", "bigint", "string"),
-    "int": ("bigint", "string"),
-    "bigint": ("string",),
-    "date": ("timestamp", "string"),
-    "timestamp": ("date", "string"),
-    "string": ("string",),
-}
 _OF_DATES_TAKE = ("datetime", "'…'", "DATE '…'")
 
 
@@ -172,8 +165,9 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
 def _total(case: Case, node: Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
-        case Cast(operand=operand, type=kind):
-            return kind in _CASTS.get(_cast_from(case.plan, operand), ())
+        case Cast(operand=operand, type=kind, safe=safe):
+            given, wanted = type_of(case.plan, operand), parse(kind)
+            return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case Call(name=name, args=args) if name in _ARITHMETIC:
             return all(_constant(arg) for arg in args)
         case Call(name=name, args=args) if name in _TEXT_ARGUMENTS:
@@ -196,10 +190,6 @@ def _total(case: Case, node: Expression) -> bool:
             return True
 
 
-def _cast_from(plan: Plan, operand: Expression) -> str:
-    return expression_type(plan, operand) or ""
-
-
 def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
     """Whether operands meet in one type without a cast of a column that could fail: a string
     against a number is one, a string constant against anything is a cast of the constant."""
@@ -209,7 +199,7 @@ def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
     columns = kinds - {_STRING_CONSTANT, _NUMBER_CONSTANT, _OTHER_CONSTANT}
     if len(columns) > 1:
         return False
-    text = "string" in columns
+    text = any(kind is not None and kind.startswith("string") for kind in columns)
     return not (text and kinds & {_NUMBER_CONSTANT, _OTHER_CONSTANT})
 
 
@@ -240,9 +230,15 @@ def _kind(plan: Plan, operand: Expression) -> str | None:
             kinds = {_kind(plan, arg) for arg in args} - {_NUMBER_CONSTANT}
             return "numeric" if kinds <= {"numeric"} else None
         case _:
-            kind = expression_type(plan, operand)
-            found = None if kind is None else family(kind)
-            return "numeric" if found in ("integer", "decimal", "float", "double") else found
+            kind = type_of(plan, operand)
+            return None if kind is None else _family(kind)
+
+
+def _family(kind: Type) -> str:
+    """What types have in common that meet without a cast that could fail."""
+    if is_numeric(kind):
+        return "numeric"
+    return "datetime" if kind in (DATE, TIMESTAMP) else str(valued(kind))
 
 
 def _first_outputs(plan: Plan, query: Query) -> list[Output]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.selective_predicate import is_selective
-from sqlrewrite.plan.columns import column_type, expression_type
+from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.plan.nodes import Scan
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
@@ -89,16 +90,22 @@ def repeats_keys(case: Case) -> bool:
 
 
 def is_constant(case: Case, expression: Expression) -> bool:
-    """Whether a condition compares just the key with constants: ``k = 5``, ``k IN (1, 2)``."""
+    """Whether a condition compares just the key with constants that IN compares the fact with in
+    the same way: ``k = 5``, ``k IN (1, 2)``."""
     pair = case.pair
     if pair.operator != "=" or not (pair.key_plain and pair.fact_plain):
         return False
-    kinds = [column_type(case.plan, ref) for ref in (pair.fact, pair.key)]
-    if kinds[0] is None or kinds[0] != kinds[1]:
+    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
+    fact, other, key = (type_of(case.plan, ref) for ref in (stored, pair.fact, pair.key))
+    if fact is None or not fact == other == key:
         return False  # against another type the same constant might compare otherwise
     match expression:
-        case Call(name="=" | "in", args=(ColumnRef(name=name), *values)):
-            constant = all(isinstance(value, Literal) and value.kind != "null" for value in values)
-            return constant and name == pair.key.name
+        case Call(name="=" | "in" as name, args=(ColumnRef(name=column), *values)):
+            if column != pair.key.name:
+                return False
+            if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
+                return False
+            kinds = [type_of(case.plan, value) for value in values]
+            return name == "in" or all(kind is not None and alike(fact, kind) for kind in kinds)
         case _:
             return False

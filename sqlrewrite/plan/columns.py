@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.call import Arguments
+from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.literals import of_number
+from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.session import Session, World
+from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
 from sqlrewrite.plan.nodes import (
     Aggregate,
     CteReference,
@@ -18,29 +24,6 @@ from sqlrewrite.plan.nodes import (
     Scan,
     SetOperation,
 )
-
-# The types that functions return, where that does not depend on their arguments.
-_RETURNS = {
-    **dict.fromkeys(("count", "count_if", "unix_timestamp"), "bigint"),
-    **dict.fromkeys(
-        "year month day dayofmonth dayofweek dayofyear weekday weekofyear quarter hour minute "
-        "second length datediff date_diff instr locate rank dense_rank row_number ntile".split(),
-        "int",
-    ),
-    **dict.fromkeys(
-        "upper lower ucase lcase trim ltrim rtrim btrim substr substring left right concat "
-        "concat_ws || initcap reverse replace date_format lpad rpad dayname monthname".split(),
-        "string",
-    ),
-    **dict.fromkeys("current_date to_date date_add date_sub last_day next_day".split(), "date"),
-    **dict.fromkeys("current_timestamp now to_timestamp date_trunc".split(), "timestamp"),
-}
-
-# Widest first: a set operation over several of them is of the widest.
-_INTEGERS = ("bigint", "int", "smallint", "tinyint")
-
-# Functions that return one of their arguments, whose type is then theirs.
-_SAME_TYPE = frozenset({"min", "max", "coalesce", "nvl", "ifnull", "distinct"})
 
 
 def outputs(node: Node) -> tuple[Output, ...] | None:
@@ -69,67 +52,109 @@ def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
 
 
 def column_type(plan: Plan, ref: ColumnRef) -> str | None:
-    """The Spark type of a column, or None where it is not known for sure."""
+    """The Spark type of a column as text, or None where it is not known for sure."""
+    return expression_type(plan, ref)
+
+
+def expression_type(plan: Plan, expression: Expression) -> str | None:
+    """The Spark type of an expression as text, or None where it is not known for sure."""
+    found = type_of(plan, expression)
+    return None if found is None else str(found)
+
+
+# The default of spark.sql.timestampType; a catalog that says TIMESTAMP means the same.
+_WORLDS = tuple(Session(ntz=False).worlds())
+
+
+def type_of(plan: Plan, expression: Expression) -> Type | None:
+    """The Spark type of an expression, or None where it is not known for sure: with ANSI mode and
+    without, and whatever becomes of decimals with too many digits."""
+    match expression:
+        case ColumnRef():
+            return _of_column(plan, expression)
+        case Literal():
+            return _of_literal(expression)
+        case _:
+            found = {_of_expression(plan, expression, world) for world in _WORLDS}
+            return found.pop() if len(found) == 1 else None
+
+
+def _of_column(plan: Plan, ref: ColumnRef) -> Type | None:
     key = ("type", ref.relation, ref.name)
     if key not in plan.memo:
-        plan.memo[key] = _column_type(plan, ref)
-    found: str | None = plan.memo[key]
+        plan.memo[key] = _of_leaf(plan, ref)
+    found: Type | None = plan.memo[key]
     return found
 
 
-def _column_type(plan: Plan, ref: ColumnRef) -> str | None:
+def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
     leaf = plan.relations[ref.relation]
     match leaf:
         case Scan(table=table):
             column = table.column(ref.name)
-            return None if column is None else column.type
+            return None if column is None or column.type is None else parse(column.type)
         case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
             names = renamed or query.names
             if names is None or names.count(ref.name) != 1:
                 return None
-            return _position_type(plan, query.node, names.index(ref.name))
+            return _of_position(plan, query.node, names.index(ref.name))
         case _:
             return None
 
 
-def expression_type(plan: Plan, expression: Expression) -> str | None:
-    """The Spark type of an expression, or None where it is not known for sure."""
+def _of_literal(literal: Literal) -> Type | None:
+    match literal.kind:
+        case "string":
+            return STRING
+        case "boolean":
+            return BOOLEAN
+        case "null":
+            return VOID
+        case "number":
+            return of_number(literal.text)
+        case _:
+            found = parse(literal.type) if literal.type else None
+            return None if found is None else valued(found)
+
+
+def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | None:
     match expression:
         case ColumnRef():
-            return column_type(plan, expression)
-        case Cast(type=kind):
-            return kind
-        case Call(name=name) if name in _RETURNS:
-            return _RETURNS[name]
-        case Literal(kind="typed", type=kind):
-            return kind or None
-        case Literal(kind="string" | "boolean" as kind):
-            return kind
-        case Literal(kind="number", text=text) if text.isdigit() and len(text) < 10:
-            return "int"
-        case Call(name=name, args=args) if name in _SAME_TYPE and args:
-            types = {expression_type(plan, arg) for arg in args}
-            return types.pop() if len(types) == 1 else None
+            return _of_column(plan, expression)
+        case Literal():
+            return _of_literal(expression)
+        case Cast(type=text):
+            cast = parse(text)
+            return None if cast is None else valued(cast)
+        case Call(name="distinct", args=(arg,)):
+            return _of_expression(plan, arg, world)
+        case Call(name=name, args=args):
+            kinds = tuple([_of_expression(plan, arg, world) for arg in args])
+            literals = tuple([arg.text if isinstance(arg, Literal) else None for arg in args])
+            return result(name, Arguments(kinds, world, literals))
         case _:
             return None
 
 
-def _position_type(plan: Plan, node: Node, position: int) -> str | None:
-    """The type of a query's column; a set operation's only where all its branches agree, or are
-    integers."""
-    kinds: set[str | None] = set()
+def _of_position(plan: Plan, node: Node, position: int) -> Type | None:
+    """The type of a query's column; a set operation's is what its branches have in common."""
+    kinds: list[Type | None] = []
     stack = [node]
-    while stack and None not in kinds:
+    while stack:
         top = stack.pop()
         match top:
             case Project(outputs=found, complete=True) if position < len(found):
-                kinds.add(expression_type(plan, found[position].expression))
+                kinds.append(type_of(plan, found[position].expression))
             case SetOperation(left=left, right=right):
-                stack += [left, right]
+                stack += [right, left]
             case Limit(child=child) | Aggregate(child=child):
                 stack.append(child)
             case _:
                 return None
-    if len(kinds) > 1 and all(kind in _INTEGERS for kind in kinds):
-        return next(kind for kind in _INTEGERS if kind in kinds)
-    return kinds.pop() if len(kinds) == 1 else None
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds):
+        return None
+    if len(set(known)) == 1:
+        return known[0]
+    met = {common_of_all(map(valued, known), ansi) for ansi in (False, True)}
+    return met.pop() if len(met) == 1 else None

@@ -55,10 +55,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A cast to a Spark type, lower case."""
+    """A cast to a Spark type, lower case; ``safe`` is TRY_CAST, which gives NULL where CAST raises
+    an error."""
 
     operand: Expression
     type: str
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from sqlrewrite.options import Reach
-from sqlrewrite.plan.columns import column_type
+from sqlrewrite.plan.columns import column_type, type_of
 from sqlrewrite.plan.expressions import (
     Call,
     ColumnRef,
@@ -24,6 +24,7 @@ from sqlrewrite.plan.expressions import (
     relations,
     substitute,
 )
+from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.joins import extended, reaching
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.nodes import (
@@ -170,8 +171,8 @@ def _carried(
             continue
         asked = own_conditions(plan, theirs.relation, reach)
         about = [item for item in asked if _speaks_of(item, theirs.name)]
-        kind = column_type(plan, ours) if about else None
-        if kind is not None and kind == column_type(plan, theirs):
+        kind = type_of(plan, ours) if about else None
+        if kind is not None and identical(kind) and kind == type_of(plan, theirs):
             for item in about:
                 names: dict[str, str | None] = {theirs.name: ours.name}
                 yield Conjunct(item.condition, _renamed(item.expression, relation, names))
@@ -339,8 +340,8 @@ def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
 
 def _same_column(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
     for ours, theirs in _equalities(plan, ref.relation):
-        kinds = {column_type(plan, ours), column_type(plan, theirs)}
-        if ours.name == ref.name and len(kinds) == 1 and None not in kinds:
+        kind = type_of(plan, ours) if ours.name == ref.name else None
+        if kind is not None and identical(kind) and kind == type_of(plan, theirs):
             yield theirs
 
 

@@ -32,7 +32,12 @@ _ARITHMETIC = (
     TokenType.STAR,
     TokenType.SLASH,
     TokenType.MOD,
+    TokenType.DIV,
     TokenType.DPIPE,
+    TokenType.AMP,
+    TokenType.PIPE,
+    TokenType.CARET,
+    TokenType.TILDE,
 )
 
 # What may stand before a parenthesis that opens a list and no call.
@@ -169,7 +174,8 @@ def _first_and_word(
             return None if word is None else (word, word)
         index = _operand(anchors, word - 1)
         while anchors.kind(index - 1) in _ARITHMETIC:
-            index = _operand(anchors, index - 2)
+            alone = anchors.kind(index - 2) in _NO_FUNCTION  # a sign, and no operator
+            index = index - 1 if alone else _operand(anchors, index - 2)
         return (index, word) if index > 0 else None
     except AnchorError:
         return None
@@ -215,7 +221,7 @@ def _literal(anchors: Anchors, index: int) -> int:
 
 def _operand(anchors: Anchors, index: int) -> int:
     """The first token of the operand that ends at a token: a name with its qualifiers, a literal,
-    a call, or a list in parentheses."""
+    a call, or a list in parentheses, with the types behind it that ``::`` casts it to."""
     if anchors.kind(index) is TokenType.R_PAREN:
         index = anchors.opening(index)
         if anchors.kind(index - 1) in _NO_FUNCTION or not anchors.raw(index - 1).isidentifier():
@@ -223,4 +229,4 @@ def _operand(anchors: Anchors, index: int) -> int:
         index -= 1
     while anchors.kind(index - 1) is TokenType.DOT:
         index -= 2
-    return index
+    return _operand(anchors, index - 2) if anchors.kind(index - 1) is TokenType.DCOLON else index

@@ -23,6 +23,9 @@ from sqlrewrite.plan.expressions import (
     Unknown,
 )
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.literals import fits
+from sqlrewrite.plan.facts.types import parse
+from sqlrewrite.sql.dialect import SPELLED
 from sqlrewrite.sql.scope import Scope, lacks, resolve
 from sqlrewrite.sql.templates import is_template
 
@@ -244,7 +247,12 @@ class Translator:
 
     def _cast(self, node: exp.Expr) -> Expression:
         operand = self.translate(node.this)
-        return _cast_of(operand, type_name(node.args["to"]))
+        kind, spelled = type_name(node.args["to"]), node.meta.get(SPELLED)
+        if spelled == "suffix" and kind.startswith("decimal"):
+            return operand  # 1.50BD has just the digits of 1.50
+        if isinstance(operand, Literal) and spelled in (None, "suffix"):
+            return Literal("typed", operand.text, kind)
+        return _cast_of(operand, kind, type(node) is exp.TryCast)
 
     def _negative(self, node: exp.Expr) -> Expression:
         inner = self.translate(node.this)
@@ -363,10 +371,13 @@ def _function_name(node: exp.Expr) -> str:
     return name.lower()
 
 
-def _cast_of(operand: Expression, kind: str) -> Expression:
+def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
+    """A cast; one of a constant is a constant where it is sure to give a value."""
     if isinstance(operand, Literal) and operand.kind in ("string", "number"):
-        return Literal("typed", operand.text, kind)
-    return Cast(operand, kind)
+        wanted = parse(kind)
+        if wanted is not None and fits(operand.text, wanted):
+            return Literal("typed", operand.text, kind)
+    return Cast(operand, kind, safe)
 
 
 def type_name(node: exp.Expr) -> str:

@@ -85,7 +85,7 @@ def test_a_temporary_view_is_left_out() -> None:
     [
         ("INTEGER", "int"),
         ("Decimal(7, 2)", "decimal(7,2)"),
-        ("map< string , long >", "map<string,long>"),
+        ("map< string , long >", "map<string,bigint>"),
     ],
 )
 def test_types_written_by_hand(written: str, type_: str) -> None:

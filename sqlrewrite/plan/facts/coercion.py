@@ -92,6 +92,12 @@ def wider_decimal(one: Type, other: Type) -> Type:
     return bounded(max(first - scale, second - other_scale) + widest, widest)
 
 
+def holds(wide: Type, narrow: Type) -> bool:
+    """Whether a decimal holds all values of another (``DecimalType.isWiderThan``)."""
+    (first, scale), (second, other) = wide.numbers, narrow.numbers
+    return first - scale >= second - other and scale >= other
+
+
 @lru_cache(maxsize=4096)
 def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
     """``findTightestCommonType``: the type that both can be cast to with nothing lost."""
@@ -101,7 +107,7 @@ def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
         return other
     for a, b in ((one, other), (other, one)):
         if is_decimal(a) and is_integral(b):
-            return a if _holds(a, as_decimal(b)) else None
+            return a if holds(a, as_decimal(b)) else None
     if one in _NUMBERS and other in _NUMBERS:
         widest = max(one, other, key=_NUMBERS.index)
         return DOUBLE if ansi and widest == FLOAT else widest
@@ -171,12 +177,6 @@ def _folded(kinds: Iterable[Type], ansi: bool, both: Common) -> Type | None:
     for kind in kinds:
         found = None if found is None else both(found, kind, ansi)
     return found
-
-
-def _holds(wide: Type, narrow: Type) -> bool:
-    """Whether a decimal holds all values of another (``DecimalType.isWiderThan``)."""
-    (first, scale), (second, other) = wide.numbers, narrow.numbers
-    return first - scale >= second - other and scale >= other
 
 
 def _datetime(one: Type, other: Type) -> Type | None:
@@ -271,7 +271,7 @@ def _never_null(given: Type, wanted: Type) -> bool:
     if given in (wanted, VOID):
         return True
     if is_decimal(wanted):
-        return (is_decimal(given) or is_integral(given)) and _holds(wanted, as_decimal(given))
+        return (is_decimal(given) or is_integral(given)) and holds(wanted, as_decimal(given))
     return not given.is_string and (wanted.is_string or is_numeric(given))
 
 

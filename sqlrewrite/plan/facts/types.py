@@ -101,6 +101,11 @@ def interval(start: str, end: str | None = None) -> Type:
     return Type(f"interval {start}" if end in (None, start) else f"interval {start} to {end}")
 
 
+def valued(kind: Type) -> Type:
+    """The type of a computed value: what a column has as CHAR or VARCHAR is a string then."""
+    return string(kind.collation) if kind.name in ("char", "varchar") else kind
+
+
 def fields_of(kind: Type) -> tuple[str, str] | None:
     """The first and last field of an ANSI interval; None of any other type."""
     words = kind.name.split()

@@ -1,0 +1,120 @@
+"""Which comparisons of two types are one comparison, however it is written.
+
+A join says ``p = k``, a predicate ``p IN (SELECT k …)``, ``array_contains(collect_set(k), p)`` or
+``p >= min(k)``; Spark brings each to a common type by rules of its own. Only where all of them meet
+in one type, in ANSI mode and without, and where that type orders its values plainly, does the one
+stand for the other. ``tests/referee/test_comparisons.py`` holds this against Spark's own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from sqlrewrite.plan.facts.coercion import (
+    as_decimal,
+    common_without_strings,
+    compared,
+    holds,
+    in_list,
+    is_decimal,
+    is_integral,
+)
+from sqlrewrite.plan.facts.types import (
+    BINARY,
+    BINARY_COLLATION,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Type,
+    fields_of,
+)
+
+MODES = (False, True)
+"""Without ANSI mode, and with it."""
+
+# A day is compared as its first moment; a moment here and one in no zone are not in one order.
+_DAYS = ({"date", "timestamp"}, {"date", "timestamp_ntz"})
+
+FLOATING = (FLOAT, DOUBLE)
+
+
+def family(kind: Type) -> str | None:
+    """The kind of values that a type has; None where its values do not compare plainly: NaN and
+    -0.0, collations, what is nested, what has no order."""
+    if is_integral(kind) or is_decimal(kind):
+        return "number"
+    if kind in (STRING, BOOLEAN, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ):
+        return kind.name
+    if kind.name in ("string", "varchar"):
+        return "string" if kind.collation in (None, BINARY_COLLATION) else None
+    if kind.name == "char" and kind.collation in (None, BINARY_COLLATION):
+        return str(kind)  # of another length it is padded, or not, by rules of its own
+    return "time" if kind.name == "time" else str(kind) if fields_of(kind) else None
+
+
+@lru_cache(maxsize=4096)
+def alike(one: Type, other: Type) -> bool:
+    """Whether ``=``, IN, array_contains and the order all compare values of two types as values of
+    one and the same type, in both modes."""
+    families = {family(one), family(other)}
+    if None in families or (len(families) > 1 and families not in _DAYS):
+        return False
+    one, other = read_as(one), read_as(other)
+    met = {meet(one, other, ansi) for meet in _MEETINGS for ansi in MODES}
+    return len(met) == 1 and None not in met
+
+
+@lru_cache(maxsize=4096)
+def exact(given: Type, wanted: Type) -> bool:
+    """Whether a cast keeps each value as it is, and the order of values: neither rounds, nor fails,
+    nor makes one of two."""
+    given, wanted = read_as(given), read_as(wanted)
+    if given == wanted:
+        return family(given) is not None
+    if is_decimal(wanted) and (is_integral(given) or is_decimal(given)):
+        return holds(wanted, as_decimal(given))
+    if is_integral(given) and is_integral(wanted):
+        return holds(as_decimal(wanted), as_decimal(given))
+    if given.name == wanted.name == "time":
+        return given.numbers <= wanted.numbers
+    return given == DATE and wanted in (TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
+    """Whether a column that is stored as one type and joined as another, cast on its way, compares
+    with a key in either place alike."""
+    if stored == joined:
+        return alike(joined, key)
+    if not (exact(stored, joined) and alike(joined, key) and alike(stored, key)):
+        return False
+    return all(
+        at is not None and exact(it, at) and exact(key, at)
+        for it in (stored, joined)
+        for at in [compared(read_as(it), read_as(key), ansi=False)]
+    )
+
+
+def identical(kind: Type) -> bool:
+    """Whether equal values are one and the same value, so that what holds for one holds for the
+    other: 0.0 and -0.0 are not, nor are strings that a collation takes for equal."""
+    return family(kind) is not None
+
+
+_MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
+    compared,
+    lambda one, other, ansi: compared(one, other, ansi, equality=False),
+    lambda one, other, ansi: in_list((one, other), ansi),
+    lambda one, other, ansi: common_without_strings((one, other), ansi),
+)
+"""``=`` and ``<=>``, ``<`` and the like, IN, array_contains."""
+
+
+def read_as(kind: Type) -> Type:
+    """The type as expressions see it: what is stored as VARCHAR is read as STRING."""
+    plain = kind.name in ("string", "varchar") and kind.collation in (None, BINARY_COLLATION)
+    return STRING if plain else kind

@@ -1,0 +1,78 @@
+"""The type of a constant as it is written, and whether a constant can be cast without an error."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    MAX_PRECISION,
+    SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    TINYINT,
+    Type,
+    decimal,
+)
+
+_BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_DAY = re.compile(
+    r"[12]\d{3}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)",
+    re.ASCII,
+)
+_MOMENT = re.compile(_DAY.pattern + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.ASCII)
+
+
+def of_number(text: str) -> Type | None:
+    """The type of a number without a suffix (``AstBuilder.visitIntegerLiteral`` and its like)."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    if "e" in text.lower():
+        return DOUBLE
+    if "." in text:
+        return _exactly(text)
+    value = int(text)
+    found = next((kind for kind in (INT, BIGINT) if _in_range(value, kind)), None)
+    return _exactly(text) if found is None else found
+
+
+def fits(text: str, kind: Type) -> bool:
+    """Whether the cast of a constant, a number or a string, is sure to give a value of the type:
+    for what is written in the plainest form."""
+    number = _NUMBER.fullmatch(text.strip()) is not None
+    if is_integral(kind):
+        return number and text.strip().lstrip("-").isdigit() and _in_range(int(text), kind)
+    if is_decimal(kind):
+        precision, scale = kind.numbers
+        return number and abs(Decimal(text)) < 10 ** (precision - scale) - 1
+    if kind in (FLOAT, DOUBLE):
+        return number
+    if kind == BOOLEAN:
+        return text.lower() in ("true", "false", "0", "1")
+    if kind == DATE:
+        return _DAY.fullmatch(text) is not None
+    if kind in (TIMESTAMP, TIMESTAMP_NTZ):
+        return _MOMENT.fullmatch(text) is not None
+    return kind.name in ("string", "varchar", "char")
+
+
+def _in_range(value: int, kind: Type) -> bool:
+    most = 1 << (_BITS[kind] - 1)
+    return -most <= value < most
+
+
+def _exactly(text: str) -> Type | None:
+    """The decimal of just the digits that are written."""
+    _, digits, exponent = Decimal(text).as_tuple()
+    assert isinstance(exponent, int)
+    scale = max(0, -exponent)
+    precision = max(len(digits), scale)
+    return decimal(precision, scale) if precision <= MAX_PRECISION else None
