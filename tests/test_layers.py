@@ -39,6 +39,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
     ("sqlrewrite.sql.queries", "sqlrewrite.sql.references", "sqlrewrite.sql.notes"),
+    ("sqlrewrite.sql.written",),
     ("sqlrewrite.sql.directives", "sqlrewrite.sql.marked"),
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.suppressed",),
