@@ -31,11 +31,11 @@ def random_query(rng: random.Random, world: World) -> str:
     """One query; most of them are accepted by Spark."""
     pen = Pen(rng, world, lambda scope, kind: _subquery(pen, scope, kind), [])
     shape = rng.random()
-    if shape < 0.72:
+    if shape < 0.76:
         body = _select(pen)
-    elif shape < 0.84:
+    elif shape < 0.88:
         body = _set_operation(pen)
-    elif shape < 0.92:
+    elif shape < 0.97:
         body = _nested(pen)
     else:
         body = _pipes(pen)

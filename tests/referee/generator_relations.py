@@ -68,7 +68,7 @@ class Block:
         if pen.chance(0.05):
             on.append(condition(pen, both, 1))
         pen.rng.shuffle(on)
-        how = pen.one(*("JOIN",) * 8, *("INNER JOIN", "join") * 2, *OUTER)
+        how = pen.one(*("JOIN",) * 9, *("INNER JOIN", "join") * 3, *OUTER)
         word = f"{how} LATERAL" if text.startswith("( SELECT") and pen.chance(0.02) else how
         if "LATERAL" in word and "RIGHT" in word + "FULL":
             word = how
@@ -80,7 +80,7 @@ class Block:
         if self.since_comma:
             return False
         common = [one for one in alike(left, source) if left.named(one) == 1]
-        keys = [one for one in common if one in ("p", "k", "item")] or common
+        keys = [one for one in common if one in ("p", "k")] or common
         if not keys:
             return False
         chosen = self.pen.rng.choice(keys)
@@ -181,7 +181,10 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
     ]
     if not found:
         return condition(pen, both, 1)
-    (before, column), one = pen.rng.choice(found)
+    partitioned = [pair for pair in found if pair[0][1].name != "item"]
+    (before, column), one = pen.rng.choice(
+        partitioned if pen.chance(0.9) and partitioned else found
+    )
     a, b = written(pen.rng, both, before, column), written(pen.rng, both, source, one)
     shape = pen.rng.random()
     if shape < 0.10:
@@ -193,7 +196,7 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
     elif shape < 0.17:
         c = value(pen, both, family(column.type), 0)
         return f"( {a} = {b} OR {a} = {c} AND {selective(pen, right, source)} )"
-    equals = pen.one(*("=",) * 14, "==", "<=>")
+    equals = pen.one(*("=",) * 30, "==", "==", "<=>")
     if pen.chance(0.3):
         a, b = b, a
     found_text = f"{a} {equals} {b}"
@@ -235,9 +238,9 @@ def relation(block: Block, table: Table) -> tuple[str, Source]:
         return _aliased(block, f"{table.name} TABLESAMPLE{JOINT}( 100 PERCENT )", table.columns)
     if shape < 0.98:
         return _aliased(block, f"( {name(pen.rng, table.name)} )", table.columns)
-    if shape < 0.985:
+    if shape < 0.983:
         return _aliased(block, f"( TABLE {name(pen.rng, table.name)} )", table.columns)
-    if shape < 0.99:
+    if shape < 0.996:
         return _aliased(block, f"IDENTIFIER{JOINT}( '{table.name}' )", table.columns)
     return _aliased(block, f"( FROM {table.name} |> WHERE true )", table.columns)
 
