@@ -140,6 +140,9 @@ def _items(pen: Pen, scope: Scope, kinds: tuple[str, ...]) -> str:
                 items[-1] += f" {pen.one('AS ', '')}{name(pen.rng, f'c{at}')}"
         else:
             kind = pen.rng.choice([one for one in scope.kinds() if one != "struct"])
+            if pen.chance(0.12) and kind != "boolean":
+                items.append(f"( {_subquery(pen, scope, kind)} ) AS s{at}")
+                continue
             items.append(f"{value(pen, scope, kind, 3)} AS v{at}")
             if kind == "number" and pen.chance(0.08):
                 items.append(f"v{at} + 1 AS w{at}")
@@ -255,12 +258,24 @@ def _kinds(pen: Pen) -> tuple[str, ...]:
 
 
 def _set_operation(pen: Pen) -> str:
+    if pen.chance(0.2):
+        both = _starred_block(pen)
+        return (
+            f"{both} {pen.one(*SET_OPERATIONS)} {both.replace(' WHERE ', ' WHERE 1 = 1 AND ', 1)}"
+        )
     kinds = _kinds(pen)
     text = _select(pen, kinds)
     for _ in range(pen.rng.choice((1, 1, 2))):
         other = _select(pen, kinds)
         text += f" {pen.one(*SET_OPERATIONS)} {pen.one(other, f'( {other} )')}"
     return text
+
+
+def _starred_block(pen: Pen) -> str:
+    """A star with all its columns, as they come."""
+    block = _star(pen)
+    where = f" WHERE {' AND '.join(_guarded(block.where))}" if block.where else ""
+    return f"SELECT {_starred(pen, block.scope())} FROM {block.text}{where}"
 
 
 def _nested(pen: Pen) -> str:

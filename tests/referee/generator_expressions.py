@@ -39,11 +39,11 @@ class Pen:
 def literal(pen: Pen, kind: str) -> str:
     """A constant of the family."""
     if kind == "number":
-        likely = pen.one("1", "1", "2", "2", "3", "4")
+        likely = pen.one("1", "1", "1", "2", "2", "3")
         odd = pen.one("0", "-1", "1.5", "2L", "1S", "2Y", "3BD", "1e0", "2000", "1.00")
-        return likely if pen.chance(0.8) else odd
+        return likely if pen.chance(0.88) else odd
     if kind == "string":
-        return string(pen.rng) if pen.chance(0.25) else kept(plain(pen.rng, "STRING"))
+        return string(pen.rng) if pen.chance(0.12) else kept(plain(pen.rng, "STRING"))
     written = plain(pen.rng, kind.upper())
     return kept(written) if "'" in written else written
 

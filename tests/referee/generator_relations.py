@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .generator_expressions import Pen, condition, literal, selective, value
+from .generator_expressions import Pen, aggregate, condition, literal, selective, value
 from .generator_scope import Names, Scope, Source, family, written
 from .generator_text import JOINT, name
 from .generator_world import Column, Table
@@ -187,13 +187,13 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
     )
     a, b = written(pen.rng, both, before, column), written(pen.rng, both, source, one)
     shape = pen.rng.random()
-    if shape < 0.10:
+    if shape < 0.18:
         a, b = _computed(pen, both, a, b, family(column.type), family(one.type))
-    elif shape < 0.12:
+    elif shape < 0.20:
         return f"{a} BETWEEN {b} AND {value(pen, right, family(one.type), 1)}"
-    elif shape < 0.14:
+    elif shape < 0.22:
         return f"{a} {pen.one('<', '>=', '<=')} {b}"
-    elif shape < 0.17:
+    elif shape < 0.25:
         c = value(pen, both, family(column.type), 0)
         return f"( {a} = {b} OR {a} = {c} AND {selective(pen, right, source)} )"
     equals = pen.one(*("=",) * 30, "==", "==", "<=>")
@@ -205,11 +205,14 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
 
 def _computed(pen: Pen, both: Scope, a: str, b: str, left: str, right: str) -> tuple[str, str]:
     """Keys that are expressions."""
-    shape = pen.rng.randrange(6)
+    shape = pen.rng.randrange(9)
     if shape == 0 and left == right == "number":
         return f"{a} + 1", f"{b} + 1" if pen.chance(0.5) else b
-    if shape == 1:
-        return a, f"coalesce( {b} , {literal(pen, right)} )"
+    if shape in (1, 6, 7):
+        call = pen.one("coalesce", "coalesce", "nvl", "ifnull", "greatest", "least")
+        return a, f"{call}( {b} , {literal(pen, right)} )"
+    if shape == 8:
+        return a, f"if( {condition(pen, both, 0)} , {b} , {literal(pen, right)} )"
     if shape == 2:
         kind = pen.one("STRING", "INT", "BIGINT") if left == right == "number" else "STRING"
         return f"CAST( {a} AS {kind} )", f"CAST( {b} AS {kind} )"
@@ -303,7 +306,9 @@ def derived(pen: Pen, table: Table) -> tuple[str, tuple[Column, ...]]:
     shape = pen.rng.random()
     if shape < 0.25:
         return f"SELECT * FROM {table.name}{where}", table.columns
-    if shape < 0.33:
+    if shape < 0.37:
+        return _aggregated(pen, scope, table, where)
+    if shape < 0.43:
         columns = table.columns
         listed = " , ".join(one.name for one in columns)
         both = f" {pen.one(*SET_OPERATIONS)} SELECT {listed} FROM {table.name}"
@@ -326,6 +331,30 @@ def derived(pen: Pen, table: Table) -> tuple[str, tuple[Column, ...]]:
     if not columns_:
         return f"SELECT * FROM {table.name}{where}", table.columns
     return _finished(pen, scope, table, items, columns_, where)
+
+
+def _aggregated(pen: Pen, scope: Scope, table: Table, where: str) -> tuple[str, tuple[Column, ...]]:
+    """The table with an aggregate: grouped by its key, by nothing, or with subtotals."""
+    source = scope.sources[0]
+    key = pen.rng.choice([one for one in table.columns if one.name in ("p", "q", "k", "item")])
+    by = written(pen.rng, scope, source, key)
+    call, kind = aggregate(pen, scope)
+    types = {"number": "DECIMAL(12,3)"}
+    extra = Column("m_", types.get(kind, kind.upper()))
+    if pen.chance(0.15):
+        call, extra = "sum( sum( 1 ) ) OVER ( )", Column("m_", "BIGINT")
+    shape = pen.rng.random()
+    if shape < 0.4:
+        end = pen.one("", " GROUP BY ALL", " GROUP BY ( )")
+        item = f"max( {by} ) AS {key.name}"
+    else:
+        item = f"{by} AS {key.name}"
+        end = f" GROUP BY {pen.one(by, by, by, 'ALL', f'ROLLUP( {by} )', f'{by} WITH CUBE')}"
+        if pen.chance(0.1):
+            end = f" GROUP BY GROUPING SETS ( ( {by} ) , ( ) )"
+    if pen.chance(0.15):
+        end += " HAVING count( * ) >= 0"
+    return f"SELECT {item} , {call} AS m_ FROM {table.name}{where}{end}", (key, extra)
 
 
 SET_OPERATIONS = (

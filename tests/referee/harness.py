@@ -25,9 +25,6 @@ QUICK = {
 }
 """One partition and no broadcast: most queries are then one job of one task."""
 
-EAGER = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
-"""The rule that computes rows while it plans; without it a query runs as it would over files."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -91,7 +91,14 @@ class Table:
             if files:
                 self._file(table.name, table.ddl(), table.insert())
             else:
-                session.sql(table.view()).createOrReplaceTempView(table.name)
+                self._view(table.name, table.view())
+
+    def _view(self, name: str, query: str) -> None:
+        """The query as a view, its rows one literal already: else each use would fold them anew."""
+        inner = self.session._jsparkSession
+        plan = inner.sql(query).queryExecution().optimizedPlan()
+        dataset = self.session._jvm.org.apache.spark.sql.classic.Dataset
+        dataset.ofRows(inner, plan).createOrReplaceTempView(name)
 
     def _file(self, name: str, ddl: str, insert: str) -> None:
         self.session.sql(f"CREATE DATABASE IF NOT EXISTS {self.world.database}")
