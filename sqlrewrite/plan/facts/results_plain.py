@@ -107,8 +107,7 @@ def _decode(call: Arguments) -> Argument:
         return STRING
     count = len(call.types)
     values = [call.types[at] for at in range(2, count, 2)]
-    if count % 2 == 0:
-        values.append(call.types[-1])
+    values.append(call.types[-1] if count % 2 == 0 else STRING)  # the NULL for all others
     return _common(values, call.world)
 
 
@@ -123,8 +122,9 @@ def _least(call: Arguments) -> Argument:
 
 
 def _zero(call: Arguments) -> Argument:
+    """``zeroifnull(x)`` is ``coalesce(x, 0)``."""
     kind = call.first
-    return kind if kind is not None and is_numeric(kind) else None
+    return None if kind is None else common_of_all((kind, INT), call.world.ansi)
 
 
 def _nanvl(call: Arguments) -> Argument:
@@ -209,8 +209,10 @@ def _sum(call: Arguments) -> Argument:
     if kind is None:
         return None
     if is_decimal(kind):
-        return bounded(kind.numbers[0] + 10, kind.numbers[1])
-    return BIGINT if is_integral(kind) else _widest_interval(kind) or DOUBLE
+        return decimal(min(MAX_PRECISION, kind.numbers[0] + 10), kind.numbers[1])
+    if is_year_month(kind) or is_day_time(kind):
+        return kind
+    return BIGINT if is_integral(kind) else DOUBLE
 
 
 def _avg(call: Arguments) -> Argument:
@@ -218,7 +220,8 @@ def _avg(call: Arguments) -> Argument:
     if kind is None:
         return None
     if is_decimal(kind):
-        return bounded(kind.numbers[0] + 4, kind.numbers[1] + 4)
+        precision, scale = kind.numbers
+        return decimal(min(MAX_PRECISION, precision + 4), min(MAX_PRECISION, scale + 4))
     return _widest_interval(kind) or DOUBLE
 
 
