@@ -127,6 +127,18 @@ class Catalog:
 
         return load(paths, schema=schema)
 
+    @classmethod
+    def from_ddl(cls, text: str, *, schema: str | None = None) -> Catalog:
+        """The catalog of the definitions in a text: CREATE TABLE, CREATE VIEW, USE, …
+
+        ``schema`` is the current one before them. Raises CatalogError for a definition that cannot
+        be read.
+        """
+        from sqlrewrite.catalog.ddl import read_ddl  # as in ``load``
+
+        start = cls() if schema is None else cls().use(schema)
+        return replace(read_ddl(text, "<ddl>", start), namespace=start.namespace)
+
     def qualify(self, parts: Name) -> Name:
         """A name as written, completed as Spark does: one part in the current schema, two in the
         current catalog unless the first names a catalog."""
