@@ -1,9 +1,22 @@
 """Writes partition-pruning predicates into Spark SQL: ``rewrite(sql, catalog).sql``.
 
-``rewrite`` does no I/O and keeps no global state. Importing this imports neither rich nor pyspark.
+``lint`` says what ``rewrite`` would change and what keeps it from it, ``outputs`` what each query
+returns. They do no I/O and keep no global state, and all values can be pickled and compared.
+Importing this imports neither rich nor pyspark.
 """
 
-from sqlrewrite.model import Candidate, ConfigError, Outcome, Rewrite, RuleResult, Verdict
+from sqlrewrite.library import Output, lint, outputs
+from sqlrewrite.linting.findings import Finding, Fix, Place, Replacement, Severity, Suppression
+from sqlrewrite.model import (
+    Candidate,
+    ConfigError,
+    Outcome,
+    Rewrite,
+    RuleResult,
+    Span,
+    Verdict,
+)
+from sqlrewrite.options import Options
 from sqlrewrite.rewriter import rewrite
 from sqlrewrite.schema import Catalog, CatalogError
 
@@ -14,10 +27,21 @@ __all__ = [
     "Catalog",
     "CatalogError",
     "ConfigError",
+    "Finding",
+    "Fix",
+    "Options",
     "Outcome",
+    "Output",
+    "Place",
+    "Replacement",
     "Rewrite",
     "RuleResult",
+    "Severity",
+    "Span",
+    "Suppression",
     "Verdict",
     "__version__",
+    "lint",
+    "outputs",
     "rewrite",
 ]

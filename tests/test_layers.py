@@ -38,8 +38,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.bind",),
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),
+    ("sqlrewrite.sql.types.tree", "sqlrewrite.sql.types.typed", "sqlrewrite.sql.types.tokens"),
+    ("sqlrewrite.sql.types.cursor", "sqlrewrite.sql.types.literals", "sqlrewrite.sql.types.scope"),
+    ("sqlrewrite.sql.types.expressions", "sqlrewrite.sql.types.printed"),
+    ("sqlrewrite.sql.types.queries", "sqlrewrite.sql.types.stars", "sqlrewrite.sql.types.windows"),
+    ("sqlrewrite.sql.types.calls",),
+    ("sqlrewrite.sql.types.expression",),
+    ("sqlrewrite.sql.types.relations",),
+    ("sqlrewrite.sql.types.analysis",),
+    ("sqlrewrite.sql.types.text",),
     ("sqlrewrite.sql.queries", "sqlrewrite.sql.references", "sqlrewrite.sql.notes"),
-    ("sqlrewrite.sql.written",),
     ("sqlrewrite.sql.directives", "sqlrewrite.sql.marked"),
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.suppressed",),
@@ -56,9 +64,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.pruning.statement",),
     ("sqlrewrite.pruning.record",),
     ("sqlrewrite.rewriter",),
-    ("sqlrewrite",),  # the public face: its __init__ alone
     ("sqlrewrite.runner", "sqlrewrite.cache", "sqlrewrite.work"),
     ("sqlrewrite.linting",),
+    ("sqlrewrite.library",),
+    ("sqlrewrite",),  # the public face: its __init__ alone
     ("sqlrewrite.spark",),
     ("sqlrewrite.report",),
     ("sqlrewrite.cli",),
@@ -67,8 +76,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 # Imports against the order, each with its reason; inside a function, when it is needed.
 UPWARD = {
-    # Catalog.load, the public spelling of loading.
+    # Catalog.load and Catalog.from_ddl, the public spelling of loading.
     ("sqlrewrite.schema", "sqlrewrite.catalog"),
+    ("sqlrewrite.schema", "sqlrewrite.catalog.ddl"),
 }
 
 # Who may import what is not ours. A name ending in a dot is a folder.

@@ -1,0 +1,59 @@
+"""The public functions besides ``rewrite``; each brings what it needs when it is first called."""
+
+from __future__ import annotations
+
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.model import ConfigError
+from sqlrewrite.options import Options
+from sqlrewrite.schema import Catalog
+
+Output = tuple[tuple[str | None, str | None], ...]
+"""The columns that a query returns: of each its name and its Spark type, None where not known."""
+
+_TIMESTAMP_TYPES = {None: None, "TIMESTAMP_NTZ": True, "TIMESTAMP_LTZ": False}
+
+
+def outputs(
+    sql: str,
+    catalog: Catalog,
+    *,
+    ansi: bool | None = None,
+    timestamp_type: str | None = None,
+    allow_precision_loss: bool | None = True,
+    legacy_interval: bool | None = None,
+    double_quoted_identifiers: bool = False,
+) -> tuple[Output | None, ...]:
+    """What each statement of a text returns: names and types as Spark 4.3 gives them.
+
+    None stands for a statement that is no query and for one that is not understood, and in place of
+    a name or type that is not known. The keywords are settings of Spark:
+    ``spark.sql.ansi.enabled``, ``spark.sql.timestampType``,
+    ``spark.sql.decimalOperations.allowPrecisionLoss``, ``spark.sql.legacy.interval.enabled`` and
+    ``spark.sql.ansi.doubleQuotedIdentifiers``. What does not hold under all values of one that is
+    None is None. CREATE, DROP, USE and SET in the text hold for the statements behind them.
+    Never raises for bad SQL; raises ConfigError for a ``timestamp_type`` that Spark does not have.
+    """
+    from sqlrewrite.plan.facts.session import Session
+    from sqlrewrite.sql.types.text import outputs_of
+
+    if timestamp_type not in _TIMESTAMP_TYPES:
+        raise ConfigError(f"timestamp_type is TIMESTAMP_LTZ or TIMESTAMP_NTZ, not {timestamp_type}")
+    return outputs_of(
+        sql,
+        catalog,
+        Session(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type]),
+        double_quoted=double_quoted_identifiers,
+        legacy_interval=legacy_interval,
+    )
+
+
+def lint(sql: str, catalog: Catalog, options: Options | None = None) -> tuple[Finding, ...]:
+    """The findings of a text, in its order; those that a comment suppresses say so.
+
+    ``options`` says what a rewrite would insert, by default what ``rewrite`` does. Never raises for
+    bad SQL, which is a finding.
+    """
+    from sqlrewrite.linting.linter import lint
+
+    found, _ = lint(sql, catalog, options)
+    return found

@@ -1,0 +1,216 @@
+"""Queries to their columns: SELECT, set operations, CTEs and the pipe syntax."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import assert_never
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import common
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.types.expression import typed
+from sqlrewrite.sql.types.relations import columns_of, stored
+from sqlrewrite.sql.types.scope import Columns, Context, Scope
+from sqlrewrite.sql.types.stars import expanded
+from sqlrewrite.sql.types.tree import (
+    Body,
+    Cte,
+    Expr,
+    Item,
+    Piped,
+    Query,
+    Select,
+    SetOperation,
+    Star,
+    Table,
+)
+from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+
+
+def context_of(catalog: Catalog, world: World, legacy_interval: bool | None) -> Context:
+    """What the queries of a text share."""
+    return Context(catalog, world, analyze, legacy_interval)
+
+
+def analyze(query: Query, scope: Scope) -> Columns:
+    """The columns of a query within another scope. Raises UnknownError."""
+    return tuple(it for it in _query(query, scope) if not it.hidden)
+
+
+def _query(query: Query, scope: Scope) -> Columns:
+    for cte in query.ctes:
+        columns = _cte(cte, scope, query.recursive)
+        scope = replace(scope, context=scope.context.with_cte(cte.name, columns))
+    return _body(query.body, scope)
+
+
+def _cte(cte: Cte, scope: Scope, recursive: bool) -> Columns | None:
+    """A CTE's columns, or None where they cannot be told: it may not be used."""
+    if cte.name.lower() in scope.context.ctes:
+        return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
+    before = len(scope.reached)
+    inner = scope
+    try:
+        if recursive and isinstance(cte.query.body, SetOperation):
+            anchor = _named(analyze(replace(cte.query, body=cte.query.body.left), scope), cte)
+            inner = replace(scope, context=scope.context.with_cte(cte.name, anchor))
+            analyze(cte.query, inner)
+            return anchor
+        return _named(analyze(cte.query, inner), cte)
+    except UnknownError:
+        return None
+    finally:
+        if len(scope.reached) > before:
+            scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
+
+
+def _named(columns: Columns, cte: Cte) -> Columns:
+    if not cte.columns:
+        return columns
+    if len(cte.columns) != len(columns):
+        raise UnknownError("as many names as columns wanted")
+    return tuple(replace(it, name=n) for n, it in zip(cte.columns, columns, strict=True))
+
+
+def _body(body: Body, scope: Scope) -> Columns:
+    match body:
+        case Select():
+            return _select(body, scope)
+        case SetOperation():
+            return _set_operation(body, scope)
+        case Table():
+            return columns_of(body.relation, scope)
+        case Query():
+            return _query(body, scope)
+        case Piped():
+            return _piped(body, scope)
+        case _:
+            assert_never(body)
+
+
+# --- SELECT ---------------------------------------------------------------------------------------
+
+
+def _select(it: Select, around: Scope) -> Columns:
+    columns = () if it.source is None else columns_of(it.source, around)
+    windows = {name.lower(): window for name, window in it.windows}
+    scope = Scope(around.context, columns, windows=windows, outer=_outer(around))
+    if it.transform is not None:
+        return _script(it)
+    found = tuple(items(it.items, scope))
+    for condition in (*it.conditions, *it.groups):
+        _touched(condition, scope)
+    return found
+
+
+def _outer(around: Scope) -> Scope | None:
+    return around if around.columns or around.outer is not None else None
+
+
+def _touched(condition: Expr, scope: Scope) -> None:
+    """Notes which names of the queries around this one a condition has."""
+    with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
+        typed(condition, scope)
+
+
+def items(given: tuple[Item, ...], scope: Scope) -> list[Column]:
+    """The columns that items of SELECT make."""
+    found: list[Column] = []
+    aliases: dict[str, Typed] = {}
+    for item in given:
+        if isinstance(item.value, Star) and not item.names:
+            found += [Column(it.name, it.type) for it in expanded(item.value, scope)]
+            continue
+        known = typed(item.value, replace(scope, aliases=dict(aliases)))
+        if known.generator is not None:
+            found += _generated(item, known)
+            continue
+        if len(item.names) > 1:
+            raise UnknownError("several names for one column")
+        name = item.names[0] if item.names else (known.name or known.text)
+        found.append(Column(name, known.type))
+        if item.names:
+            aliases[item.names[0].lower()] = known
+    return found
+
+
+def _generated(item: Item, known: Typed) -> list[Column]:
+    made = known.generator or ()
+    if item.names and len(item.names) != len(made):
+        raise UnknownError("as many names as columns wanted")
+    names: tuple[str | None, ...] = item.names or tuple(name for name, _ in made)
+    return [Column(name, kind) for name, (_, kind) in zip(names, made, strict=True)]
+
+
+def _script(it: Select) -> Columns:
+    """TRANSFORM: all strings, if no types are given; ``key`` and ``value`` if no names are."""
+    assert it.transform is not None
+    given = it.transform.columns
+    if given is None:
+        return (Column("key", types.STRING), Column("value", types.STRING))
+    return tuple(
+        Column(name, types.STRING if text is None else stored(text)) for name, text in given
+    )
+
+
+# --- set operations -------------------------------------------------------------------------------
+
+
+def _set_operation(it: SetOperation, scope: Scope) -> Columns:
+    left, right = _body(it.left, scope), _body(it.right, scope)
+    left = tuple(c for c in left if not c.hidden)
+    right = tuple(c for c in right if not c.hidden)
+    if len(left) != len(right) or it.by_name:
+        raise UnknownError("as many columns on both sides wanted")
+    return tuple(
+        Column(one.name, _widened(one.type, other.type, scope))
+        for one, other in zip(left, right, strict=True)
+    )
+
+
+def _widened(one: Type | None, other: Type | None, scope: Scope) -> Type | None:
+    if one is None or other is None:
+        return None
+    return one if one == other else common(one, other, scope.context.world.ansi)
+
+
+# --- pipe syntax ----------------------------------------------------------------------------------
+
+
+def _piped(it: Piped, around: Scope) -> Columns:
+    before = _body(it.source, around)
+    windows = {name.lower(): window for name, window in it.windows}
+    scope = Scope(around.context, before, windows=windows, outer=_outer(around))
+    match it.operator:
+        case "SELECT":
+            return tuple(items(it.items, scope))
+        case "EXTEND":
+            return (*before, *items(it.items, scope))
+        case "SET":
+            return _set(it, before, scope)
+        case "DROP":
+            gone = {name.lower() for name in it.names}
+            return tuple(c for c in before if str(c.name).lower() not in gone)
+        case "AS":
+            return tuple(Column(c.name, c.type, it.names) for c in before if not c.hidden)
+        case "AGGREGATE":
+            return tuple(items((*it.groups, *it.items), scope))
+        case "WHERE":
+            return before
+        case _:
+            assert it.relation is not None
+            return columns_of(it.relation, around, before)
+
+
+def _set(it: Piped, before: Columns, scope: Scope) -> Columns:
+    found = list(before)
+    for item in it.items:
+        [made] = items((item,), replace(scope, columns=tuple(found)))
+        places = [n for n, c in enumerate(found) if str(c.name).lower() == item.names[0].lower()]
+        if len(places) != 1:
+            raise UnknownError("one column to set wanted")
+        found[places[0]] = Column(item.names[0], made.type)
+    return tuple(found)

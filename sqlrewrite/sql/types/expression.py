@@ -1,0 +1,440 @@
+"""What Spark calls an expression, and its type: ``toPrettySQL``, and its analyzer's rules of types.
+
+Names are printed as ``usePrettyExpression`` has them: strings without quotes, no implicit cast, no
+qualifier of a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import common_of_all, is_decimal, is_integral
+from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.types import literals
+from sqlrewrite.sql.types.calls import call
+from sqlrewrite.sql.types.printed import shown
+from sqlrewrite.sql.types.scope import Scope, access
+from sqlrewrite.sql.types.tree import (
+    Argument,
+    Call,
+    Case,
+    Cast,
+    Exists,
+    Expr,
+    Field,
+    In,
+    Index,
+    InQuery,
+    Interval,
+    Lambda,
+    Literal,
+    Name,
+    Operation,
+    Path,
+    Query,
+    Row,
+    Scalar,
+    Special,
+    Star,
+)
+from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
+
+_SHIFTS = frozenset({"<<", ">>", ">>>"})
+_COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
+
+
+def typed(it: Expr, scope: Scope) -> Typed:
+    """What is known of an expression. Raises UnknownError where a name in it means nothing."""
+    match it:
+        case Literal() if it.kind != "interval":
+            return literals.literal(it, scope.context.world) or NOTHING
+        case Literal() | Interval():
+            return _interval(it, scope)
+        case Name() | Field():
+            return _named(it, scope)
+        case Index():
+            return _index(typed(it.base, scope), typed(it.index, scope))
+        case Path():
+            return _path(it, scope)
+        case Operation():
+            return _operation(it, scope)
+        case Cast():
+            return _cast(it, scope)
+        case Case():
+            return _case(it, scope)
+        case In():
+            parts = [typed(part, scope) for part in (it.operand, *it.values)]
+            listed = ", ".join(["{}"] * len(it.values))
+            return Typed(_text(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
+        case InQuery():
+            return _in_query(it, scope)
+        case Exists():
+            _, reached = _subquery(it.query, scope)
+            return Typed(None if reached is None else f"exists({reached})", types.BOOLEAN)
+        case Scalar():
+            columns, reached = _subquery(it.query, scope)
+            text = None if reached is None else f"scalarsubquery({reached})"
+            return Typed(text, columns[0].type if len(columns) == 1 else None)
+        case Call():
+            return call(it, scope, typed)
+        case Special():
+            return _special(it, scope)
+        case Row():
+            return _row(it, scope)
+        case Lambda() | Argument() | Star():
+            return NOTHING
+
+
+def _interval(it: Literal | Interval, scope: Scope) -> Typed:
+    """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
+    if scope.context.legacy_interval is not False:
+        return NOTHING
+    if isinstance(it, Literal):
+        return literals.literal(it, scope.context.world) or NOTHING
+    return literals.interval(it) or NOTHING
+
+
+def _text(form: str, *parts: Typed) -> str | None:
+    """A text with those of parts in it; None if one of them is not known."""
+    known = shown(parts)
+    return None if known is None else form.format(*known)
+
+
+def _escaped(text: str) -> str:
+    """A text as part of a form."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def parts_of(it: Expr) -> tuple[str, ...] | None:
+    """The parts of a qualified name; None of any other expression."""
+    if isinstance(it, Name):
+        return (it.text,)
+    if isinstance(it, Field):
+        before = parts_of(it.base)
+        return None if before is None else (*before, it.name)
+    return None
+
+
+def _named(it: Name | Field, scope: Scope) -> Typed:
+    parts = parts_of(it)
+    if parts is None:
+        assert isinstance(it, Field)
+        found = access(typed(it.base, scope), it.name)
+        if found is None:
+            raise UnknownError(f"no field {it.name}")
+        return replace(found, name=None)
+    known = scope.resolve(parts)
+    if known is not None:
+        return known
+    if len(parts) == 1 and parts[0].lower() in _BARE:
+        return _bare(parts[0].lower(), scope)
+    raise UnknownError(f"no column {'.'.join(parts)}")
+
+
+_BARE = frozenset(
+    """
+    current_catalog current_database current_date current_schema current_time current_timestamp
+    current_user session_user user
+    """.split()
+)
+"""Functions that need no parentheses."""
+
+
+def _bare(word: str, scope: Scope) -> Typed:
+    """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
+    found = call(Call((word,), ()), scope, typed)
+    return replace(found, text=None, name=found.text)
+
+
+def _index(base: Typed, index: Typed) -> Typed:
+    kind = base.type
+    text = _text("{}[{}]", base, index)
+    if kind is None:
+        return Typed(text)
+    if kind.name in ("array", "map"):
+        return Typed(text, kind.items[-1])
+    if kind.name == "struct" and isinstance(index.constant, str):
+        found = access(base, index.constant)
+        if found is not None:
+            return found
+    return NOTHING
+
+
+def _path(it: Path, scope: Scope) -> Typed:
+    base = typed(it.base, scope)
+    plain = base.type == types.VARIANT and bool(it.last)
+    kind = types.VARIANT if base.type == types.VARIANT else None
+    return Typed(None, kind, it.last if plain else None)
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+def _operation(it: Operation, scope: Scope) -> Typed:
+    operator = it.operator
+    parts = [typed(part, scope) for part in it.operands]
+    if operator in ("AND", "OR"):
+        return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    if operator in _COMPARISONS:
+        return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    form = _FORMS.get(operator)
+    if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
+        isinstance(pattern, Literal) and pattern.kind == "string" for pattern in it.operands[1:]
+    ):
+        return Typed(None, types.BOOLEAN)
+    if operator.startswith(("ILIKE ", "NOT ILIKE ")):
+        return Typed(None, types.BOOLEAN)
+    if form is not None:
+        return Typed(_text(form, *parts[: form.count("{}")]), types.BOOLEAN)
+    if operator.startswith("unary "):
+        return _unary(operator[-1], parts[0])
+    return _binary(operator, *parts, scope=scope)
+
+
+_FORMS = {
+    "NOT": "(NOT {})",
+    "<>": "(NOT ({} = {}))",
+    "IS NULL": "({} IS NULL)",
+    "IS NOT NULL": "({} IS NOT NULL)",
+    "IS NOT UNKNOWN": "({} IS NOT UNKNOWN)",
+    "BETWEEN": "between({}, {}, {})",
+    "LIKE": "{} LIKE {}",
+    "ILIKE": "ilike({}, {})",
+    "RLIKE": "RLIKE({}, {})",
+    **dict.fromkeys(("LIKE ANY", "LIKE SOME"), "likeany({})"),
+    **dict.fromkeys(("NOT LIKE ANY", "NOT LIKE SOME"), "notlikeany({})"),
+    "LIKE ALL": "likeall({})",
+    "NOT LIKE ALL": "notlikeall({})",
+}
+
+
+def _unary(sign: str, operand: Typed) -> Typed:
+    kind = None if operand.type is None else unary(sign, _plain(operand.type))
+    return Typed(_text("~{}" if sign == "~" else f"({sign} {{}})", operand), kind)
+
+
+def _binary(operator: str, left: Typed, right: Typed, *, scope: Scope) -> Typed:
+    if operator == "||":
+        text = _text("concat({}, {})", left, right)
+    else:
+        text = _text(f"({{}} {operator.lower()} {{}})", left, right)
+    one, other = left.type, right.type
+    if one is None or other is None:
+        return Typed(None if operator in "+-*/" else text)
+    one, other = _plain(one), _plain(other)
+    if operator in "+-*/" and (_is_time(one) or _is_time(other)):
+        text = _moved(operator, left, right)
+    if operator in _SHIFTS:
+        return Typed(
+            text,
+            one if one in (types.INT, types.BIGINT) else types.INT if is_integral(one) else None,
+        )
+    one, other = _exact(left, one, other), _exact(right, other, one)
+    found = binary(operator.lower(), one, other, scope.context.world)
+    between = found is not None and operator == "-" and _is_span(found) and not _is_span(one)
+    if between and scope.context.legacy_interval is not False:
+        found = None
+    return Typed(text, found)
+
+
+def _is_span(kind: Type) -> bool:
+    return kind.name.startswith("interval")
+
+
+def _is_time(kind: Type) -> bool:
+    return kind.name.startswith(("date", "time", "interval"))
+
+
+def _moved(operator: str, left: Typed, right: Typed) -> str | None:
+    """What ``BinaryArithmeticWithDatetimeResolver`` puts in place of an operator."""
+    one, other = left.type, right.type
+    assert one is not None
+    assert other is not None
+    spans = types.fields_of(one) is not None, types.fields_of(other) is not None
+    if types.VOID in (one, other) or types.INTERVAL in (one, other):
+        return None
+    if "time" in (one.name, other.name):
+        return None
+    if operator == "+" and (spans == (True, False) or (is_integral(one) and other == types.DATE)):
+        return _moved(operator, right, left)
+    if operator == "*" and spans == (False, True):
+        return _moved(operator, right, left)
+    if operator in "*/" or spans == (True, True) or (operator == "-" and spans == (False, False)):
+        if one == types.DATE and is_integral(other):
+            return _text("date_sub({}, {})", left, right)
+        return _text(f"({{}} {operator} {{}})", left, right)
+    if one == types.DATE and is_integral(other):
+        return _text("date_add({}, {})", left, right)
+    if one == types.DATE and other == types.interval("day"):
+        sign = (
+            "(- extractansiintervaldays({}))" if operator == "-" else "extractansiintervaldays({})"
+        )
+        return _text(f"date_add({{}}, {sign})", left, right)
+    if spans == (False, True):
+        return _text(f"{{}} {operator} {{}}", left, right)
+    return None
+
+
+def _exact(it: Typed, kind: Type, other: Type) -> Type:
+    """An integer that is written out counts beside a decimal as that of its own digits."""
+    if isinstance(it.constant, int) and is_integral(kind) and is_decimal(other):
+        return types.decimal(len(str(abs(it.constant))), 0)
+    return kind
+
+
+def _plain(kind: Type) -> Type:
+    """CHAR and VARCHAR are strings in an expression."""
+    return types.string(kind.collation) if kind.name in ("char", "varchar") else kind
+
+
+def _cast(it: Cast, scope: Scope) -> Typed:
+    operand = typed(it.operand, scope)
+    kind = types.parse(it.to)
+    if kind is None:
+        return replace(NOTHING, name=operand.name if operand.column else None)
+    if kind == types.TIMESTAMP and _bare_timestamp(it.to) and scope.context.world.ntz:
+        kind = types.TIMESTAMP_NTZ
+    kind = _plain(kind)
+    name = operand.name if operand.column or isinstance(it.operand, Path) else None
+    if kind.items or kind.name == "struct":
+        return Typed(operand.text, kind, name)
+    word = "TRY_CAST" if it.safe else "CAST"
+    return Typed(_text(f"{word}({{}} AS {sql_name(kind)})", operand), kind, name)
+
+
+def _bare_timestamp(text: str) -> bool:
+    return text.strip().lower() in ("timestamp", "timestamp(6)")
+
+
+def sql_name(kind: Type) -> str:
+    """A type without items as ``DataType.sql`` writes it."""
+    text = str(kind)
+    return text.upper() if kind.collation is None else f"STRING COLLATE {kind.collation}"
+
+
+def _case(it: Case, scope: Scope) -> Typed:
+    operand = None if it.operand is None else typed(it.operand, scope)
+    form, parts, results = "CASE", [], []
+    for condition, result in it.branches:
+        when, then = typed(condition, scope), typed(result, scope)
+        form += " WHEN {} THEN {}" if operand is None else " WHEN ({} = {}) THEN {}"
+        parts += [when, then] if operand is None else [operand, when, then]
+        results.append(then)
+    if it.otherwise is not None:
+        other = typed(it.otherwise, scope)
+        form += " ELSE {}"
+        parts.append(other)
+        results.append(other)
+    return Typed(_text(f"{form} END", *parts), wider(results, scope))
+
+
+def wider(parts: list[Typed], scope: Scope) -> Type | None:
+    """The type that several branches have in common."""
+    kinds = [None if part.type is None else _plain(part.type) for part in parts]
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds):
+        return None
+    return known[0] if len(set(known)) == 1 else common_of_all(known, scope.context.world.ansi)
+
+
+# --- subqueries -----------------------------------------------------------------------------------
+
+
+def _subquery(query: Query, scope: Scope) -> tuple[tuple[Typed, ...], str | None]:
+    """The columns of a subquery, and the names that it takes from here as Spark prints them: None
+    where it takes several, whose order and number is not known."""
+    before = len(scope.reached)
+    columns = scope.context.analyze(query, scope)
+    reached = scope.reached[before:]
+    found = tuple(Typed(it.name, it.type) for it in columns)
+    if len(reached) > 1 or "" in reached:
+        return found, None
+    return found, "".join(reached)
+
+
+def _in_query(it: InQuery, scope: Scope) -> Typed:
+    operand = typed(it.operand, scope)
+    _, reached = _subquery(it.query, scope)
+    if reached is None or isinstance(it.operand, Row):
+        return Typed(None, types.BOOLEAN)
+    names = _escaped(reached)
+    return Typed(_text(f"({{}} IN (listquery({names})))", operand), types.BOOLEAN)
+
+
+# --- other syntax ---------------------------------------------------------------------------------
+
+
+def _special(it: Special, scope: Scope) -> Typed:
+    parts = [typed(part, scope) for part in it.arguments]
+    word = _escaped(it.word)
+    match it.name:
+        case "LIKE ESCAPE":
+            return Typed(_text(f"{{}} LIKE {{}} ESCAPE '{word}'", *parts), types.BOOLEAN)
+        case "ILIKE ESCAPE":
+            return Typed(None, types.BOOLEAN)
+        case "COLLATE":
+            name = types.collation(it.word)
+            given = parts[0].type is not None and parts[0].type.is_string
+            kind = types.string(name) if name is not None and given else None
+            return Typed(_text(f"collate({{}}, {word})", *parts), kind)
+        case "CURRENT":
+            return _bare(it.word.lower(), scope)
+        case "EXTRACT":
+            return call(
+                Call(("extract",), (Literal("string", it.word), *it.arguments)), scope, typed
+            )
+        case "TRIM":
+            return _trim(it, parts, scope)
+        case "POSITION":
+            return Typed(_text("locate({}, {}, 1)", *parts), types.INT)
+        case "TIMESTAMPADD":
+            return _timestamp_add(word, *parts)
+        case "TIMESTAMPDIFF":
+            return Typed(_text(f"timestampdiff({word}, {{}}, {{}})", *parts), types.BIGINT)
+        case _:
+            return NOTHING
+
+
+def _trim(it: Special, parts: list[Typed], scope: Scope) -> Typed:
+    name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[it.word]
+    found = call(Call((name,), (it.arguments[-1],)), scope, typed)
+    if len(parts) == 1:
+        return found
+    if any(part.type is None or part.type.collation for part in parts):
+        found = replace(found, type=None)
+    return replace(found, text=_text(f"TRIM({it.word} {{}} FROM {{}})", *parts))
+
+
+def _timestamp_add(unit: str, amount: Typed, start: Typed) -> Typed:
+    kind = start.type
+    if kind is not None and kind not in (types.TIMESTAMP, types.TIMESTAMP_NTZ):
+        kind = types.TIMESTAMP if kind == types.DATE or kind.is_string else None
+    return Typed(_text(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
+
+
+def _row(it: Row, scope: Scope) -> Typed:
+    """``(1, 2)`` is a named_struct; ``struct(1, 2 AS b)`` keeps its name."""
+    if any(isinstance(item.value, Star) for item in it.items):
+        return NOTHING
+    values = [typed(item.value, scope) for item in it.items]
+    names: list[str] = []
+    for number, (item, value) in enumerate(zip(it.items, values, strict=True), 1):
+        given = item.names[0] if item.names else value.name
+        names.append(f"col{number}" if given is None else given)
+    kinds = [value.type for value in values]
+    known = [kind for kind in kinds if kind is not None]
+    kind = types.struct(*zip(names, known, strict=True)) if len(known) == len(kinds) else None
+    form = []
+    for item, name in zip(it.items, names, strict=True):
+        quoted = _escaped(name)
+        if not it.written:
+            form += [quoted, "{}"]
+        else:
+            form.append(f"{{}} AS {quoted}" if item.names else "{}")
+    word = "struct" if it.written else "named_struct"
+    return Typed(_text(f"{word}({', '.join(form)})", *values), kind)

@@ -1,0 +1,570 @@
+"""Expressions: ``booleanExpression``, ``valueExpression`` and ``primaryExpression``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, Cursor
+from sqlrewrite.sql.types.tokens import UnreadError
+from sqlrewrite.sql.types.tree import (
+    Argument,
+    Call,
+    Case,
+    Cast,
+    Exists,
+    Expr,
+    Field,
+    Frame,
+    In,
+    Index,
+    InQuery,
+    Interval,
+    Item,
+    Lambda,
+    Literal,
+    Name,
+    Operation,
+    Order,
+    Path,
+    Row,
+    Scalar,
+    Special,
+    Star,
+    Window,
+)
+
+if TYPE_CHECKING:
+    from sqlrewrite.sql.types.tree import Query
+
+# `valueExpression`, from what binds loosest to what binds tightest.
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("=", "==", "<=>", "<>", "!=", "<", "<=", "!>", ">", ">=", "!<"),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("<<", ">>>", ">>"),
+    ("+", "-", "||"),
+    ("*", "/", "%", "DIV"),
+)
+_QUANTIFIED = frozenset(
+    f"{kind} {word}" for kind in ("LIKE", "ILIKE") for word in ("ANY", "SOME", "ALL")
+)
+_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">="}
+_UNITS = frozenset(
+    f"{unit}{plural}"
+    for unit in "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH YEAR".split()
+    for plural in ("", "S")
+)
+_FIELDS = frozenset(
+    "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND".split()
+)
+_TYPED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME", "X"})
+_BARE = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", "SESSION_USER"})
+_ADD = frozenset({"TIMESTAMPADD", "DATEADD", "DATE_ADD"})
+_DIFFERENCE = frozenset({"TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"})
+_QUERY_STARTS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"})
+
+
+class Expressions(Cursor):
+    """Reads expressions; ``query`` is given by the class that reads queries."""
+
+    def query(self) -> Query:
+        """A query."""
+        raise NotImplementedError
+
+    def expression(self) -> Expr:
+        """Any expression."""
+        return self._joined("OR", lambda: self._joined("AND", self._negated))
+
+    def item(self) -> Item:
+        """An expression with its alias."""
+        value = self.expression()
+        if self.peek("AS", "("):
+            self.at += 1
+            return Item(value, self.parenthesized(self.name))
+        if self.peek("(") and self.ahead(1).kind in self.names:
+            return Item(value, self.parenthesized(self.name))
+        name = self.alias_name(CLAUSES | STRICT)
+        return Item(value, () if name is None else (name,))
+
+    def _joined(self, word: str, operand: Callable[[], Expr]) -> Expr:
+        """Operands with AND or OR between them: Spark makes a balanced tree of them."""
+        found = [operand()]
+        while self.take(word):
+            found.append(operand())
+
+        def reduced(low: int, high: int) -> Expr:
+            if low == high:
+                return found[low]
+            middle = low + (high - low) // 2 if high - low > 1 else low
+            return Operation(word, (reduced(low, middle), reduced(middle + 1, high)))
+
+        return reduced(0, len(found) - 1)
+
+    def _negated(self) -> Expr:
+        if self.any_of("NOT", "!"):
+            return Operation("NOT", (self._negated(),))
+        if self.peek("EXISTS", "(") and self._query_behind(1):
+            self.at += 2
+            found = self.query()
+            self.need(")")
+            return Exists(found)
+        return self._predicated()
+
+    def _predicated(self) -> Expr:
+        value = self.value()
+        if self.take("IS"):
+            return self._is(value, bool(self.any_of("NOT", "!")))
+        before = self.at
+        negated = bool(self.any_of("NOT", "!"))
+        found = self._predicate(value)
+        if found is None:
+            self.at = before
+            return value
+        if negated and isinstance(found, Operation) and found.operator in _QUANTIFIED:
+            return Operation(f"NOT {found.operator}", found.operands)
+        return _not(negated, found)
+
+    def _is(self, value: Expr, negated: bool) -> Expr:
+        known = self.any_of("NULL", "UNKNOWN")
+        if known:
+            return Operation(f"IS NOT {known}" if negated else "IS NULL", (value,))
+        truth = self.any_of("TRUE", "FALSE")
+        if truth:
+            return _not(negated, Operation("<=>", (value, Literal("boolean", truth))))
+        self.need("DISTINCT", "FROM")
+        same = Operation("<=>", (value, self.value()))
+        return _not(not negated, same)
+
+    def _predicate(self, value: Expr) -> Expr | None:
+        if self.take("BETWEEN"):
+            lower = self.value()
+            self.need("AND")
+            return Operation("BETWEEN", (value, lower, self.value()))
+        if self.take("IN"):
+            if self._query_behind(0):
+                self.at += 1
+                found = self.query()
+                self.need(")")
+                return InQuery(value, found)
+            return In(value, self.parenthesized(self.expression))
+        if self.any_of("RLIKE", "REGEXP"):
+            return Operation("RLIKE", (value, self.value()))
+        kind = self.any_of("LIKE", "ILIKE")
+        if kind is None:
+            return None
+        for word in ("ANY", "SOME", "ALL"):
+            if self.peek(word, "("):
+                self.at += 1
+                patterns = self.parenthesized(self.expression)
+                return Operation(f"{kind} {word}", (value, *patterns))
+        pattern = self.value()
+        if self.take("ESCAPE"):
+            return Special(f"{kind} ESCAPE", (value, pattern), self.string())
+        return Operation(kind, (value, pattern))
+
+    def value(self, level: int = 0) -> Expr:
+        """``valueExpression``, of operators that bind as tightly as those of a level."""
+        if level == len(_LEVELS):
+            return self._unary()
+        found = self.value(level + 1)
+        while True:
+            if level == 1 and self.peek("|", ">"):
+                return found
+            operator = self.any_of(*_LEVELS[level])
+            if operator is None:
+                return found
+            operator = _SAME.get(operator, operator)
+            found = Operation(operator, (found, self.value(level + 1)))
+
+    def _unary(self) -> Expr:
+        if self.peek("-") and self.ahead(1).kind == "number":
+            return self.primary()
+        sign = self.any_of("-", "+", "~")
+        if sign:
+            return Operation(f"unary {sign}", (self._unary(),))
+        return self.primary()
+
+    def primary(self) -> Expr:
+        """``primaryExpression``, with all that may follow it."""
+        found = self._atom()
+        while True:
+            if self.take("["):
+                found = Index(found, self.value())
+                self.need("]")
+            elif self.peek(".") and self.ahead(1).kind in self.names:
+                self.at += 1
+                found = Field(found, self.name())
+            elif self.take("::"):
+                found = Cast(found, self.type_text())
+            elif self.peek("COLLATE") and self.ahead(1).kind in self.names:
+                self.at += 1
+                found = Special("COLLATE", (found,), ".".join(self.qualified()))
+            elif self.peek(":") and (self.ahead(1).kind in self.names or self.ahead(1).text == "["):
+                found = self._path(found)
+            else:
+                return found
+
+    def _path(self, base: Expr) -> Expr:
+        """A path into a variant; what it is called is said by names alone."""
+        self.need(":")
+        last = "" if self.peek("[") else self.name()
+        while True:
+            if self.take("["):
+                index = self.value()
+                named = isinstance(index, Literal) and index.kind == "string"
+                last = index.text if named and isinstance(index, Literal) else last
+                self.need("]")
+            elif self.peek(".") and self.ahead(1).kind in self.names:
+                self.at += 1
+                last = self.name()
+            else:
+                return Path(base, "" if "." in last else last)
+
+    def _atom(self) -> Expr:
+        token = self.token
+        if token.kind in self.strings:
+            parts = [self.string()]
+            while self.token.kind in self.strings:
+                parts.append(self.string())
+            return Literal("string", "".join(parts))
+        if token.kind == "number" or (self.peek("-") and self.ahead(1).kind == "number"):
+            return self._number()
+        if self.take("*"):
+            return Star((), self._excluded())
+        if self.peek("("):
+            return self._parenthesized()
+        if token.kind == "sign":
+            return self._parameter()
+        if token.kind == "word":
+            found = self._keyword(token.word)
+            if found is not None:
+                return found
+        return self._named()
+
+    def _parameter(self) -> Expr:
+        if self.take("?"):
+            return Special("PARAMETER", ())
+        self.need(":")
+        return Special("PARAMETER", (), self.name())
+
+    def _number(self) -> Literal:
+        sign = "-" if self.take("-") else ""
+        text = self.token.text
+        self.at += 1
+        upper = text.upper()
+        for suffix in ("BD", "L", "S", "Y", "D", "F"):
+            if upper.endswith(suffix):
+                return Literal(suffix, sign + text[: -len(suffix)])
+        if "E" in upper:
+            return Literal("double", sign + text)
+        return Literal("decimal" if "." in text else "integer", sign + text)
+
+    def _excluded(self) -> tuple[tuple[str, ...], ...]:
+        if self.peek("EXCEPT", "("):
+            self.at += 1
+            return self.parenthesized(self.qualified)
+        return ()
+
+    def _query_behind(self, count: int) -> bool:
+        """Whether the parenthesis so many tokens ahead begins a query."""
+        if self.ahead(count).text != "(":
+            return False
+        while self.ahead(count).text == "(" and self.ahead(count).kind == "sign":
+            count += 1
+        first, second = self.ahead(count), self.ahead(count + 1)
+        if first.word in ("SELECT", "WITH", "FROM"):
+            return second.text not in (",", ")", ".")
+        if first.word == "TABLE":
+            return second.kind in self.names
+        return first.word == "VALUES" and second.text not in (",", ")", ".")
+
+    def _parenthesized(self) -> Expr:
+        if self._query_behind(0):
+            found = self.tried(self._subquery)
+            if found is not None:
+                return found
+        lambdas = self.tried(self._lambda)
+        if lambdas is not None:
+            return lambdas
+        items = self.parenthesized(self.item)
+        if len(items) == 1:
+            if items[0].names:
+                raise UnreadError("an alias in parentheses")
+            return items[0].value
+        return Row(items)
+
+    def _subquery(self) -> Expr:
+        self.need("(")
+        found = self.query()
+        self.need(")")
+        return Scalar(found)
+
+    def _lambda(self) -> Expr:
+        names = self.parenthesized(self.name)
+        self.need("->")
+        return Lambda(names, self.expression())
+
+    def _keyword(self, word: str) -> Expr | None:
+        """What begins with a keyword that has a rule of its own; None for a plain name."""
+        following = self.ahead(1)
+        if word in ("NULL", "TRUE", "FALSE") and following.text not in (".", "("):
+            self.at += 1
+            return Literal("null" if word == "NULL" else "boolean", word)
+        if word == "CASE" and following.text not in (".", ",", ")"):
+            return self._case()
+        if word == "INTERVAL" and (
+            following.kind in ("number", *self.strings) or following.text in ("+", "-")
+        ):
+            found = self.tried(self._interval)
+            if found is not None:
+                return found
+        if word in _TYPED and following.kind in self.strings:
+            self.at += 1
+            return Literal(word.lower(), self.string())
+        if word in _BARE and following.text not in ("(", "."):
+            self.at += 1
+            return Special("CURRENT", (), word)
+        if following.text == "(" and following.kind == "sign":
+            rule = _RULES.get(word)
+            return None if rule is None else self.tried(lambda: rule(self, word))
+        return None
+
+    def _case(self) -> Expr:
+        self.need("CASE")
+        operand = None if self.peek("WHEN") else self.expression()
+        branches = []
+        while self.take("WHEN"):
+            condition = self.expression()
+            self.need("THEN")
+            branches.append((condition, self.expression()))
+        if not branches:
+            raise UnreadError("CASE without WHEN")
+        otherwise = self.expression() if self.take("ELSE") else None
+        self.need("END")
+        return Case(operand, tuple(branches), otherwise)
+
+    def _interval(self) -> Expr:
+        self.need("INTERVAL")
+        parts: list[tuple[str, str]] = []
+        while True:
+            before = self.at
+            sign = "-" if self.any_of("-", "+") == "-" else ""
+            if self.token.kind not in ("number", *self.strings):
+                self.at = before
+                break
+            said = self.token.text
+            self.at += 1
+            if self.token.word not in _UNITS:
+                self.at = before
+                break
+            unit = self.name().upper().removesuffix("S")
+            parts.append((sign + said, unit))
+        if not parts:
+            return Literal("interval", self.string())
+        end = self.name().upper() if len(parts) == 1 and self.take("TO") else None
+        return Interval(tuple(parts), end)
+
+    def _named(self) -> Expr:
+        """A column, a call, a lambda of one parameter, or ``a.b.*``."""
+        if self.ahead(1).text == "->" and self.ahead(1).kind == "sign":
+            name = self.name()
+            self.need("->")
+            return Lambda((name,), self.expression())
+        first = self.token
+        if first.kind == "word" and first.word in ("FROM", "WHERE", "SELECT", "AND", "OR", "THEN"):
+            raise UnreadError(f"a name wanted at {first.start}")
+        parts = self.qualified()
+        if self.peek("(") and self.token.kind == "sign":
+            return self.call(parts)
+        if self.peek(".", "*"):
+            self.at += 2
+            return Star(parts, self._excluded())
+        found: Expr = Name(parts[0], first.kind != "word")
+        for part in parts[1:]:
+            found = Field(found, part)
+        return found
+
+    # --- calls ------------------------------------------------------------------------------------
+
+    def call(self, name: tuple[str, ...]) -> Call:
+        """A call, from its arguments on."""
+        if name[-1].upper() == "IDENTIFIER":
+            raise UnreadError("a computed name")
+        self.need("(")
+        distinct = False
+        arguments: tuple[Expr, ...] = ()
+        if not self.peek(")"):
+            if self.ahead(1).text not in (",", ")", "."):
+                distinct = self.any_of("DISTINCT", "ALL") == "DISTINCT"
+            arguments = self.several(self._argument)
+        ignored = self.take("IGNORE", "NULLS")
+        self.need(")")
+        within: tuple[Order, ...] = ()
+        if self.take("WITHIN", "GROUP"):
+            self.need("(", "ORDER", "BY")
+            within = self.several(self.sort_key)
+            self.need(")")
+        kept = None
+        if self.peek("FILTER", "("):
+            self.need("FILTER", "(", "WHERE")
+            kept = self.expression()
+            self.need(")")
+        if self.take("IGNORE", "NULLS"):
+            ignored = True
+        else:
+            self.take("RESPECT", "NULLS")
+        over = self.window() if self.take("OVER") else None
+        return Call(name, arguments, distinct, ignored, within, kept, over)
+
+    def _argument(self) -> Expr:
+        if self.ahead(1).text == "=>" and self.token.kind in self.names:
+            name = self.name()
+            self.need("=>")
+            return Argument(name, self._argument())
+        if self.peek("TABLE") and (self.ahead(1).text == "(" or self.ahead(1).kind in self.names):
+            raise UnreadError("a table as an argument")
+        return self.expression()
+
+    def sort_key(self) -> Order:
+        """A key of ORDER BY."""
+        key = self.expression()
+        descending = self.any_of("ASC", "DESC") == "DESC"
+        nulls = "LAST" if descending else "FIRST"
+        if self.take("NULLS"):
+            nulls = self.any_of("FIRST", "LAST") or nulls
+        return Order(key, descending, nulls)
+
+    def window(self) -> Window:
+        """A window behind OVER, or in WINDOW."""
+        if not self.take("("):
+            return Window(self.name())
+        if self.ahead(1).text == ")" and self.token.kind in self.names:
+            name = self.name()
+            self.need(")")
+            return Window(name)
+        partition: tuple[Expr, ...] = ()
+        order: tuple[Order, ...] = ()
+        if self.any_of("CLUSTER", "PARTITION", "DISTRIBUTE"):
+            self.need("BY")
+            partition = self.several(self.expression)
+        if self.any_of("ORDER", "SORT"):
+            self.need("BY")
+            order = self.several(self.sort_key)
+        frame = None
+        unit = self.any_of("RANGE", "ROWS")
+        if unit:
+            if self.take("BETWEEN"):
+                start = self._bound()
+                self.need("AND")
+                frame = Frame(unit, start, self._bound())
+            else:
+                frame = Frame(unit, self._bound(), (None, "CURRENT ROW"))
+        self.need(")")
+        return Window(None, partition, order, frame)
+
+    def _bound(self) -> tuple[Expr | None, str]:
+        if self.take("CURRENT", "ROW"):
+            return None, "CURRENT ROW"
+        value = None if self.take("UNBOUNDED") else self.expression()
+        word = self.any_of("PRECEDING", "FOLLOWING")
+        if word is None:
+            raise UnreadError("PRECEDING or FOLLOWING wanted")
+        return value, f"UNBOUNDED {word}" if value is None else word
+
+    # --- functions with a syntax of their own -----------------------------------------------------
+
+    def _cast(self, word: str) -> Expr:
+        self.need(word, "(")
+        operand = self.expression()
+        self.need("AS")
+        to = self.type_text()
+        self.need(")")
+        return Cast(operand, to, word == "TRY_CAST")
+
+    def _struct(self, word: str) -> Expr:
+        self.need(word, "(")
+        items = () if self.peek(")") else self.several(self.item)
+        self.need(")")
+        if self.peek("OVER"):
+            raise UnreadError("a window over STRUCT")
+        return Row(items, written=True)
+
+    def _position(self, word: str) -> Expr:
+        self.need(word, "(")
+        part = self.value()
+        self.need("IN")
+        found = Special(word, (part, self.value()))
+        self.need(")")
+        return found
+
+    def _extract(self, word: str) -> Expr:
+        self.need(word, "(")
+        field = self.name()
+        self.need("FROM")
+        found = Special(word, (self.value(),), field)
+        self.need(")")
+        return found
+
+    def _substring(self, word: str) -> Expr:
+        self.need(word, "(")
+        parts = [self.value()]
+        self.need("FROM")
+        parts.append(self.value())
+        if self.any_of("FOR", ","):
+            parts.append(self.value())
+        self.need(")")
+        return Call(("substring",), tuple(parts))
+
+    def _trim(self, word: str) -> Expr:
+        self.need(word, "(")
+        side = self.any_of("BOTH", "LEADING", "TRAILING")
+        what = () if self.peek("FROM") else (self.value(),)
+        self.need("FROM")
+        found = Special(word, (*what, self.value()), side or "BOTH")
+        self.need(")")
+        return found
+
+    def _overlay(self, word: str) -> Expr:
+        self.need(word, "(")
+        parts = [self.value()]
+        self.need("PLACING")
+        parts.append(self.value())
+        self.need("FROM")
+        parts.append(self.value())
+        if self.take("FOR"):
+            parts.append(self.value())
+        self.need(")")
+        return Call((word.lower(),), tuple(parts))
+
+    def _with_unit(self, word: str) -> Expr:
+        self.need(word, "(")
+        if self.token.word not in _FIELDS:
+            raise UnreadError("a unit wanted")
+        unit = self.name()
+        self.need(",")
+        first = self.value()
+        self.need(",")
+        name = "TIMESTAMPADD" if word in _ADD else "TIMESTAMPDIFF"
+        found = Special(name, (first, self.value()), unit)
+        self.need(")")
+        return found
+
+
+def _not(negated: bool, found: Expr) -> Expr:
+    return Operation("NOT", (found,)) if negated else found
+
+
+_RULES: dict[str, Callable[[Expressions, str], Expr]] = {
+    "CAST": Expressions._cast,
+    "TRY_CAST": Expressions._cast,
+    "STRUCT": Expressions._struct,
+    "POSITION": Expressions._position,
+    "EXTRACT": Expressions._extract,
+    "SUBSTR": Expressions._substring,
+    "SUBSTRING": Expressions._substring,
+    "TRIM": Expressions._trim,
+    "OVERLAY": Expressions._overlay,
+    **dict.fromkeys(_ADD | _DIFFERENCE, Expressions._with_unit),
+}

@@ -1,0 +1,268 @@
+"""Constants: their types, and how Spark prints them in the name of a column.
+
+Sources: ``AstBuilder.visitTypeConstructor``, ``Literal.sql``, ``IntervalUtils``.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from decimal import Decimal, InvalidOperation
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.types.tree import Interval, Literal
+from sqlrewrite.sql.types.typed import Typed
+
+_SUFFIXED = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
+_DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
+_DATE_TIME = re.compile(
+    r"\s*(\d{4})-(\d{1,2})-(\d{1,2})"
+    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6})\d*)?)?)?\s*"
+)
+_TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
+
+
+def literal(it: Literal, world: World) -> Typed | None:
+    """A constant; None where it is one that Spark refuses."""
+    match it.kind:
+        case "string":
+            return Typed(it.text, types.STRING, constant=it.text)
+        case "null":
+            return Typed("NULL", types.VOID, null=True)
+        case "boolean":
+            return Typed(it.text.lower(), types.BOOLEAN, constant=it.text == "TRUE")
+        case "x":
+            digits = it.text.upper()
+            if not re.fullmatch("[0-9A-F]*", digits):
+                return None
+            return Typed(f"X'{'0' * (len(digits) % 2)}{digits}'", types.BINARY)
+        case "date" | "timestamp" | "timestamp_ltz" | "timestamp_ntz" | "time":
+            return _moment(it, world)
+        case "interval":
+            return _interval_text(it.text)
+        case _:
+            return _number(it)
+
+
+def _number(it: Literal) -> Typed | None:
+    try:
+        value = Decimal(it.text)
+    except InvalidOperation:
+        return None
+    if it.kind in _SUFFIXED or it.kind == "integer":
+        if "." in it.text or "e" in it.text.lower():
+            return None
+        number = int(it.text)
+        kind = _SUFFIXED.get(it.kind) or (
+            types.INT
+            if -(2**31) <= number < 2**31
+            else types.BIGINT
+            if -(2**63) <= number < 2**63
+            else None
+        )
+        if kind is not None:
+            return Typed(str(number), kind, constant=number)
+    if it.kind in ("D", "double"):
+        return Typed(java_double(float(value)), types.DOUBLE)
+    if it.kind == "F":
+        return Typed(java_double(_single(value)), types.FLOAT)
+    return _decimal(value)
+
+
+def _decimal(value: Decimal) -> Typed | None:
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    if exponent > 0:
+        if exponent > types.MAX_PRECISION:
+            return None
+        value, exponent = Decimal(f"{value:f}"), 0
+    value = value or abs(value)
+    digits, scale = len(value.as_tuple().digits), -exponent
+    precision = max(digits, scale)
+    if precision > types.MAX_PRECISION:
+        return None
+    return Typed(str(value), types.decimal(precision, scale), constant=value)
+
+
+def java_double(value: float) -> str | None:
+    """A number as Java's ``Double.toString`` writes it."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    if value in (float("inf"), float("-inf")):
+        return None
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits))
+    power = exponent + len(text) - 1
+    return f"{'-' * sign}{text[0]}.{text[1:] or '0'}E{power}"
+
+
+def _single(value: Decimal) -> float:
+    """The number with the fewest digits that is the same FLOAT."""
+    try:
+        wanted = struct.pack("f", float(value))
+    except OverflowError:
+        return float("inf")
+    shortest = (float(f"{float(value):.{digits}g}") for digits in range(1, 10))
+    return next((it for it in shortest if struct.pack("f", it) == wanted), float(value))
+
+
+# --- moments --------------------------------------------------------------------------------------
+
+
+def _moment(it: Literal, world: World) -> Typed | None:
+    if it.kind == "date":
+        found = _DATE.fullmatch(it.text)
+        if not found:
+            return Typed(None, types.DATE)
+        year, month, day = found[1], int(found[2] or 1), int(found[3] or 1)
+        return Typed(f"DATE '{year}-{month:02}-{day:02}'", types.DATE)
+    if it.kind == "time":
+        found = _TIME.fullmatch(it.text)
+        kind = Type("time", (6,))
+        if not found:
+            return Typed(None, kind)
+        fraction = (found[4] or "").rstrip("0")
+        text = f"{int(found[1]):02}:{found[2]}:{found[3] or '00'}{'.' * bool(fraction)}{fraction}"
+        return Typed(f"TIME '{text}'", kind)
+    ntz = it.kind == "timestamp_ntz"
+    if it.kind == "timestamp":
+        ntz = world.ntz
+        if ntz and re.search(r"[A-Za-z]{2}|[Zz]$|\d[+-]\d+:\d+$", it.text):
+            return None  # with a zone in it, it is one with a local time zone
+    kind, word = (types.TIMESTAMP_NTZ, "TIMESTAMP_NTZ") if ntz else (types.TIMESTAMP, "TIMESTAMP")
+    found = _DATE_TIME.fullmatch(it.text)
+    short = _DATE.fullmatch(it.text)
+    if found is None and short is not None:
+        text = f"{short[1]}-{int(short[2] or 1):02}-{int(short[3] or 1):02} 00:00:00"
+        return Typed(f"{word} '{text}'", kind)
+    if found is None:
+        return Typed(None, kind)
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    fraction = (found[7] or "").rstrip("0")
+    text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+    return Typed(f"{word} '{text}{'.' * bool(fraction)}{fraction}'", kind)
+
+
+# --- intervals ------------------------------------------------------------------------------------
+
+_MICROS = {
+    "WEEK": 7 * 86_400_000_000,
+    "DAY": 86_400_000_000,
+    "HOUR": 3_600_000_000,
+    "MINUTE": 60_000_000,
+    "SECOND": 1_000_000,
+    "MILLISECOND": 1_000,
+    "MICROSECOND": 1,
+}
+_FIELD = {"WEEK": "DAY", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND"}
+_MONTHS = {"YEAR": 12, "MONTH": 1}
+_ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+_SPANS = {
+    ("YEAR", "MONTH"): r"([+-])?(\d+)-(\d+)",
+    ("DAY", "HOUR"): r"([+-])?(\d+) +(\d{1,2})",
+    ("DAY", "MINUTE"): r"([+-])?(\d+) +(\d{1,2}):(\d{1,2})",
+    ("DAY", "SECOND"): r"([+-])?(\d+) +(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)",
+    ("HOUR", "MINUTE"): r"([+-])?(\d+):(\d{1,2})",
+    ("HOUR", "SECOND"): r"([+-])?(\d+):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)",
+    ("MINUTE", "SECOND"): r"([+-])?(\d+):(\d{1,2}(?:\.\d{1,9})?)",
+}
+
+
+def interval(it: Interval) -> Typed | None:
+    """An interval; None where it is none that Spark reads."""
+    if it.to is not None:
+        return _span(it)
+    units = {unit for _, unit in it.parts}
+    if units <= set(_MONTHS):
+        months = _total(it, _MONTHS)
+        return None if months is None else _years(months, units)
+    if units <= set(_MICROS):
+        micros = _total(it, _MICROS)
+        fields = {_FIELD.get(unit, unit) for unit in units}
+        return None if micros is None else _days(micros, fields)
+    return None
+
+
+def _total(it: Interval, of: dict[str, int]) -> int | None:
+    total = Decimal(0)
+    for said, unit in it.parts:
+        said = re.sub(r"^--|^-\+|^\+", lambda m: {"--": "", "-+": "-", "+": ""}[m[0]], said.strip())
+        if not re.fullmatch(r"-?(\d+(\.\d{0,9})?|\.\d{1,9})", said) or (
+            "." in said and unit != "SECOND"
+        ):
+            return None
+        total += (Decimal(said) * of[unit]).to_integral_value(rounding="ROUND_DOWN")
+    return int(total)
+
+
+def _span(it: Interval) -> Typed | None:
+    (said, start), end = it.parts[0], it.to or ""
+    pattern = _SPANS.get((start, end))
+    outer = -1 if said.startswith("-") and said[1:2] in "+-" else 1
+    found = re.fullmatch(pattern, said[1:] if outer < 0 else said) if pattern else None
+    if found is None:
+        return None
+    sign = outer * (-1 if found[1] == "-" else 1)
+    fields = _ORDER[_ORDER.index(start) : _ORDER.index(end) + 1]
+    of = _MONTHS if end == "MONTH" else _MICROS
+    total = sum(
+        int(Decimal(value) * of[field])
+        for field, value in zip(fields, found.groups()[1:], strict=True)
+    )
+    return (
+        _years(sign * total, {start, end}) if of is _MONTHS else _days(sign * total, {start, end})
+    )
+
+
+def _ends(units: set[str]) -> tuple[str, str]:
+    ordered = [unit for unit in _ORDER if unit in units]
+    return ordered[0], ordered[-1]
+
+
+def _years(months: int, units: set[str]) -> Typed:
+    start, end = _ends(units)
+    sign, months = "-" * (months < 0), abs(months)
+    text = {
+        ("YEAR", "YEAR"): f"{months // 12}",
+        ("MONTH", "MONTH"): f"{months}",
+        ("YEAR", "MONTH"): f"{months // 12}-{months % 12}",
+    }[start, end]
+    return _shown(f"{sign}{text}", start, end)
+
+
+def _days(micros: int, units: set[str]) -> Typed:
+    """As ``IntervalUtils.toDayTimeIntervalString`` writes it."""
+    start, end = _ends(units)
+    sign, rest = "-" * (micros < 0), abs(micros)
+    fields = _ORDER[_ORDER.index(start) : _ORDER.index(end) + 1]
+    text = ""
+    for field in fields:
+        if field == "SECOND":
+            whole, fraction = divmod(rest, 1_000_000)
+            decimals = f"{fraction:06}".rstrip("0")
+            text += f"{whole:02}{'.' * bool(decimals)}{decimals}"
+        else:
+            value, rest = divmod(rest, _MICROS[field])
+            text += f"{value}" if field == "DAY" else f"{value:02}"
+        text += "" if field == fields[-1] else " " if field == "DAY" else ":"
+    return _shown(f"{sign}{text}", start, end)
+
+
+def _shown(text: str, start: str, end: str) -> Typed:
+    fields = start if start == end else f"{start} TO {end}"
+    kind = types.interval(start.lower(), end.lower())
+    return Typed(f"INTERVAL '{text}' {fields}", kind)
+
+
+def _interval_text(text: str) -> Typed | None:
+    """``INTERVAL '1 day 2 hours'``."""
+    words = text.lower().removeprefix("interval ").split()
+    pairs = list(zip(words[::2], words[1::2], strict=False))
+    if len(words) % 2 or not pairs:
+        return None
+    return interval(
+        Interval(tuple((value, unit.upper().removesuffix("S")) for value, unit in pairs))
+    )

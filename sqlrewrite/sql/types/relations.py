@@ -1,0 +1,319 @@
+"""The columns of relations: tables, views, CTEs, joins, VALUES, functions, PIVOT and UNPIVOT."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import common, common_of_all
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.schema import Table, View
+from sqlrewrite.sql.types.calls import call, constant
+from sqlrewrite.sql.types.expression import typed, wider
+from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.scope import Columns, Scope
+from sqlrewrite.sql.types.tokens import UnreadError
+from sqlrewrite.sql.types.tree import (
+    Alias,
+    Derived,
+    Field,
+    Grouped,
+    Join,
+    LateralView,
+    Name,
+    Piece,
+    Pivot,
+    Relation,
+    Row,
+    Star,
+    TableFunction,
+    TableName,
+    Unpivot,
+    Values,
+)
+from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+
+
+def columns_of(it: Relation, scope: Scope, piece: Columns = ()) -> Columns:
+    """The columns of a relation; ``scope`` is the query around it, ``piece`` what a pipe begins
+    with. Raises UnknownError."""
+    match it:
+        case TableName():
+            return _aliased(_table(it.parts, scope), it.alias, qualified=True)
+        case Derived():
+            return _aliased(_bare(scope.context.analyze(it.query, scope)), it.alias)
+        case Grouped():
+            inner = columns_of(it.relation, scope, piece)
+            return _aliased(inner, it.alias, qualified=True)
+        case Values():
+            return _aliased(_values(it, scope), it.alias)
+        case TableFunction():
+            return _aliased(_function(it, scope), it.alias)
+        case Join():
+            return _join(it, scope, piece)
+        case LateralView():
+            return _lateral_view(it, scope, piece)
+        case Pivot():
+            return _pivot(it, scope, columns_of(it.relation, scope, piece))
+        case Unpivot():
+            return _unpivot(it, scope, columns_of(it.relation, scope, piece))
+        case Piece():
+            return piece
+        case _:
+            assert_never(it)
+
+
+def _bare(columns: Columns) -> Columns:
+    return tuple(replace(it, qualifier=()) for it in columns if not it.hidden)
+
+
+def _aliased(columns: Columns, alias: Alias, qualified: bool = False) -> Columns:
+    """Columns under an alias; without one those of a table keep their qualifiers."""
+    if alias.name is None:
+        return columns if qualified else _bare(columns)
+    columns = tuple(it for it in columns if not it.hidden)
+    if alias.columns and len(alias.columns) != len(columns):
+        raise UnknownError("as many names as columns wanted")
+    names: tuple[str | None, ...] = alias.columns or tuple(it.name for it in columns)
+    return tuple(
+        Column(name, it.type, (alias.name,)) for name, it in zip(names, columns, strict=True)
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _table(parts: tuple[str, ...], scope: Scope) -> Columns:
+    context = scope.context
+    if len(parts) == 1 and parts[0].lower() in context.ctes:
+        known = context.ctes[parts[0].lower()]
+        if known is None:
+            raise UnknownError(f"unknown CTE {parts[0]}")
+        return tuple(Column(it.name, it.type, (parts[0],)) for it in known)
+    relation = context.catalog.resolve(parts)
+    name = context.catalog.qualify(parts)
+    if isinstance(relation, Table):
+        if not relation.complete or not relation.columns:
+            raise UnknownError(f"the columns of {'.'.join(parts)}")
+        return tuple(Column(it.name, stored(it.type), name[-3:]) for it in relation.columns)
+    if isinstance(relation, View) and name not in context.views:
+        return tuple(replace(it, qualifier=name[-3:]) for it in _view(relation, name, scope))
+    raise UnknownError(f"unknown relation {'.'.join(parts)}")
+
+
+def stored(text: str | None) -> Type | None:
+    """The type that a text names, as a query reads it: CHAR and VARCHAR are strings."""
+    kind = None if text is None else types.parse(text)
+    return None if kind is None else _read(kind)
+
+
+def _read(kind: Type) -> Type:
+    if kind.name in ("char", "varchar"):
+        return types.string(kind.collation)
+    return replace(kind, items=tuple(map(_read, kind.items))) if kind.items else kind
+
+
+def _view(view: View, name: tuple[str, ...], scope: Scope) -> Columns:
+    context = scope.context
+    inner = replace(
+        context,
+        catalog=replace(context.catalog, namespace=view.namespace),
+        ctes={},
+        views=(*context.views, name),
+    )
+    try:
+        reader = Queries(view.query)
+        query = reader.query()
+    except UnreadError as error:
+        raise UnknownError(str(error)) from None
+    if reader.token.kind != "end":
+        raise UnknownError("a view that cannot be read")
+    found = tuple(it for it in context.analyze(query, Scope(inner)) if not it.hidden)
+    if not view.columns:
+        return found
+    if len(view.columns) != len(found):
+        raise UnknownError("as many names as columns wanted")
+    return tuple(replace(it, name=n) for n, it in zip(view.columns, found, strict=True))
+
+
+def _values(it: Values, scope: Scope) -> Columns:
+    rows = []
+    for row in it.rows:
+        cells = [item.value for item in row.items] if isinstance(row, Row) else [row]
+        rows.append([typed(cell, scope) for cell in cells])
+    if len({len(row) for row in rows}) != 1:
+        raise UnknownError("rows of one length wanted")
+    return tuple(
+        Column(f"col{number}", wider(list(cells), scope))
+        for number, cells in enumerate(zip(*rows, strict=True), 1)
+    )
+
+
+def _function(it: TableFunction, scope: Scope) -> Columns:
+    found = call(it.call, scope, typed)
+    if found.generator is not None:
+        return tuple(Column(name, kind) for name, kind in found.generator)
+    if found.type is None or found.type.name != "struct":
+        raise UnknownError("a function of unknown columns")
+    return tuple(map(Column, found.type.names, found.type.items))
+
+
+def _lateral_view(it: LateralView, scope: Scope, piece: Columns) -> Columns:
+    before = columns_of(it.relation, scope, piece) if not _empty(it.relation) else ()
+    found = call(it.call, Scope(scope.context, before, outer=scope.outer), typed)
+    if found.generator is None:
+        raise UnknownError("a generator wanted")
+    made = found.generator
+    if it.columns and len(it.columns) != len(made):
+        raise UnknownError("as many names as columns wanted")
+    names: tuple[str | None, ...] = it.columns or tuple(name for name, _ in made)
+    added = (Column(name, kind, (it.table,)) for name, (_, kind) in zip(names, made, strict=True))
+    return (*before, *added)
+
+
+def _empty(it: Relation) -> bool:
+    return isinstance(it, Values) and not it.rows
+
+
+# --- joins ----------------------------------------------------------------------------------------
+
+
+def _join(it: Join, scope: Scope, piece: Columns) -> Columns:
+    left = columns_of(it.left, scope, piece)
+    lateral = isinstance(it.right, TableFunction) or (
+        isinstance(it.right, Derived) and it.right.lateral
+    )
+    beside = Scope(scope.context, left, outer=scope) if lateral else scope
+    right = columns_of(it.right, beside)
+    if it.on is not None:
+        typed(it.on, replace(scope, columns=(*left, *right)))
+    names = _shared(left, right) if it.natural else it.using
+    if names:
+        return _merged(it.kind, left, right, names, scope)
+    return left if it.kind in ("semi", "anti") else (*left, *right)
+
+
+def _shared(left: Columns, right: Columns) -> tuple[str, ...]:
+    """The names that both sides of a NATURAL join have."""
+    if any(it.name is None for it in (*left, *right)):
+        raise UnknownError("NATURAL with an unknown name")
+    others = {str(it.name).lower() for it in right if not it.hidden}
+    return tuple(str(it.name) for it in left if not it.hidden and str(it.name).lower() in others)
+
+
+def _merged(
+    kind: str, left: Columns, right: Columns, names: tuple[str, ...], scope: Scope
+) -> Columns:
+    """The columns of a join by USING or NATURAL: the merged ones first, then those of the left and
+    of the right (``Analyzer.commonNaturalJoinProcessing``)."""
+    keys = [(_key(name, left), _key(name, right)) for name in names]
+    lefts, rights = {id(one) for one, _ in keys}, {id(other) for _, other in keys}
+    rest_left = tuple(it for it in left if id(it) not in lefts)
+    rest_right = tuple(it for it in right if id(it) not in rights)
+    if kind in ("semi", "anti"):
+        return (*(one for one, _ in keys), *rest_left)
+    if kind == "full":
+        first = tuple(Column(one.name, _both(one, other, scope)) for one, other in keys)
+        hidden = [it for pair in keys for it in pair]
+    elif kind == "right":
+        first = tuple(other for _, other in keys)
+        hidden = [one for one, _ in keys]
+    else:
+        first = tuple(one for one, _ in keys)
+        hidden = [other for _, other in keys]
+    return (*first, *rest_left, *rest_right, *(replace(it, hidden=True) for it in hidden))
+
+
+def _key(name: str, columns: Columns) -> Column:
+    found = [it for it in columns if not it.hidden and str(it.name).lower() == name.lower()]
+    if len(found) != 1:
+        raise UnknownError(f"one column {name} wanted")
+    return found[0]
+
+
+def _both(one: Column, other: Column, scope: Scope) -> Type | None:
+    if one.type is None or other.type is None:
+        return None
+    return common_of_all((one.type, other.type), scope.context.world.ansi)
+
+
+# --- PIVOT and UNPIVOT ----------------------------------------------------------------------------
+
+
+def _pivot(it: Pivot, scope: Scope, before: Columns) -> Columns:
+    """The columns that neither an aggregate nor FOR names, and one for each value and aggregate."""
+    inner = Scope(scope.context, before, outer=scope.outer)
+    used = {name.lower() for name in it.columns}
+    for item in it.aggregates:
+        used |= _mentioned(item.value)
+    if any(column.name is None for column in before):
+        raise UnknownError("PIVOT over an unknown name")
+    kept = [
+        Column(column.name, column.type)
+        for column in before
+        if not column.hidden and str(column.name).lower() not in used
+    ]
+    found = [(item, typed(item.value, inner)) for item in it.aggregates]
+    for value in it.values:
+        name = value.names[0] if value.names else _pivot_name(typed(value.value, inner))
+        for item, aggregate in found:
+            own = item.names[0] if item.names else aggregate.text
+            full = f"{name}_{own}" if own is not None and name is not None else None
+            kept.append(Column(name if len(found) == 1 else full, aggregate.type))
+    return _aliased(tuple(kept), it.alias)
+
+
+def _pivot_name(value: Typed) -> str | None:
+    """A value cast to a string; ``null`` for NULL."""
+    if value.null:
+        return "null"
+    return constant(value)
+
+
+def _mentioned(it: object) -> set[str]:
+    """The names of the columns that an expression mentions, by their last part."""
+    if isinstance(it, Name):
+        return {it.text.lower()}
+    if isinstance(it, Field):
+        return {it.name.lower(), *_mentioned(it.base)}
+    if isinstance(it, Star):
+        return set()
+    parts: set[str] = set()
+    for name in getattr(type(it), "__slots__", ()):
+        held = getattr(it, name)
+        for inner in held if isinstance(held, tuple) else (held,):
+            if hasattr(type(inner), "__slots__") and not isinstance(inner, str):
+                parts |= _mentioned(inner)
+    return parts
+
+
+def _unpivot(it: Unpivot, scope: Scope, before: Columns) -> Columns:
+    """The columns that are not turned, the one of names, and those of values."""
+    inner = Scope(scope.context, before)
+    taken: set[str] = set()
+    kinds: list[list[Type | None]] = [[] for _ in it.values]
+    for group in it.sets:
+        for position, parts in enumerate(group):
+            known = inner.resolve(parts)
+            if known is None or not known.column:
+                raise UnknownError("UNPIVOT of an unknown column")
+            taken.add(parts[-1].lower())
+            kinds[position].append(known.type)
+    kept = [
+        Column(c.name, c.type) for c in before if not c.hidden and str(c.name).lower() not in taken
+    ]
+    kept.append(Column(it.name, types.STRING))
+    for name, found in zip(it.values, kinds, strict=True):
+        kept.append(Column(name, _widest(found, scope)))
+    return _aliased(tuple(kept), it.alias)
+
+
+def _widest(kinds: list[Type | None], scope: Scope) -> Type | None:
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or not known:
+        return None
+    found: Type | None = known[0]
+    for kind in known[1:]:
+        found = None if found is None else common(found, kind, scope.context.world.ansi)
+    return found

@@ -1,0 +1,142 @@
+"""Where an expression stands: the columns it sees, and what names mean there.
+
+Source: Spark's ``AttributeSeq.resolve``, and "Name resolution" in its SQL reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.schema import Catalog, Name
+from sqlrewrite.sql.types.tree import Query, Window
+from sqlrewrite.sql.types.typed import Column, Typed
+
+Columns = tuple[Column, ...]
+Analyze = Callable[["Query", "Scope"], Columns]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all of a query shares: the catalog, the settings (``legacy_interval`` is
+    spark.sql.legacy.interval.enabled), how a query is analyzed, the CTEs in force by lower-case
+    name, and the views that are being read, since none may hold itself."""
+
+    catalog: Catalog
+    world: World
+    analyze: Analyze
+    legacy_interval: bool | None = None
+    ctes: Mapping[str, Columns | None] = field(default_factory=dict)
+    views: tuple[Name, ...] = ()
+
+    def with_cte(self, name: str, columns: Columns | None) -> Context:
+        """With one CTE more; None: its columns are not known."""
+        return replace(self, ctes={**self.ctes, name.lower(): columns})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``columns`` are those of FROM, ``aliases`` the items of SELECT before this one,
+    ``parameters`` those of the lambdas around it, ``outer`` the query around it, and ``reached``
+    the names that queries within this one take from it."""
+
+    context: Context
+    columns: Columns = ()
+    aliases: Mapping[str, Typed] = field(default_factory=dict)
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    parameters: Mapping[str, Type | None] = field(default_factory=dict)
+    outer: Scope | None = None
+    reached: list[str] = field(default_factory=list)
+
+    def resolve(self, parts: tuple[str, ...]) -> Typed | None:
+        """The column, field, alias or parameter that a name means; None where it means none."""
+        found = self._parameter(parts) or _column(self.columns, parts) or self._alias(parts)
+        if found is None and self.outer is not None:
+            found = self.outer.resolve(parts)
+            if found is not None:
+                self.outer.reached.append(found.text or "")
+                found = replace(found, text=None)  # `outer(…)`, with all qualifiers
+        return found
+
+    def _parameter(self, parts: tuple[str, ...]) -> Typed | None:
+        key = parts[0].lower()
+        if key not in self.parameters:
+            return None
+        kind = self.parameters[key]
+        found = Typed("namedlambdavariable()", kind, parts[0])
+        return fields(found, parts[1:])
+
+    def _alias(self, parts: tuple[str, ...]) -> Typed | None:
+        """A lateral alias: an item of the same SELECT."""
+        known = self.aliases.get(parts[0].lower())
+        if known is None:
+            return None
+        found = Typed(f"lateralAliasReference({parts[0]})", known.type, parts[0])
+        if len(parts) == 1:
+            return found
+        inner = fields(found, parts[1:])
+        return None if inner is None else replace(inner, text=None)
+
+
+def _column(columns: Columns, parts: tuple[str, ...]) -> Typed | None:
+    """The column that a name means: with the most qualifiers that fit, then its fields."""
+    for count in range(min(len(parts) - 1, 3), -1, -1):
+        wanted = tuple(part.lower() for part in parts[:count])
+        name = parts[count].lower()
+        found = [
+            it
+            for it in columns
+            if it.name is not None
+            and it.name.lower() == name
+            and (not it.hidden if count == 0 else _ends(it.qualifier, wanted))
+        ]
+        if found:
+            kinds = {it.type for it in found}
+            kind = kinds.pop() if len(kinds) == 1 else None
+            return fields(Typed(parts[count], kind, parts[count], column=True), parts[count + 1 :])
+        if any(it.name is None for it in columns):
+            return Typed(None)
+    return None
+
+
+def _ends(qualifier: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    return tuple(part.lower() for part in qualifier[-len(wanted) :]) == wanted
+
+
+def fields(base: Typed, names: tuple[str, ...]) -> Typed | None:
+    """A column's field, and the field of that; None where it has no such field."""
+    for name in names:
+        inner = access(base, name)
+        if inner is None:
+            return None
+        base = replace(inner, name=name)
+    return base
+
+
+def access(base: Typed, name: str) -> Typed | None:
+    """``base.name``: the field of a struct, of each struct in an array, or a map's value."""
+    kind = base.type
+    if kind is None:
+        return Typed(None, None, name)
+    text = base.text
+    if kind.name == "map":
+        return Typed(None if text is None else f"{text}[{name}]", kind.items[1])
+    dotted = None if text is None else f"{text}.{name}"
+    if kind.name == "array":
+        inner = _field(kind.items[0], name)
+        return None if inner is None else Typed(dotted, types.array(inner))
+    inner = _field(kind, name)
+    return None if inner is None else Typed(dotted, inner)
+
+
+def _field(kind: Type, name: str) -> Type | None:
+    if kind.name != "struct":
+        return None
+    found = [
+        it for key, it in zip(kind.names, kind.items, strict=True) if key.lower() == name.lower()
+    ]
+    return found[0] if len(found) == 1 else None

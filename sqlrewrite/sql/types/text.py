@@ -1,0 +1,279 @@
+"""A text of statements to what each returns; what one creates or sets holds for those behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.session import Session, World
+from sqlrewrite.schema import Catalog, Column, Name, Table
+from sqlrewrite.sql import definitions, parse
+from sqlrewrite.sql.types.analysis import analyze, context_of
+from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.scope import Columns, Scope
+from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
+from sqlrewrite.sql.types.typed import UnknownError
+
+Output = tuple[tuple[str | None, str | None], ...] | None
+"""The columns that a statement returns: of each its name and its type, None where it is not known.
+None for a statement that is no query, and for one that is not understood."""
+
+_QUERY = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE", "("})
+_HARMLESS = tuple(
+    f"spark.sql.{it}"
+    for it in """
+    adaptive. autobroadcastjointhreshold cbo. codegen. crossjoin. datetime. exchange. execution.
+    groupbyaliases groupbyordinal hive. inmemorycolumnarstorage. join. legacy.bucketedtablescan
+    legacy.codingerroraction legacy.javacharsets legacy.nullinemptylistbehavior legacy.sizeofnull
+    legacy.parser.havingwithoutgroupbyaswhere legacy.timeparserpolicy limit.
+    maxmetadatastringlength optimizer. orderbyordinal parquet.
+    session.timezone shuffle. sources. storeassignmentpolicy subquery. timetype. warehouse. window
+    """.split()
+)
+"""Settings, by how their names begin, that change no name and no type."""
+
+_DEFINITIONS = frozenset({"CREATE", "REPLACE", "DROP", "ALTER", "USE", "CACHE"})
+_OTHER_KIND = re.compile(
+    r"\A\s*\w+\s+(?:or\s+replace\s+)?(?:temporary\s+|temp\s+)?(?:function|variable|macro|role)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(r"\bdefault\s+collation\b|\bwith\s+schema\b", re.IGNORECASE)
+"""Clauses of a definition with which its columns are not those of its query."""
+
+
+def outputs_of(
+    text: str,
+    catalog: Catalog,
+    session: Session,
+    *,
+    double_quoted: bool = False,
+    legacy_interval: bool | None = None,
+) -> tuple[Output, ...]:
+    """For each statement what holds under all values that the session's settings may have."""
+    found: list[tuple[Output, ...]] = []
+    for world in session.worlds():
+        state = State(catalog, world, world, double_quoted, legacy_interval)
+        answers = []
+        for statement in statements(text):
+            answer, state = state.after(statement)
+            answers.append(answer)
+        found.append(tuple(answers))
+    return tuple(_agreed(it) for it in zip(*found, strict=True))
+
+
+def _agreed(answers: tuple[Output, ...]) -> Output:
+    first = answers[0]
+    if any(it is None or first is None or len(it) != len(first) for it in answers):
+        return None
+    columns = zip(*(it for it in answers if it is not None), strict=True)
+    return tuple(
+        (_same({name for name, _ in each}), _same({kind for _, kind in each})) for each in columns
+    )
+
+
+def _same(found: set[str | None]) -> str | None:
+    return found.pop() if len(found) == 1 else None
+
+
+def statements(text: str) -> Iterator[str]:
+    """The statements of a text; a script from its BEGIN on is one."""
+    try:
+        found = tokens(text)
+    except UnreadError:
+        yield text
+        return
+    start: Token | None = None
+    for at, token in enumerate(found):
+        if start is None:
+            start = None if token.kind == "end" or token.text == ";" else token
+            if start is not None and start.word == "BEGIN" and found[at + 1].text != ";":
+                yield text[start.start :]
+                return
+        elif token.kind == "end" or (token.text == ";" and token.kind == "sign"):
+            yield text[start.start : token.start]
+            start = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session knows between two statements; ``given`` is its world before any SET,
+    ``unsure`` whether one was set of which it is not known what it changes."""
+
+    catalog: Catalog
+    world: World
+    given: World
+    double_quoted: bool = False
+    legacy_interval: bool | None = None
+    unsure: bool = False
+
+    def after(self, text: str) -> tuple[Output, State]:
+        """What a statement returns, and the state behind it."""
+        try:
+            reader = Queries(text, double_quoted=self.double_quoted)
+        except UnreadError:
+            return None, self
+        token = reader.token
+        if (token.word or token.text) in _QUERY:
+            if self.unsure:
+                return None, self
+            return self._output(text), self
+        if token.word in ("SET", "RESET"):
+            return None, self._set(text, reader)
+        if token.word in _DEFINITIONS and not _OTHER_KIND.search(text):
+            return None, self._defined(text, reader)
+        return None, self
+
+    def _output(self, text: str) -> Output:
+        columns = self._columns(text)
+        if columns is None:
+            return None
+        return tuple((_kept(it.name), None if it.type is None else str(it.type)) for it in columns)
+
+    def _columns(self, text: str) -> Columns | None:
+        """The columns of a query, None where it is not understood."""
+        try:
+            reader = Queries(text, double_quoted=self.double_quoted)
+            query = reader.query()
+            if reader.token.kind != "end":
+                return None
+            return analyze(query, Scope(context_of(self.catalog, self.world, self.legacy_interval)))
+        except (UnreadError, UnknownError, RecursionError):
+            return None
+
+    # --- SET --------------------------------------------------------------------------------------
+
+    def _set(self, text: str, reader: Queries) -> State:
+        if reader.token.word == "RESET":
+            return replace(self, world=self.given, unsure=False)
+        key, _, value = text[reader.token.end :].partition("=")
+        key, value = key.strip().strip("`").lower(), value.strip().strip("`").lower()
+        if key == "spark.sql.ansi.enabled":
+            return replace(self, world=replace(self.world, ansi=value == "true"))
+        if key == "spark.sql.decimaloperations.allowprecisionloss":
+            return replace(self, world=replace(self.world, precision_loss=value == "true"))
+        if key == "spark.sql.timestamptype":
+            return replace(self, world=replace(self.world, ntz=value == "timestamp_ntz"))
+        if key == "spark.sql.legacy.interval.enabled":
+            return replace(self, legacy_interval=value == "true")
+        if key == "spark.sql.ansi.doublequotedidentifiers":
+            return replace(self, double_quoted=value == "true")
+        if key.startswith("spark.sql.") and not key.startswith(_HARMLESS):
+            return replace(self, unsure=True)
+        return replace(self, catalog=self._defined_elsewhere(text))
+
+    # --- definitions ------------------------------------------------------------------------------
+
+    def _defined(self, text: str, reader: Queries) -> State:
+        found = self._from_query(text, reader)
+        if found is not None:
+            return replace(self, catalog=self.catalog.with_relation(found))
+        if _UNSURE.search(text):
+            return replace(self, unsure=True)
+        return replace(self, catalog=self._defined_elsewhere(text))
+
+    def _defined_elsewhere(self, text: str) -> Catalog:
+        """The catalog after a definition that holds no query."""
+        catalog = self.catalog
+        for statement in parse.statements(text):
+            catalog = definitions.apply(statement, text, catalog, "")
+        return catalog
+
+    def _from_query(self, text: str, reader: Queries) -> Table | None:
+        """The view or table that is made of a query; None of any other statement."""
+        head = _Head.of(reader)
+        if head is None:
+            return None
+        name = head.name if head.is_global else self.catalog.qualify(head.name)
+        unsure = self.unsure or _UNSURE.search(text[: head.query])
+        columns = None if unsure else self._columns(text[head.query :])
+        if columns is None or (head.columns and len(head.columns) != len(columns)):
+            return Table(name)
+        names: tuple[str | None, ...] = head.columns or tuple(it.name for it in columns)
+        if any(it is None for it in names):
+            return Table(name)
+        return Table(
+            name,
+            tuple(
+                Column(str(it), None if column.type is None else column.type.ddl)
+                for it, column in zip(names, columns, strict=True)
+            ),
+        )
+
+
+def _kept(name: str | None) -> str | None:
+    """A name; None with a carriage return in it, which Spark's own answers do not keep."""
+    return None if name is not None and "\r" in name else name
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands before the query in CREATE VIEW, CREATE TABLE … AS and CACHE TABLE … AS."""
+
+    name: Name
+    columns: tuple[str, ...]
+    query: int
+    is_global: bool
+
+    @classmethod
+    def of(cls, reader: Queries) -> _Head | None:
+        """The head of a statement; None if it is none of these."""
+        try:
+            return cls._read(reader)
+        except UnreadError:
+            return None
+
+    @classmethod
+    def _read(cls, reader: Queries) -> _Head | None:
+        is_global = False
+        if not reader.any_of("CREATE", "REPLACE", "CACHE"):
+            return None
+        while word := reader.any_of(
+            "OR", "REPLACE", "GLOBAL", "TEMP", "TEMPORARY", "LAZY", "EXTERNAL"
+        ):
+            is_global = is_global or word == "GLOBAL"
+        kind = reader.any_of("VIEW", "TABLE")
+        if kind is None:
+            return None
+        reader.take("IF", "NOT", "EXISTS")
+        parts = reader.qualified()
+        if is_global:
+            parts = ("spark_catalog", "global_temp", *parts)
+        columns: tuple[str, ...] = ()
+        if kind == "VIEW" and reader.peek("("):
+            columns = _names(reader)
+        found = _query_start(reader)
+        if found is None:
+            return None
+        return cls(tuple(part.lower() for part in parts), columns, found, is_global)
+
+
+def _query_start(reader: Queries) -> int | None:
+    """Where the query begins: behind AS, or where a clause of the head cannot."""
+    while reader.token.kind != "end":
+        behind_as = reader.take("AS")
+        token = reader.token
+        if token.word in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and (
+            behind_as or token.word in ("SELECT", "FROM", "VALUES")
+        ):
+            return token.start
+        if behind_as and token.text == "(":
+            return token.start
+        if reader.peek("("):
+            reader.until_closed()
+        elif not behind_as:
+            reader.at += 1
+    return None
+
+
+def _names(reader: Queries) -> tuple[str, ...]:
+    """The names of a view's columns, without their comments."""
+
+    def one() -> str:
+        name = reader.name()
+        if reader.take("COMMENT"):
+            reader.string()
+        return name
+
+    return reader.parenthesized(one)

@@ -1,0 +1,417 @@
+"""The tree of a query, as Spark's grammar (``SqlBaseParser.g4`` of 4.3) reads it.
+
+One class for each rule that says something of names and types; clauses that say nothing of them
+(ORDER BY, hints, LIMIT, samples) are read and dropped.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant. ``kind`` is ``string``, ``null``, ``boolean``, ``integer``, ``decimal``,
+    ``double``, a number's suffix in upper case, or the word before a string (``date``, ``x``)."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval: its values with their units, and the last unit of ``'1-2' YEAR TO MONTH``."""
+
+    parts: tuple[tuple[str, str], ...]
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of one part; more parts are a ``Field`` of it."""
+
+    text: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``base.name``: part of a qualified name, or a field of a struct."""
+
+    base: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``base[index]``."""
+
+    base: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """``base:a.b[0]``: a path into a variant; ``last`` is the last name in it."""
+
+    base: Expr
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """``*`` or ``a.b.*``, with names in EXCEPT."""
+
+    qualifier: tuple[str, ...] = ()
+    excluded: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operator with its operands; ``operator`` in upper case. See ``expressions.py``."""
+
+    operator: str
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast to the type that a text names."""
+
+    operand: Expr
+    to: str
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE; its branches are pairs, and an ``operand`` is compared with each condition."""
+
+    operand: Expr | None
+    branches: tuple[tuple[Expr, Expr], ...]
+    otherwise: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """IN a list of values; NOT IN is a NOT around it."""
+
+    operand: Expr
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InQuery:
+    """IN a query."""
+
+    operand: Expr
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """EXISTS a row."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A query in parentheses as a value."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """``(x, y) -> body``."""
+
+    parameters: tuple[str, ...]
+    body: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """``name => value``."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A key of ORDER BY: NULLS FIRST or LAST as Spark completes it."""
+
+    key: Expr
+    descending: bool
+    nulls: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """ROWS or RANGE between two bounds; a bound is a word, or an expression and a word."""
+
+    unit: str
+    start: tuple[Expr | None, str]
+    end: tuple[Expr | None, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window, or the name of one."""
+
+    name: str | None = None
+    partition: tuple[Expr, ...] = ()
+    order: tuple[Order, ...] = ()
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function under the name as written, and what may follow it."""
+
+    name: tuple[str, ...]
+    arguments: tuple[Expr, ...]
+    distinct: bool = False
+    ignore_nulls: bool = False
+    within: tuple[Order, ...] = ()
+    filter: Expr | None = None
+    over: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A function with a syntax of its own; ``name`` in upper case: EXTRACT, TRIM …"""
+
+    name: str
+    arguments: tuple[Expr, ...]
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``(a, b AS c)``, or ``struct(a, b AS c)``: values with the names that AS gives them."""
+
+    items: tuple[Item, ...]
+    written: bool = False
+
+
+Expr = (
+    Literal
+    | Interval
+    | Name
+    | Field
+    | Index
+    | Path
+    | Star
+    | Operation
+    | Cast
+    | Case
+    | In
+    | InQuery
+    | Exists
+    | Scalar
+    | Lambda
+    | Argument
+    | Call
+    | Special
+    | Row
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An expression with the name that AS gives it, or several names."""
+
+    value: Expr
+    names: tuple[str, ...] = ()
+
+
+# --- relations ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """``AS name (columns)``."""
+
+    name: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table, view or CTE by its name."""
+
+    parts: tuple[str, ...]
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A query in FROM."""
+
+    query: Query
+    alias: Alias
+    lateral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A relation in parentheses, which may have an alias of its own."""
+
+    relation: Relation
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """VALUES: rows of expressions."""
+
+    rows: tuple[Expr, ...]
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A function in FROM."""
+
+    call: Call
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A join; ``kind`` is ``inner``, ``cross``, ``left``, ``right``, ``full``, ``semi``, ``anti``;
+    ``using`` are the names in USING."""
+
+    left: Relation
+    right: Relation
+    kind: str
+    natural: bool = False
+    using: tuple[str, ...] = ()
+    on: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LateralView:
+    """LATERAL VIEW: a generator over each row."""
+
+    relation: Relation
+    call: Call
+    table: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """PIVOT: aggregates for each of the values of some columns."""
+
+    relation: Relation
+    aggregates: tuple[Item, ...]
+    columns: tuple[str, ...]
+    values: tuple[Item, ...]
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Unpivot:
+    """UNPIVOT: columns turned into rows; ``sets`` are the columns of each row."""
+
+    relation: Relation
+    values: tuple[str, ...]
+    name: str
+    sets: tuple[tuple[tuple[str, ...], ...], ...]
+    alias: Alias
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Where a relation of the pipe syntax begins: what stands before the operator."""
+
+
+Relation = (
+    TableName
+    | Piece
+    | Derived
+    | Grouped
+    | Values
+    | TableFunction
+    | Join
+    | LateralView
+    | Pivot
+    | Unpivot
+)
+
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """SELECT TRANSFORM: rows of a script; ``columns`` with types, None where none are given."""
+
+    columns: tuple[tuple[str, str | None], ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """SELECT. ``groups`` are the keys of GROUP BY, ``conditions`` those of WHERE and HAVING: of
+    these only the names matter that belong to a query around this one."""
+
+    items: tuple[Item, ...]
+    source: Relation | None
+    windows: tuple[tuple[str, Window], ...] = ()
+    groups: tuple[Expr, ...] = ()
+    conditions: tuple[Expr, ...] = ()
+    transform: Transform | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """UNION, INTERSECT or EXCEPT."""
+
+    operator: str
+    left: Body
+    right: Body
+    by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``TABLE name``, VALUES or a bare FROM: a relation as a query."""
+
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Piped:
+    """A query with an operator of the pipe syntax behind it."""
+
+    source: Body
+    operator: str
+    items: tuple[Item, ...] = ()
+    groups: tuple[Item, ...] = ()
+    relation: Relation | None = None
+    names: tuple[str, ...] = ()
+    windows: tuple[tuple[str, Window], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cte:
+    """A common table expression."""
+
+    name: str
+    columns: tuple[str, ...]
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query with its common table expressions."""
+
+    body: Body
+    ctes: tuple[Cte, ...] = ()
+    recursive: bool = False
+
+
+Body = Select | SetOperation | Table | Query | Piped

@@ -1,0 +1,163 @@
+"""Names and types against the answers of Spark's own SQL tests.
+
+``python -m tests.referee.names [part of a path]`` lays ``outputs`` against each answer in the
+corpus, which stands beside the checkout (``../shared/corpus/spark-sql-tests``), and prints where
+they differ and how much is told. Each file is one session: what a statement creates or sets holds
+for those behind it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlrewrite.plan.facts.session import World
+from sqlrewrite.schema import Catalog
+from sqlrewrite.sql.types.text import Output, State, statements
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
+
+_BLOCK = re.compile(r"(?ms)^-- !query\n(.*?)\n-- !query schema\n(.*?)\n-- !query output$")
+_SET = re.compile(r"(?m)^--SET (.*)$")
+_QUERY = re.compile(
+    r"(?is)(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(select|with|from|values|table|map|reduce)\b"
+)
+
+# Tables that SQLQueryTestSuite makes in code (createTestTables).
+_ONEK = ", ".join(
+    f"{name} INT"
+    for name in """unique1 unique2 two four ten twenty hundred thousand twothousand fivethous
+    tenthous odd even""".split()
+)
+TABLES = f"""
+CREATE TABLE testdata (key INT, value STRING) USING parquet;
+CREATE TABLE arraydata (arraycol ARRAY<INT>, nestedarraycol ARRAY<ARRAY<INT>>) USING parquet;
+CREATE TABLE mapdata (mapcol MAP<INT, STRING>) USING parquet;
+CREATE TABLE aggtest (a INT, b FLOAT) USING parquet;
+CREATE TABLE onek ({_ONEK}, stringu1 STRING, stringu2 STRING, string4 STRING) USING parquet;
+CREATE TABLE tenk1 ({_ONEK}, stringu1 STRING, stringu2 STRING, string4 STRING) USING parquet
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What Spark returned for a statement: a struct of its columns."""
+
+    file: str
+    sql: str
+    schema: str
+
+
+@dataclass
+class Score:
+    """How the answers compare: of queries that Spark answered, and of their columns."""
+
+    queries: int = 0
+    told: int = 0
+    columns: int = 0
+    types: int = 0
+    names: int = 0
+    wrong: list[str] = field(default_factory=list)
+    unknown: list[Answer] = field(default_factory=list)
+    untyped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, answer: Answer, given: Output) -> None:
+        """Counts one query."""
+        self.queries += 1
+        if given is None:
+            self.unknown.append(answer)
+            return
+        self.told += 1
+        self.columns += len(given)
+        self.types += sum(kind is not None for _, kind in given)
+        self.names += sum(name is not None for name, _ in given)
+        for name, kind in given:
+            if kind is None:
+                self.untyped[str(name)] += 1
+        if not agrees(given, answer.schema):
+            self.wrong.append(
+                f"{answer.file}: {answer.sql}\n  ours  {shown(given)}\n  Spark {answer.schema}"
+            )
+
+
+def agrees(given: tuple[tuple[str | None, str | None], ...], schema: str) -> bool:
+    """Whether what is given is what an answer says; a name or type that is None agrees.
+
+    A name in the answer may hold any sign: the names given are found in it one behind the other.
+    """
+    pattern = []
+    for name, kind in given:
+        pattern.append((r".*?" if name is None else re.escape(name)) + ":" + _type(kind))
+    return re.fullmatch(r"struct<" + ",".join(pattern) + ">", schema, re.DOTALL) is not None
+
+
+def _type(kind: str | None) -> str:
+    if kind is None:
+        return r"[^,]*(?:[<(].*[>)])?"
+    plain = kind.replace("string collate UTF8_BINARY", "string")
+    return re.sub(r"string(?!\\ collate)", r"string(?: collate UTF8_BINARY)?", re.escape(plain))
+
+
+def shown(given: tuple[tuple[str | None, str | None], ...]) -> str:
+    """Columns as the answers have them."""
+    return f"struct<{','.join(f'{name}:{kind}' for name, kind in given)}>"
+
+
+def answers(file: Path) -> Iterator[Answer]:
+    """The statements of a file of answers."""
+    name = str(file.relative_to(CORPUS / "results")).removesuffix(".out")
+    for sql, schema in _BLOCK.findall(file.read_bytes().decode()):
+        yield Answer(name, sql, schema)
+
+
+def session(file: str) -> State:
+    """The session in which a file was run."""
+    world = World(ansi=not file.startswith("nonansi/"), ntz=file.startswith("timestampNTZ/"))
+    # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
+    legacy = None if "postgreSQL/" in file else False
+    state = State(Catalog.from_ddl(TABLES), world, world, legacy_interval=legacy)
+    text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
+    for line in _SET.findall(text):
+        for setting in re.split(r",(?=spark\.)", line):
+            _, state = state.after(f"SET {setting}")
+    return state
+
+
+def run(part: str = "") -> Score:
+    """The score over all files with a part in their name."""
+    score = Score()
+    for file in sorted((CORPUS / "results").rglob("*.out")):
+        name = str(file.relative_to(CORPUS / "results")).removesuffix(".out")
+        if part not in name:
+            continue
+        state = session(name)
+        for answer in answers(file):
+            answered = answer.schema.startswith("struct<") and answer.schema != "struct<>"
+            for statement in statements(answer.sql):
+                given, state = state.after(statement)
+            if answered and _QUERY.match(answer.sql):
+                score.add(answer, given)
+    return score
+
+
+def main(part: str = "") -> None:
+    """Prints the score."""
+    score = run(part)
+    for it in score.wrong:
+        print(it)
+    for answer in score.unknown:
+        print("UNKNOWN", answer.file, "|", " ".join(answer.sql.split())[:200])
+    print(score.untyped.most_common(150))
+    print(
+        f"{score.queries} queries, {len(score.wrong)} wrong, {score.told / score.queries:.1%} told;"
+        f" of {score.columns} columns {score.types / score.columns:.1%} with types,"
+        f" {score.names / score.columns:.1%} with names"
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

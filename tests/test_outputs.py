@@ -1,0 +1,118 @@
+"""``outputs``, ``lint`` and ``Catalog.from_ddl`` as a caller uses them."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
+
+DDL = """
+CREATE TABLE sales (id BIGINT, amount DECIMAL(7,2), tags ARRAY<STRING>, day INT)
+  USING parquet PARTITIONED BY (day);
+CREATE TABLE days (k INT, year INT, info STRUCT<name: STRING, Nr: INT>) USING parquet;
+CREATE VIEW recent AS SELECT day, sum(amount) AS total FROM sales GROUP BY day
+"""
+CATALOG = Catalog.from_ddl(DDL)
+
+
+def one(sql: str, **settings: bool) -> object:
+    [found] = outputs(sql, CATALOG, **settings)  # type: ignore[arg-type]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT * FROM sales", "id bigint, amount decimal(7,2), tags array<string>, day int"),
+        ("SELECT s.ID, S.day + 1 FROM sales s", "ID bigint, (day + 1) int"),
+        ("SELECT sum(amount), count(*), tags[0] FROM sales GROUP BY ALL",
+         "sum(amount) decimal(17,2), count(1) bigint, tags[0] string"),
+        ("SELECT info.name, info.nr + 1, d.* EXCEPT (info) FROM days d",
+         "name string, (info.nr + 1) int, k int, year int"),
+        ("SELECT * FROM recent", "day int, total decimal(17,2)"),
+        ("SELECT * FROM (SELECT 1 k, 2 a) l FULL JOIN (SELECT 1L k, 3 b) r USING (k)",
+         "k bigint, a int, b int"),
+        ("SELECT 1 AS a, a + 1 AS b UNION ALL SELECT 2L, 3", "a bigint, b int"),
+        ("SELECT x FROM sales LATERAL VIEW explode(tags) t AS x", "x string"),
+        ("WITH c(n) AS (SELECT k FROM days) SELECT n, n IN (SELECT day FROM sales) FROM c",
+         "n int, (n IN (listquery())) boolean"),
+        ("SELECT CASE WHEN day > 1 THEN 1 ELSE 2.5 END FROM sales",
+         "CASE WHEN (day > 1) THEN 1 ELSE 2.5 END decimal(11,1)"),
+        ("FROM days |> EXTEND k + 1 AS next |> DROP info |> AS d",
+         "k int, year int, next int"),
+        ("SELECT a | b & c ^ 1 FROM VALUES (1, 2, 3) t(a, b, c)", "(a | ((b & c) ^ 1)) int"),
+    ],
+)  # fmt: skip
+def test_names_and_types(sql: str, wanted: str) -> None:
+    found = one(sql)
+    assert isinstance(found, tuple)
+    assert ", ".join(f"{name} {kind}" for name, kind in found) == wanted
+
+
+def test_what_depends_on_a_setting_is_unknown_without_it() -> None:
+    sql = "SELECT '1' + 1 AS x, INTERVAL '1' DAY AS y"
+    assert one(sql) == (("x", None), ("y", None))
+    assert one(sql, ansi=True, legacy_interval=False) == (("x", "bigint"), ("y", "interval day"))
+    assert one(sql, ansi=False) == (("x", "double"), ("y", None))
+
+
+def test_a_timestamp_literal_is_what_the_setting_says() -> None:
+    sql = "SELECT TIMESTAMP '2020-01-01' AS t"
+    assert outputs(sql, CATALOG) == ((("t", None),),)
+    assert outputs(sql, CATALOG, timestamp_type="TIMESTAMP_NTZ") == ((("t", "timestamp_ntz"),),)
+    with pytest.raises(ConfigError):
+        outputs(sql, CATALOG, timestamp_type="TIMESTAMP")
+
+
+def test_what_is_not_understood_is_none() -> None:
+    for sql in ("SELECT * FROM unknown", "SELECT nowhere FROM sales", "SELEC 1", "SHOW TABLES"):
+        assert one(sql) is None
+    assert one("SELECT my_udf(id), id FROM sales") == ((None, None), ("id", "bigint"))
+
+
+def test_statements_hold_for_those_behind_them() -> None:
+    text = """
+    CREATE TEMPORARY VIEW v (a, b) AS SELECT id, day FROM sales;
+    SELECT a + 1, b FROM v;
+    SET spark.sql.ansi.enabled = true;
+    SELECT '1' + 1 AS x;
+    DROP VIEW v;
+    SELECT * FROM v
+    """
+    assert outputs(text, CATALOG) == (
+        None,
+        (("(a + 1)", "bigint"), ("b", "int")),
+        None,
+        (("x", "bigint"),),
+        None,
+        None,
+    )
+
+
+def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None:
+    text = "SET spark.sql.legacy.newThing = true; SELECT 1; RESET; SELECT 1"
+    assert outputs(text, CATALOG) == (None, None, None, (("1", "int"),))
+
+
+def test_partition_columns_stand_last_in_a_star() -> None:
+    catalog = Catalog.from_ddl("CREATE TABLE t (p INT, a INT) USING parquet PARTITIONED BY (p)")
+    assert outputs("SELECT * FROM t", catalog) == ((("a", "int"), ("p", "int")),)
+
+
+def test_a_catalog_of_text_is_a_value() -> None:
+    again = Catalog.from_ddl(DDL)
+    assert again == CATALOG
+    assert pickle.loads(pickle.dumps(CATALOG)) == CATALOG
+    with pytest.raises(CatalogError):
+        Catalog.from_ddl("CREATE TABLE broken (")
+
+
+def test_findings_are_values() -> None:
+    sql = "SELECT * FROM sales JOIN days ON day = k WHERE year = 2020"
+    found = lint(sql, CATALOG)
+    assert [it.code for it in found] == ["DPP001"]
+    assert found == lint(sql, CATALOG)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert outputs(sql, CATALOG) == outputs(sql, CATALOG)

@@ -1,0 +1,15 @@
+"""The names and types of what the 99 queries return, told without a setting."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import outputs
+from tests.tpcds.support import NUMBERS, catalog, queries
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_every_name_and_every_type_is_told(number: int) -> None:
+    [found] = outputs(queries()[number].strip().rstrip(";"), catalog())
+    assert found is not None
+    assert all(name and kind for name, kind in found)
