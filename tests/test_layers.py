@@ -48,6 +48,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.types.analysis",),
     ("sqlrewrite.sql.types.text",),
     ("sqlrewrite.sql.queries", "sqlrewrite.sql.references", "sqlrewrite.sql.notes"),
+    ("sqlrewrite.sql.written",),
     ("sqlrewrite.sql.directives", "sqlrewrite.sql.marked"),
     ("sqlrewrite.sql.managed",),
     ("sqlrewrite.sql.suppressed",),

@@ -17,6 +17,7 @@ from sqlrewrite.sql import verify
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import without
+from sqlrewrite.sql.marked import OUTLINE
 from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.sql.templates import Refer
 
@@ -73,5 +74,5 @@ def check(
 def _outlined(text: str, queries: Sequence[str]) -> str:
     """An insertion with something in place of each key query that is quickly parsed."""
     for query in sorted(queries, key=len, reverse=True):  # one may hold another
-        text = text.replace(query, "(1)")
+        text = text.replace(query, OUTLINE)
     return text

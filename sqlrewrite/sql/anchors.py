@@ -299,6 +299,10 @@ class Anchors:
             and self._stands_in(keyword, TokenType.MERGE)
         )
 
+    def in_query(self, index: int) -> bool:
+        """Whether a token stands in a SELECT of its statement."""
+        return self._stands_in(index, TokenType.SELECT)
+
     def _stands_in(self, index: int, opening: TokenType) -> bool:
         """Whether a token stands behind one of that type, in the same statement or parentheses."""
         try:

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from sqlglot import TokenType
+from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Span
 from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.lex.lexemes import lexemes
+from sqlrewrite.sql.written import written_in
+
+OUTLINE = "(0e0)"
+"""What stands for a key query while an insertion is checked: so quickly parsed, and like nothing
+that an author writes."""
 
 _BOUNDED = re.compile(
     r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
@@ -25,7 +31,6 @@ _BOUNDED = re.compile(
 )
 
 _COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
-_BEFORE_QUERY = (TokenType.IN, *_COMPARISONS)
 _ARITHMETIC = (
     TokenType.PLUS,
     TokenType.DASH,
@@ -79,28 +84,40 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
     IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
     note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal."""
     text, tokens = anchors.text, anchors.tokens
-    starts = [token.start for token in tokens]
-    ends: dict[int, int] = {}
     at = text.find(MARKER)
+    if at < 0:
+        return
+    starts, opener = [token.start for token in tokens], written_in(anchors)
+    ends: dict[int, int] = {}
     while at >= 0:
         last = bisect_right(starts, at) - 1
         if last >= 0 and tokens[last].end + 2 == at:
             found = _managed(anchors, last, at)
             if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
                 ends[at] = found.end
-                yield found
+                if _ours(anchors, found, opener(last)):
+                    yield found
         at = text.find(MARKER, at + 1)
 
 
 def markers(anchors: Anchors) -> Iterator[int]:
     """Where our marker stands as a comment of its own, and not inside a string."""
-    starts = [token.start for token in anchors.tokens]
-    at = anchors.text.find(MARKER)
+    text, tokens = anchors.text, anchors.tokens
+    starts = [token.start for token in tokens]
+    at = text.find(MARKER)
     while at >= 0:
         before = bisect_right(starts, at) - 1
-        if before < 0 or anchors.tokens[before].end < at:
+        if before < 0 or tokens[before].end < at or not _in_lexeme(text, tokens, before, at):
             yield at
-        at = anchors.text.find(MARKER, at + 1)
+        at = text.find(MARKER, at + 1)
+
+
+def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
+    """Whether an offset is inside of what Spark reads as one, and not between two that are one
+    token to sqlglot, as the rest of EXPLAIN is."""
+    since = tokens[index - 1].end + 1 if index else 0
+    found = lexemes(text[since : tokens[index].end + 1])
+    return any(since + start < at < since + end for _, start, end in found)
 
 
 def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
@@ -147,6 +164,14 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     return Managed(Range(first, last + 1), word, at, end, note)
 
 
+def _ours(anchors: Anchors, found: Managed, opener: TokenType | None) -> bool:
+    """Whether we write such a predicate in a statement of that kind: into a MERGE only literals,
+    and those into its own ON."""
+    if opener is TokenType.MERGE:
+        return found.note is not None and not anchors.in_query(found.word)
+    return opener is not None
+
+
 def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
     """Whether a comment or the end of a statement stands inside a predicate: we write none, so the
     author has edited it; but for the markers of ``ours`` that have been moved into it, by where
@@ -185,11 +210,21 @@ def _before_query(anchors: Anchors, last: int) -> int | None:
     """The word before the parentheses that close at a token."""
     if anchors.kind(last) is not TokenType.R_PAREN:
         return None
-    word = anchors.opening(last) - 1
-    known = anchors.kind(word) in _BEFORE_QUERY or (
-        word >= 0 and anchors.raw(word).lower() == "array_contains"
-    )
-    return word if known else None
+    opening = anchors.opening(last)
+    word = opening - 1
+    if anchors.kind(word) in _COMPARISONS:
+        return word if _opens_query(anchors, opening) else None
+    if anchors.kind(word) is TokenType.IN:
+        return word
+    found = word >= 0 and anchors.raw(word).lower() == "array_contains"
+    return word if found and _opens_query(anchors, opening + 1) else None
+
+
+def _opens_query(anchors: Anchors, index: int) -> bool:
+    """Whether a parenthesis opens a key query, or stands for one."""
+    if anchors.kind(index) is not TokenType.L_PAREN:
+        return False
+    return anchors.kind(index + 1) is TokenType.SELECT or anchors.raw(index + 1) == OUTLINE[1:-1]
 
 
 def _before_literals(anchors: Anchors, last: int) -> int | None:

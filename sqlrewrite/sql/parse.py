@@ -233,7 +233,7 @@ def _statement(
     failure = _blocked(obstacle) if obstacle is not None else None
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)
-    failure = failure or _misread(text, tokens)
+    failure = failure or misread(text, tokens)
     if failure is not None or parted is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
     if tokens[0].token_type not in _QUERY_OPENERS:
@@ -289,7 +289,7 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__
 
 
-def _misread(text: str, tokens: Sequence[Token]) -> Failure | None:
+def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
     """What in the statement sqlglot would read wrongly in silence, if anything."""
     first, last = tokens[0], tokens[-1]
     part = text[first.start : last.end + 1].lower()
@@ -324,6 +324,7 @@ __all__ = [
     "Failure",
     "Statement",
     "TokenError",
+    "misread",
     "parse_condition",
     "parse_tokens",
     "statements",

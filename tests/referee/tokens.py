@@ -55,8 +55,8 @@ _NAMED = {
     "HENT_START": Kind.HINT,
     "UNRECOGNIZED": Kind.UNKNOWN,
     "BEGIN_DOLLAR_QUOTED_STRING": Kind.CODE,
-    "DOLLAR_QUOTED_STRING_BODY": Kind.CODE,
-    "END_DOLLAR_QUOTED_STRING": Kind.CODE,
+    "DOLLAR_QUOTED_STRING_BODY": Kind.ODD,  # goes on with what is before it
+    "END_DOLLAR_QUOTED_STRING": Kind.ODD,
     "IDENTIFIER": Kind.NAME,
 }
 _ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
@@ -103,22 +103,12 @@ class SparkLexer:
         return found
 
     def _add(self, found: list[Lexeme], text: str, kind: Kind, start: int, end: int) -> None:
-        inside = kind == Kind.CODE and not text.startswith("$", start)
-        if kind == Kind.CODE and found and found[-1][0] == Kind.CODE and found[-1][2] == start:
-            opened = text[found[-1][1] : found[-1][2]]
-            if inside or not _closed(opened):
-                found[-1] = (Kind.CODE, found[-1][1], end)
-                return
-        if set(text[start:end]) == {">"}:
+        if kind == Kind.ODD:
+            found[-1] = (Kind.CODE, found[-1][1], end)
+        elif set(text[start:end]) == {">"}:
             found += [(kind, at, at + 1) for at in range(start, end)]
         else:
             found.append((kind, start, end))
-
-
-def _closed(code: str) -> bool:
-    """Whether a stretch of code in dollar signs has come to its end."""
-    tag = code[: code.index("$", 1) + 1]
-    return len(code) > len(tag) and code.endswith(tag)
 
 
 def _kind(symbolic: str, literal: str | None) -> Kind:
