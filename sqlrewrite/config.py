@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
@@ -25,6 +25,7 @@ from sqlrewrite.options import (
     WHENS,
     Limits,
 )
+from sqlrewrite.plan.facts.functions import DECLARED
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -53,6 +54,7 @@ class Settings:
     file_limit: int = Limits().file
     statement_limit: int = Limits().statement
     nesting_limit: int = Limits().nesting
+    functions: Mapping[str, str] = field(default_factory=dict)
     collapse_over: int = COLLAPSE_OVER
     refuse_over: int = REFUSE_OVER
     explain: str = "logical"
@@ -284,6 +286,13 @@ def _severities(value: Any) -> Pairs:
         raise ValueError("a table of codes, each with its severity") from None
 
 
+def _functions(value: Any) -> Mapping[str, str]:
+    if not (isinstance(value, dict) and all(said in DECLARED for said in value.values())):
+        known = " or ".join(map(repr, DECLARED))
+        raise ValueError(f"a table of functions, each with {known}")
+    return {str(name).lower(): str(said) for name, said in value.items()}
+
+
 def _pattern_and_code(text: str) -> dict[str, list[str]]:
     """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
     found: dict[str, list[str]] = {}
@@ -295,11 +304,11 @@ def _pattern_and_code(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _code_and_severity(text: str) -> dict[str, str]:
-    """``CODE=SEVERITY,CODE=SEVERITY`` as the table that says the same."""
+def _name_and_word(text: str) -> dict[str, str]:
+    """``NAME=WORD,NAME=WORD`` as the table that says the same."""
     pairs = [item.partition("=") for item in _items(text)]
     if not all(equals and code and name for code, equals, name in pairs):
-        raise ValueError("CODE=SEVERITY, with commas between several")
+        raise ValueError("NAME=WORD, with commas between several")
     return {code: name for code, _, name in pairs}
 
 
@@ -339,6 +348,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "file-limit": _size,
     "statement-limit": _size,
     "nesting-limit": _nesting,
+    "functions": _functions,
     "collapse-over": _count,
     "refuse-over": _count,
     "explain": _one_of("logical", "spark", "none"),
@@ -366,6 +376,7 @@ _PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
     _nesting: _number,
     _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
     _codes_by_pattern: _pattern_and_code,
-    _severities: _code_and_severity,
+    _severities: _name_and_word,
+    _functions: _name_and_word,
 }
 """How the text of a variable becomes what a table would say, by the function that reads that."""

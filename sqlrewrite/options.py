@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import ConfigError
+from sqlrewrite.plan.facts.functions import DECLARED, Function, declared
+from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.schema import Catalog
@@ -27,6 +29,10 @@ REFUSE_OVER = 1_000_000
 WHENS = ("eligible", "missed")
 """Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
 that the engine would not derive by itself."""
+
+
+DECLARED_IN = "[tool.dpp-rewrite.functions]"
+"""Where a project says what its own functions do."""
 
 
 class Reach(NamedTuple):
@@ -145,8 +151,15 @@ class Options:
     frozen: Callable[[int, bool], str | None] | None = None
     mended: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
+    functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
     around: Around = field(default_factory=Around)
+
+    def function(self, name: str) -> Function | None:
+        """What is known of a function: Spark's own, or the user's as far as it is declared."""
+        found = builtin(name)
+        said = self.functions.get(name) if found is None else None
+        return found if said is None else declared(name, said)
 
 
 def options(
@@ -160,6 +173,7 @@ def options(
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
+    functions: Mapping[str, str] | None = None,
     resolve: Resolve | None = None,
 ) -> Options:
     """The options of those names and numbers, which ``rewriter.rewrite`` explains.
@@ -187,5 +201,17 @@ def options(
         key_limit,
         disabled,
         limits=limits or Limits(),
+        functions=_functions(functions or {}),
         resolve=resolve or not_asked,
     )
+
+
+def _functions(given: Mapping[str, str]) -> Mapping[str, str]:
+    """What is declared of the user's functions, by lower-case name. Raises ConfigError."""
+    for name, said in given.items():
+        if said not in DECLARED:
+            known = " or ".join(map(repr, DECLARED))
+            raise ConfigError(f"the function {name} is declared {said!r}, which is not {known}")
+        if builtin(name.lower()) is not None:
+            raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
+    return {name.lower(): said for name, said in given.items()}

@@ -102,6 +102,7 @@ def rewrite(
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
+    functions: Mapping[str, str] | None = None,
     resolve: Resolve | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
@@ -113,8 +114,9 @@ def rewrite(
     itself; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
     followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
     more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
-    ``limits`` are left alone. ``disabled`` rules are taken as passed, which makes the result
-    unsound: it is for tests.
+    ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
+    ``deterministic``, or ``total``: that it never raises an error besides. ``disabled`` rules are
+    taken as passed, which makes the result unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
@@ -130,6 +132,7 @@ def rewrite(
         key_limit=key_limit,
         disabled=disabled,
         limits=limits,
+        functions=functions,
         resolve=resolve,
     )
     with at_rest(sql):  # until no more is left of it than the result

@@ -35,16 +35,6 @@ class Engine:
     transforms: frozenset[str]
     native_joins: frozenset[str]
     predicates: frozenset[str]
-    deterministic: frozenset[str]
-    order_dependent: frozenset[str]
-    nondeterministic: frozenset[str]
-    total: frozenset[str]
-
-    def repeats(self, name: str) -> bool:
-        """Whether a function or operator gives the same value whenever it is computed."""
-        # An operator goes by its sign; a name with a dot in it is a function of the user's own.
-        function = name.isidentifier() or "." in name.strip(".")
-        return name in self.deterministic or name in self.total or not function
 
 
 @dataclass(frozen=True, slots=True)

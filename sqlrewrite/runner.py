@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -36,6 +37,7 @@ class Request:
     through_facts: bool = False
     key_limit: int | None = None
     limits: Limits = field(default_factory=Limits)
+    functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
 
     @property
@@ -59,6 +61,7 @@ class Request:
             "through_facts": self.through_facts,
             "key_limit": self.key_limit,
             "limits": self.limits,
+            "functions": self.functions,
         }
 
 

@@ -7,6 +7,8 @@ from collections import Counter
 
 import pytest
 
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.model import ConfigError
 from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, names
 from sqlrewrite.rulebook import rules_folder
 
@@ -51,3 +53,48 @@ def test_properties_follow_from_the_columns() -> None:
     assert [it and it.repeatable for it in rows] == [False, False, False, True]
     assert [it and it.aggregate for it in rows] == [False, True, True, False]
     assert [it and it.null_from(0) for it in rows] == [False, True, True, True]
+
+
+DDL = """
+CREATE TABLE sales (id INT, day INT) PARTITIONED BY (day);
+CREATE TABLE dates (day INT, year INT, name STRING, at TIMESTAMP);
+"""
+QUERY = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2024 AND {}"
+
+
+def _copied(condition: str, functions: dict[str, str] | None = None) -> bool:
+    """Whether a condition on the dimension stands in the key query too."""
+    found = rewrite(DDL + QUERY.format(condition), Catalog(), functions=functions)
+    return found.sql.count(condition.rpartition("d.")[2]) == 2
+
+
+@pytest.mark.parametrize(
+    ("condition", "copied"),
+    [
+        ("date_format(d.at, 'yyyy-MM') = '2024-01'", True),
+        ("date_format(d.at, 'qqqqqq') = '1'", False),
+        ("date_format(d.at, d.name) = '1'", False),
+        ("d.name RLIKE ('^a.*b$')", True),
+        ("d.name RLIKE ('(')", False),
+        ("upper(d.name) = 'A'", True),
+        ("split_part(d.name, ',', d.year) = 'A'", False),
+        ("make_date(d.year, 2, 30) = DATE '2024-01-01'", False),
+        ("nvl(d.name, 'x') = 'A'", True),
+        ("db.upper(d.name) = 'A'", False),
+    ],
+)
+def test_a_condition_is_copied_only_if_it_cannot_raise(condition: str, copied: bool) -> None:
+    assert _copied(condition) is copied
+
+
+def test_a_users_function_is_copied_only_if_it_is_declared_total() -> None:
+    condition = "length(db.clean(d.name)) > 3"
+    assert not _copied(condition)
+    assert not _copied(condition, {"db.clean": "deterministic"})
+    assert _copied(condition, {"DB.Clean": "total"})
+
+
+@pytest.mark.parametrize("given", [{"upper": "total"}, {"mine": "quick"}])
+def test_a_declaration_that_says_nothing_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="the function"):
+        rewrite("SELECT 1", Catalog(), functions=given)

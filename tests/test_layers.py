@@ -19,6 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.model", "sqlrewrite.schema"),
     ("sqlrewrite.source",),
     ("sqlrewrite.rulebook", "sqlrewrite.files", "sqlrewrite.pool"),
+    ("sqlrewrite.plan.facts.functions",),
     ("sqlrewrite.options",),
     ("sqlrewrite.config",),
     ("sqlrewrite.projects",),

@@ -169,21 +169,6 @@ def test_an_engine_loads(name: str) -> None:
     loaded = engine(name)
     assert loaded.name == name
     assert engine(str(Path(rules_folder(), "engines", f"{name}.toml"))) == loaded
-    families = (loaded.deterministic, loaded.order_dependent, loaded.nondeterministic)
-    for number, family in enumerate(families):
-        assert family
-        assert not any(family & other for other in families[number + 1 :])
-    assert not loaded.total & (loaded.order_dependent | loaded.nondeterministic)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_an_engine_changes_no_soundness(name: str) -> None:
-    """What is right does not depend on who runs it, so the lists behind it are Spark's."""
-    loaded, spark = engine(name), engine("spark")
-    assert loaded.deterministic <= spark.deterministic
-    assert loaded.order_dependent >= spark.order_dependent
-    assert loaded.nondeterministic >= spark.nondeterministic
-    assert loaded.total <= spark.total
 
 
 def test_a_filter_that_is_not_selective_is_not_said_to_be_none() -> None:

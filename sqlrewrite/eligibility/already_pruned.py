@@ -14,11 +14,11 @@ from sqlrewrite.plan.expressions import (
     columns,
     walk,
 )
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.nodes import Scan
 from sqlrewrite.pruning.reducers import asked_of, own_conditions
 from sqlrewrite.pruning.restrictions import Conjunct
-from sqlrewrite.rulebook import Engine
 
 # Below these Spark infers nothing from what binds the other side (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
@@ -31,7 +31,7 @@ def judge_bound(case: Case) -> Judgement:
     else:
         items = asked_of(case.plan, case.pair.scan.relation, case.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
-        if binds(expression, case.pair.path.column, case.engine):
+        if binds(expression, case.pair.path.column):
             return failed(f"the query binds {case.pair.path.column} to one value by itself")
     return passed(f"{case.pair.path.column} is not bound to one value")
 
@@ -54,24 +54,29 @@ def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
             yield item.expression
 
 
-def binds(expression: Expression, column: str, engine: Engine) -> bool:
+def binds(expression: Expression, column: str) -> bool:
     """Whether a condition on one relation lets a column of it have one value only."""
     match expression:
         case Call(name="=" | "<=>" | "in", args=(one, other)):
             return any(
-                isinstance(a, ColumnRef) and a.name == column and _constant(b, engine)
+                isinstance(a, ColumnRef) and a.name == column and _constant(b)
                 for a, b in ((one, other), (other, one))
             )
         case _:
             return False
 
 
-def _constant(expression: Expression, engine: Engine) -> bool:
+def _constant(expression: Expression) -> bool:
     """One value for the whole query: no columns, nothing unknown, nothing that varies."""
     return not columns(expression) and not any(
-        isinstance(node, Unknown) or (isinstance(node, Call) and not engine.repeats(node.name))
+        isinstance(node, Unknown) or (isinstance(node, Call) and not _repeats(node.name))
         for node in walk(expression)
     )
+
+
+def _repeats(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.repeatable
 
 
 def _same_keys(case: Case, condition: Subquery) -> bool:
@@ -112,7 +117,5 @@ def binds_partition(case: Case, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
     fields = {field.column.lower() for field in scan.table.partitioned_by}
     return any(
-        binds(expression, column, case.engine)
-        for expression in _conditions(case, scan)
-        for column in fields
+        binds(expression, column) for expression in _conditions(case, scan) for column in fields
     )

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.eligibility.case import Case, Judgement, called, passed
 from sqlrewrite.eligibility.key_types import TYPES, unlike
+from sqlrewrite.eligibility.raising import total
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -22,53 +23,21 @@ from sqlrewrite.eligibility.repeatable import (
     of_whole,
 )
 from sqlrewrite.eligibility.selective_predicate import restricts
-from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import (
     Call,
     Cast,
     ColumnRef,
     Expression,
-    Literal,
     Parameter,
     Subquery,
     Unknown,
     walk,
 )
-from sqlrewrite.plan.facts.casts import never_fails
-from sqlrewrite.plan.facts.coercion import is_numeric
-from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type, parse, valued
-from sqlrewrite.plan.nodes import Output, Plan, Query
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.sql.templates import is_template
 
 GUARDS = "DPP114"
 NO_TEXT = "DPP000"
-
-# Arithmetic fails on overflow and division by zero, in ANSI mode; between constants it is folded,
-# and fails or not whatever the rows are.
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "div"})
-
-# These bring their operands to one type, and a cast of a string to another can fail.
-_COERCING = frozenset(
-    "= <> < <= > >= <=> equal_null between in is coalesce nvl ifnull greatest least".split()
-)
-# How many of a function's arguments are text, whatever they are given.
-_TEXT_ARGUMENTS = {
-    **dict.fromkeys(("like", "ilike", "rlike", "substr", "substring", "left", "right"), 1),
-    **dict.fromkeys(("locate", "instr"), 2),
-}
-_TRUTH = _COERCING - {"coalesce", "nvl", "ifnull", "greatest", "least"} | {"and", "or", "not"}
-
-# These take a date; a string would be cast to one.
-_OF_DATES = frozenset(
-    """
-    year month day dayofmonth dayofweek dayofyear weekofyear weekday quarter last_day date_trunc
-    trunc datediff date_diff date_format
-    """.split()
-)
-# Date arithmetic in days wraps and never fails.
-_DATE_SHIFTS = frozenset({"date_add", "date_sub"})
-_OF_DATES_TAKE = ("datetime", "'…'", "DATE '…'")
 
 
 def sift(
@@ -133,9 +102,9 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
 def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for."""
-    yield from of_expression(case.engine, expression)
+    yield from of_expression(case.options, expression)
     for node in walk(expression):
-        if not _total(case, node):
+        if not total(case, node):
             yield GUARDS, f"{_shown(node)} can raise an error"
         match node:
             case Unknown(reason=reason):
@@ -160,94 +129,6 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
         owner[pair.target.relation] in blocks and owner[pair.dimension.relation] not in blocks
         for pair in case.pairs
     )
-
-
-def _total(case: Case, node: Expression) -> bool:
-    """Whether a node computes a value from any values of its operands, in ANSI mode too."""
-    match node:
-        case Cast(operand=operand, type=kind, safe=safe):
-            given, wanted = type_of(case.plan, operand), parse(kind)
-            return safe or (given is not None and wanted is not None and never_fails(given, wanted))
-        case Call(name=name, args=args) if name in _ARITHMETIC:
-            return all(_constant(arg) for arg in args)
-        case Call(name=name, args=args) if name in _TEXT_ARGUMENTS:
-            # The rest are positions, lengths or patterns: constants, or a cast could fail.
-            return all(isinstance(arg, Literal) for arg in args[_TEXT_ARGUMENTS[name] :])
-        case Call(name=name, args=args) if name in _COERCING:
-            return comparable(case.plan, args)
-        case Call(name=name, args=(day, Literal(kind="number"))) if name in _DATE_SHIFTS:
-            return _kind(case.plan, day) in _OF_DATES_TAKE
-        case Call(name=name, args=args) if name in _OF_DATES:
-            return all(_kind(case.plan, arg) in _OF_DATES_TAKE for arg in args)
-        case Call(name=name):
-            return name in case.engine.total
-        case Subquery(outer=(_, *_)):
-            return False  # it computes for rows that the query may have ruled out before
-        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
-            found = [output.expression for output in _first_outputs(case.plan, query)]
-            return comparable(case.plan, (operand, *found))
-        case _:
-            return True
-
-
-def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
-    """Whether operands meet in one type without a cast of a column that could fail: a string
-    against a number is one, a string constant against anything is a cast of the constant."""
-    kinds = {_kind(plan, operand) for operand in operands} - {_NULL}
-    if None in kinds:
-        return False
-    columns = kinds - {_STRING_CONSTANT, _NUMBER_CONSTANT, _OTHER_CONSTANT}
-    if len(columns) > 1:
-        return False
-    text = any(kind is not None and kind.startswith("string") for kind in columns)
-    return not (text and kinds & {_NUMBER_CONSTANT, _OTHER_CONSTANT})
-
-
-_NULL, _STRING_CONSTANT, _NUMBER_CONSTANT, _OTHER_CONSTANT = "null", "'…'", "0", "DATE '…'"
-
-
-def _kind(plan: Plan, operand: Expression) -> str | None:
-    """The family of an operand's type, or which sort of constant it is; None if not known."""
-    match operand:
-        case Literal(kind="null"):
-            return _NULL
-        case Literal(kind="string"):
-            return _STRING_CONSTANT
-        case Literal(kind="number"):
-            return _NUMBER_CONSTANT
-        case Literal(kind="boolean"):
-            return "boolean"
-        case Literal() | Parameter():
-            return _OTHER_CONSTANT
-        case Call() if _constant(operand):
-            return _OTHER_CONSTANT
-        case Subquery(kind="scalar", query=query):
-            kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
-            return kinds.pop() if len(kinds) == 1 else None
-        case Call(name=name) if name in _TRUTH:
-            return "boolean"
-        case Call(name="+" | "-", args=args):
-            kinds = {_kind(plan, arg) for arg in args} - {_NUMBER_CONSTANT}
-            return "numeric" if kinds <= {"numeric"} else None
-        case _:
-            kind = type_of(plan, operand)
-            return None if kind is None else _family(kind)
-
-
-def _family(kind: Type) -> str:
-    """What types have in common that meet without a cast that could fail."""
-    if is_numeric(kind):
-        return "numeric"
-    return "datetime" if kind in (DATE, TIMESTAMP) else str(valued(kind))
-
-
-def _first_outputs(plan: Plan, query: Query) -> list[Output]:
-    blocks = [plan.blocks[number] for number in query.top]
-    return [block.outputs[0] for block in blocks if block.outputs and block.complete]
-
-
-def _constant(expression: Expression) -> bool:
-    return all(isinstance(node, Literal | Call) for node in walk(expression))
 
 
 def _shown(node: Expression) -> str:

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, called, failed, passed, unknown
 from sqlrewrite.eligibility.repeatable import DETERMINISM
+from sqlrewrite.options import DECLARED_IN
 from sqlrewrite.sql.templates import is_template
 
 
 def judge_fact(case: Case) -> Judgement:
     """Whether the blocks from the join down to the scan compute nothing that varies."""
-    engine = case.engine
-    known = (engine.deterministic, engine.order_dependent, engine.total)
     for number in _blocks(case):
         for name in sorted(case.plan.blocks[number].functions - {"?"}):
-            if name in engine.nondeterministic:
-                return failed(
-                    f"{name}() stands in the fact's block: a bound would change its values"
-                )
-            if not any(name in names for names in known):
-                advice = "" if is_template(name) else ": if it is, add it to the engine's list"
+            found = case.options.function(name)
+            if found is None:
+                advice = "" if is_template(name) else f": if it is, declare it in {DECLARED_IN}"
                 return unknown(
                     f"{called(name)} in the fact's block is not known to be deterministic{advice}"
+                )
+            if not found.deterministic:
+                return failed(
+                    f"{name}() stands in the fact's block: a bound would change its values"
                 )
     return passed("the fact's blocks are deterministic")
 

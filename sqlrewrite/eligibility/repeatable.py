@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.eligibility.case import Case, called, relation_name
+from sqlrewrite.options import Options
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal, walk
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.nodes import (
     Block,
@@ -24,7 +26,6 @@ from sqlrewrite.plan.nodes import (
     SetOperation,
     relations_of,
 )
-from sqlrewrite.rulebook import Engine
 
 STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
     "DPP107",
@@ -39,7 +40,6 @@ Reason = tuple[str, str]
 """A rule's code and a sentence."""
 
 _EXACT = frozenset({"tinyint", "smallint", "int", "bigint"})
-_EXACT_OPERATORS = frozenset({"+", "-", "*", "coalesce", "nvl", "ifnull", "distinct"})
 
 
 def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iterator[Reason]:
@@ -49,7 +49,7 @@ def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iter
     """
     for number in blocks:
         block = case.plan.blocks[number]
-        yield from _of_functions(case.engine, block.functions)
+        yield from _of_functions(case.options, block.functions)
         for unknown in block.unknowns:
             yield DETERMINISM, unknown
         yield from _of_sums(case.plan, block)
@@ -111,36 +111,44 @@ def of_relation(
         yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
 
 
-def of_expression(engine: Engine, expression: Expression) -> Iterator[Reason]:
+def of_expression(options: Options, expression: Expression) -> Iterator[Reason]:
     """The reasons why a condition's own functions may not be computed again."""
     for node in walk(expression):
         if isinstance(node, Call):
-            yield from _of_functions(engine, (node.name,))
+            yield from _of_functions(options, (node.name,))
 
 
-def _of_functions(engine: Engine, names: Iterable[str]) -> Iterator[Reason]:
+def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
     for name in sorted(names):
         if name == "?":
             yield PARAMETERS, "a positional parameter (?) cannot be repeated: it would renumber"
-        elif name in engine.order_dependent:
-            yield DETERMINISM, f"{name}() depends on the order of rows"
-        elif name in engine.nondeterministic:
-            yield DETERMINISM, f"{name}() gives another value each time"
-        elif not engine.repeats(name):
+            continue
+        found = options.function(name)
+        if found is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
+        elif not found.deterministic:
+            yield DETERMINISM, f"{name}() gives another value each time"
+        elif not found.repeatable and found.again != "exact":
+            yield DETERMINISM, f"{name}() depends on the order of rows"
 
 
 def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
-    if "sum" not in block.functions:
+    sums = {name for name in block.functions if _is_sum(name)}
+    if not sums:
         return
     shown = [output.expression for output in block.outputs]
     for expression in (*shown, *(condition.expression for condition in block.having)):
         for node in walk(expression):
-            if isinstance(node, Call) and node.name == "sum" and not _exact(plan, node.args[0]):
+            if isinstance(node, Call) and node.name in sums and not _exact(plan, node.args[0]):
                 yield (
                     DETERMINISM,
                     "a sum that may be of floating-point numbers depends on the order",
                 )
+
+
+def _is_sum(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.again == "exact"
 
 
 def _exact(plan: Plan, expression: Expression) -> bool:
@@ -148,9 +156,9 @@ def _exact(plan: Plan, expression: Expression) -> bool:
     match expression:
         case Literal(kind="number", text=text):
             return text.replace(".", "").isdigit()
-        case Call(name=name, args=args) if name in _EXACT_OPERATORS:
+        case Call(name="distinct", args=args):
             return all(_exact(plan, arg) for arg in args)
-        case ColumnRef() | Cast():
+        case ColumnRef() | Cast() | Call():
             kind = expression_type(plan, expression)
             return kind is not None and (kind in _EXACT or kind.startswith("decimal"))
         case _:

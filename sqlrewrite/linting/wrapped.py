@@ -77,7 +77,7 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
 def _bound(subject: Subject, pruned: Pruned, scan: Scan, it: _Wrapped) -> bool:
     """Whether a column has one value by another condition."""
     return any(
-        isinstance(item, Conjunct) and binds(item.expression, it.name, subject.engine)
+        isinstance(item, Conjunct) and binds(item.expression, it.name)
         for item in own_conditions(pruned.plan, scan.relation, ALONE)
     )
 

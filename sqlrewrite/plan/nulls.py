@@ -15,18 +15,10 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     Unknown,
 )
+from sqlrewrite.plan.facts.functions import function
 
 # Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
 _GIVEN = ("string", "number", "boolean")
-
-# NULL in, NULL out, whatever the other arguments are.
-_STRICT = frozenset(
-    """
-    = <> < <= > >= like ilike rlike + - * / % div || not upper lower trim ltrim rtrim substr
-    substring length abs round floor ceil year month day dayofmonth quarter weekofyear dayofweek
-    date_add date_sub add_months last_day to_date date_format trunc datediff months_between
-    """.split()
-)
 
 
 def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
@@ -60,12 +52,14 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
             return null_from(operand, relations)
         case Call(name="not", args=(Subquery(),)):
             return False  # NULL NOT IN (an empty set) is true
-        case Call(name="between" | "in", args=(first, *_)):
-            # 3 BETWEEN NULL AND 2 is false, and its negation true: a bound alone decides nothing.
-            return null_from(first, relations)
-        case Call(name=name, args=args) if name in _STRICT:
+        case Call(name=name, args=args):
+            found = function(name)
+            if found is None or found.kind not in ("operator", "scalar"):
+                return False
             if any(isinstance(arg, Unknown) or getattr(arg, "name", "") == "any" for arg in args):
                 return False  # NULL > ALL (an empty set) is true
-            return any(null_from(arg, relations) for arg in args)
+            return any(
+                found.null_from(at) and null_from(arg, relations) for at, arg in enumerate(args)
+            )
         case _:
             return False

@@ -17,6 +17,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.options import NotAskedError, Options, RefusedError
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.expressions import ColumnRef
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.nodes import Derived, Plan, Scan, read_by
 from sqlrewrite.schema import Catalog, View
 from sqlrewrite.sql.marked import behind_value, plain
@@ -29,24 +30,8 @@ _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 
-# What gives another value on another day, or to another user; and what does so in DATE '…'.
-_CHANGING = frozenset(
-    """
-    curdate current_catalog current_database current_date current_schema current_time
-    current_timestamp current_timezone current_user localtimestamp now session_user unix_timestamp
-    user
-    """.split()
-)
+# What stands for another day on another day, in DATE '…'.
 _SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
-
-# What makes a time of something else, or takes one apart: in which zone, the session says.
-_ZONED = frozenset(
-    """
-    date_trunc from_unixtime from_utc_timestamp hour make_timestamp minute second timestamp
-    timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds to_timestamp to_timestamp_ltz
-    to_unix_timestamp to_utc_timestamp
-    """.split()
-)
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
@@ -125,10 +110,10 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     read = _read(plan, query)
     texts = (query, *(_definition(around.catalog, it) for it in read if isinstance(it, Derived)))
     for text in texts:
-        changing = _unqualified(text) & _CHANGING or set(_SPECIAL_DAY.findall(text))
+        changing = _again(text, "query") or set(_SPECIAL_DAY.findall(text))
         if changing:
             return f"{min(changing)} gives other keys on another day, with no table changed"
-        zoned = _unqualified(text) & _ZONED or _timestamps(text, read)
+        zoned = _again(text, "zone") or _timestamps(text, read)
         if zoned:
             return f"{min(zoned)} may give other keys in another session's time zone"
     partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
@@ -193,6 +178,12 @@ def _unqualified(text: str) -> set[str]:
     """The words of a text, in lower case, but for what a dot makes a column."""
     words = _UNQUALIFIED.findall(_without_strings(text).replace("`", ""))
     return {word.lower() for word in words}
+
+
+def _again(text: str, wanted: str) -> set[str]:
+    """The functions of a text that give the same ``wanted``ly: within a query, or in a zone."""
+    found = {name: function(name) for name in _unqualified(text)}
+    return {name for name, it in found.items() if it is not None and it.again == wanted}
 
 
 def _without_strings(text: str) -> str:

@@ -12,9 +12,12 @@ from functools import cache
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import rules_folder
 
-KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table")
+KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syntax")
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")
 RAISES = ("never", "ansi", "always")
+DECLARED = ("deterministic", "total")
+"""What can be said of a user's function: that it gives one value for one input, wherever and how
+often it is computed; and that it never raises an error besides. Neither is an aggregate."""
 
 _BUILTIN = ("system.builtin.", "builtin.")
 
@@ -75,8 +78,14 @@ def function(name: str) -> Function | None:
     """
     for qualifier in _BUILTIN:
         name = name.removeprefix(qualifier)
-    row = _rows().get(name)
+    row = _rows().get(name.replace(" ", "_"))
     return None if row is None else _function(*row)
+
+
+def declared(name: str, said: str) -> Function:
+    """A user's function of which that is said; see ``DECLARED``."""
+    raises = "never" if said == "total" else "always"
+    return Function(name, "scalar", "same", "-", raises, "", "", "any* -> any")
 
 
 def names() -> tuple[str, ...]:
