@@ -78,16 +78,17 @@ def _of_no_row(case: Case) -> str | None:
     pair = case.pair
     dimension, join, owner = pair.dimension.relation, pair.tie.join, case.plan.owner
     here = owner[dimension] == pair.tie.block.number
-    tree = case.plan.blocks[owner[dimension]].source
+    block = case.plan.blocks[owner[dimension]]
+    tree = block.source
     if here and join is not None:  # in an ON only the joins below it count
         tree = join.left if dimension in numbers(join.left) else join.right
-    if not extended(tree, dimension):
+    grouped = not here and block.aggregate == "grouping sets"
+    if not extended(tree, dimension) and not grouped:
         return None
     if null_from(pair.key_side.expression, frozenset({dimension})):
         return None
-    return (
-        f"an outer join gives rows without one of {case.dimension_name}, for which it is not NULL"
-    )
+    shown = "ROLLUP or the like" if grouped else "an outer join"
+    return f"{shown} gives rows without one of {case.dimension_name}, for which it is not NULL"
 
 
 def _elsewhere(case: Case) -> str | None:
