@@ -95,7 +95,7 @@ def bind(tree: exp.Expr, text: str, catalog: Catalog, *, merges: bool = False) -
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
     """The CTEs that the tree refers to more often than the plan does: from inside a recursive CTE,
-    a PIVOT, or anything else that was not bound."""
+    a PIVOT, or anything else that was not bound; and those that some references may mean."""
     if not binder.ctes:
         return frozenset()
     written = Counter(short_names(tree))
@@ -105,9 +105,8 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
         if isinstance(relation, CteReference)
         or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
     )
-    return frozenset(
-        cte.number for cte in binder.ctes if ANY in written or written[cte.name] > bound[cte.name]
-    )
+    more = {it.number for it in binder.ctes if ANY in written or written[it.name] > bound[it.name]}
+    return frozenset(more | binder.disputed)
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
@@ -178,6 +177,8 @@ class Binder(RelationBinder):
         self.ons: dict[Clause, exp.Expr] = {}
         self._next_block = 0
         self._role = _Role("query")
+        self.disputed: set[int] = set()
+        self._fixed: frozenset[str] = frozenset()
 
     # --- queries -------------------------------------------------------------------------------
 
@@ -248,10 +249,15 @@ class Binder(RelationBinder):
             recursive = with_.args.get("recursive") and any(
                 table.name.lower() == name for table in cte.this.find_all(exp.Table)
             )
+            why = "a recursive CTE is not understood" if recursive else ""
+            if name in self._fixed and name in outer:
+                # spark.sql.legacy.ctePrecedencePolicy decides which of the two the name means.
+                self.disputed |= {outer[name], len(self.ctes)}
+                why = f"{name} may mean a CTE further out"
             query = (
-                Query(Unreadable("a recursive CTE is not understood"), (), (), None)
-                if recursive
-                else self._query(cte.this, Scope(dict(visible)), _Role("cte"))
+                Query(Unreadable(why), (), (), None)
+                if why
+                else self._within(visible, cte.this, Scope(dict(visible)), _Role("cte"))
             )
             renamed = tuple(column.name.lower() for column in cte.args["alias"].columns)
             offset = cte.args["alias"].this.meta.get("start", 0)
@@ -260,6 +266,13 @@ class Binder(RelationBinder):
             self.ctes.append(Cte(number, name, query, offset, renamed))
             visible[name] = number
         return visible
+
+    def _within(self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role) -> Query:
+        """A query inside a CTE or an expression, where those around it might not be hidden."""
+        held, self._fixed = self._fixed, frozenset(ctes)
+        query = self._query(node, scope, role)
+        self._fixed = held
+        return query
 
     # --- SELECT --------------------------------------------------------------------------------
 
@@ -461,6 +474,7 @@ class Binder(RelationBinder):
         """A subquery in an expression; its outer references are those that leave it."""
         inner = Scope(scope.ctes, scope)
         held, self.pending = self.pending, []
-        query = self._query(node, inner, _Role(kind, self._role.parent, required, negated))
+        role = _Role(kind, self._role.parent, required, negated)
+        query = self._within(scope.ctes, node, inner, role)
         self.pending = held
         return Subquery(kind, query, operand, tuple(inner.outer))
