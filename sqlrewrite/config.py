@@ -55,6 +55,7 @@ class Settings:
     statement_limit: int = Limits().statement
     nesting_limit: int = Limits().nesting
     functions: Mapping[str, str] = field(default_factory=dict)
+    double_quoted_identifiers: bool | None = None
     collapse_over: int = COLLAPSE_OVER
     refuse_over: int = REFUSE_OVER
     explain: str = "logical"
@@ -349,6 +350,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = {
     "statement-limit": _size,
     "nesting-limit": _nesting,
     "functions": _functions,
+    "double-quoted-identifiers": _boolean,
     "collapse-over": _count,
     "refuse-over": _count,
     "explain": _one_of("logical", "spark", "none"),

@@ -48,12 +48,14 @@ ALONE = Reach(depth=0)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is too large is left alone: bytes of a file and of a statement, and how deep a statement
-    may be nested."""
+    """What is left alone: bytes of a file and of a statement, and how deep a statement may be
+    nested. ``double_quoted`` says whether Spark reads ``"…"`` as a name (True) or as a string
+    (False); where it is not known (None), what may be either is left alone."""
 
     file: int = 4 << 20
     statement: int = 1 << 20
     nesting: int = 250
+    double_quoted: bool | None = None
 
 
 NESTING_MOST = 1000

@@ -38,6 +38,7 @@ from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.queries import targets
+from sqlrewrite.sql.quoted import doubtful
 from sqlrewrite.sql.suppressed import Suppressed
 
 if TYPE_CHECKING:
@@ -203,8 +204,11 @@ def _part(statement: Statement, catalog: Catalog, line: _Line) -> Part:
         options = replace(options, mended=_taken_out(statement, line.stripped))
     if options.form == "values" or line.stripped.noted:
         options = replace(options, around=_around(statement, catalog, line))
+    text, earlier = line.stripped.text, line.earlier
+    failure = doubtful(statement, text, catalog, options.limits.double_quoted)
+    if failure is not None:
+        return Part(statement, failure=failure)
     try:
-        text, earlier = line.stripped.text, line.earlier
         pruned = deep(lambda: prune(statement, words, text, catalog, options, earlier))
         if pruned is None:
             return Part(statement)

@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.lex.agreement",),
     ("sqlrewrite.sql.lex.tokens",),
     ("sqlrewrite.sql.parse", "sqlrewrite.sql.keywords", "sqlrewrite.sql.trees"),
-    ("sqlrewrite.sql.anchors",),
+    ("sqlrewrite.sql.anchors", "sqlrewrite.sql.quoted"),
     ("sqlrewrite.sql.scope",),
     ("sqlrewrite.sql.translate",),
     ("sqlrewrite.sql.relations",),

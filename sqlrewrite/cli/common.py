@@ -184,7 +184,12 @@ class Rewriting:
             depth=settled(self.depth, settings.depth),
             through_facts=settled(self.through_facts, settings.through_facts),
             key_limit=settings.key_limit if self.key_limit is None else self.key_limit,
-            limits=Limits(settings.file_limit, settings.statement_limit, settings.nesting_limit),
+            limits=Limits(
+                settings.file_limit,
+                settings.statement_limit,
+                settings.nesting_limit,
+                settings.double_quoted_identifiers,
+            ),
             functions=settings.functions,
         )
 

@@ -28,6 +28,7 @@ from sqlrewrite.plan.nodes import (
 )
 from sqlrewrite.schema import Catalog, Name, Table, View
 from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.sql.quoted import is_double_quoted
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import computed_alias
@@ -376,7 +377,10 @@ class RelationBinder:
 @lru_cache(maxsize=512)
 def _view_tree(query: str) -> Statement:
     found = list(statements(query))
-    return found[0] if len(found) == 1 else Statement(0, 0, (), None)
+    # What is in double quotes is a name or a string by the settings that the view was made under.
+    if len(found) != 1 or any(is_double_quoted(query, it) for it in found[0].tokens):
+        return Statement(0, 0, (), None)
+    return found[0]
 
 
 def _equality(left: Node, right: Node, name: str) -> Condition:
