@@ -205,11 +205,11 @@ def look(spark: Spark, found: Function) -> Seen:
             _analyzed(call, frame, on, seen)
             if on or True in seen.raised:  # what raises without ANSI mode raises with it
                 _raised(spark, call, on, seen)
+            if found.kind == "aggregate":
+                _nulls_of_aggregate(spark, call, seen)
+            elif found.kind in ("operator", "scalar", "syntax"):
+                _nulls(spark, call, seen)
     for number, call in enumerate(seen.calls):
-        if found.kind == "aggregate":
-            _nulls_of_aggregate(spark, call, seen)
-        elif found.kind in ("operator", "scalar", "syntax"):
-            _nulls(spark, call, seen)
         if number < 3 and found.kind != "generator":
             _again(spark, call, seen, aggregate=found.kind == "aggregate")
     return seen
