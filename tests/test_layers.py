@@ -27,6 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.templates",),
     ("sqlrewrite.sql.template_tokens",),
     ("sqlrewrite.sql.limits", "sqlrewrite.sql.interpreted"),
+    ("sqlrewrite.sql.grammar",),
     ("sqlrewrite.sql.dialect",),
     ("sqlrewrite.sql.lex.lexemes",),
     ("sqlrewrite.sql.lex.agreement",),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.sql.interpreted import SparkParser
+from sqlrewrite.sql.grammar import ExpressionParser
 
 SPELLED = "spelled"
 """The key in a cast's ``meta`` that tells how it was written: ``cast``, ``::`` or ``suffix``
@@ -27,26 +27,20 @@ _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)
 _UNITS = frozenset(
     "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
 )
-_QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
 
-class SparkSqlParser(SparkParser):
+class SparkSqlParser(ExpressionParser):
     """A parser of Spark's SQL; see the module."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        "CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
+        "CASE": ExpressionParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
     }
     # `->` stands between a lambda's parameters and its body alone, `?` for a parameter.
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
-        kind: SparkParser.COLUMN_OPERATORS[kind] for kind in (TokenType.DOT, TokenType.DCOLON)
-    }
-    RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
-        **SparkParser.RANGE_PARSERS,
-        TokenType.LIKE: lambda self, this: _like(self, this, exp.Like),
-        TokenType.ILIKE: lambda self, this: _like(self, this, exp.ILike),
+        kind: ExpressionParser.COLUMN_OPERATORS[kind] for kind in (TokenType.DOT, TokenType.DCOLON)
     }
     # sqlglot's Hive reads CAST as TRY_CAST.
     STRICT_CAST: ClassVar[bool] = True
@@ -106,15 +100,6 @@ def _call(token: Token, arguments: Sequence[exp.Expr | None]) -> exp.Expr:
     if token.token_type is TokenType.IDENTIFIER:
         name = exp.Identifier(this=name, quoted=True).update_positions(token)
     return exp.Anonymous(this=name, expressions=list(arguments)).update_positions(token)
-
-
-def _like(it: SparkSqlParser, operand: exp.Expr | None, kind: type[exp.Expr]) -> exp.Expr | None:
-    quantifier = _QUANTIFIERS.get(it._curr.token_type)
-    if quantifier is not None and it._next.token_type is TokenType.L_PAREN:
-        it._advance()
-        patterns = exp.Tuple(expressions=it._parse_wrapped_csv(it._parse_disjunction))
-        return kind(this=operand, expression=quantifier(this=patterns))
-    return it._parse_escape(kind(this=operand, expression=it._parse_bitwise()))
 
 
 # --- what is written like a call and has a syntax of its own --------------------------------------

@@ -66,6 +66,10 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.RespectNulls: "respect nulls",
     exp.BitwiseLeftShift: "shiftleft",
     exp.BitwiseRightShift: "shiftright",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
 }
 
 # A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
@@ -235,6 +239,10 @@ class Translator:
     def _scalar(self, node: exp.Expr) -> Expression:
         return self._subquery(node, "scalar", None, False, False)
 
+    def _distinct_from(self, node: exp.Expr) -> Expression:
+        same = Call("<=>", (self.translate(node.this), self.translate(node.expression)))
+        return Call("not", (same,))
+
     def _is(self, node: exp.Expr) -> Expression:
         if isinstance(node.expression, exp.Null):
             return Call("isnull", (self.translate(node.this),))
@@ -343,6 +351,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.In: Translator._in,
     exp.Exists: Translator._exists,
     exp.Is: Translator._is,
+    exp.NullSafeNEQ: Translator._distinct_from,
     exp.Null: Translator._constant,
     exp.Boolean: Translator._constant,
     exp.Star: Translator._constant,
