@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
-from sqlrewrite.eligibility.conditions import of_value
+from sqlrewrite.eligibility.conditions import GUARDS, of_value
+from sqlrewrite.plan.columns import arithmetic
 from sqlrewrite.plan.expressions import Expression, columns
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.nodes import Opaque, numbers
@@ -69,7 +70,9 @@ def _unfit(case: Case, expression: Expression) -> str | None:
     tie = case.pair.tie
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
-    return next((reason for _, reason in of_value(case, expression)), None)
+    safe = arithmetic(case.plan, expression) is not None  # written so that it raises no error
+    reasons = (why for code, why in of_value(case, expression) if not (safe and code == GUARDS))
+    return next(reasons, None)
 
 
 def _of_no_row(case: Case) -> str | None:

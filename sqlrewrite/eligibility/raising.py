@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from functools import partial
 
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.plan.columns import type_of
@@ -23,6 +24,7 @@ from sqlrewrite.plan.expressions import (
     Subquery,
     walk,
 )
+from sqlrewrite.plan.facts.arithmetic import in_range
 from sqlrewrite.plan.facts.casts import never_fails
 from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
@@ -46,7 +48,9 @@ def total(case: Case, node: Expression) -> bool:
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case Call():
             found = case.options.function(node.name)
-            return found is not None and _total(case.plan, found, node)
+            return found is not None and (
+                _total(case.plan, found, node) or in_range(node, partial(type_of, case.plan))
+            )
         case Subquery(outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
         case Subquery(kind="in", operand=operand, query=query) if operand is not None:

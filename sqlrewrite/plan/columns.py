@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.literals import of_number
@@ -77,6 +80,11 @@ def type_of(plan: Plan, expression: Expression) -> Type | None:
         case _:
             found = {_of_expression(plan, expression, world) for world in _WORLDS}
             return found.pop() if len(found) == 1 else None
+
+
+def arithmetic(plan: Plan, expression: Expression) -> Wrapping | None:
+    """How integer arithmetic is to be written so that it cannot raise an error, where it could."""
+    return wrapping(expression, partial(type_of, plan))
 
 
 def _of_column(plan: Plan, ref: ColumnRef) -> Type | None:

@@ -18,7 +18,7 @@ from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER
 from sqlrewrite.options import NotAskedError
-from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.columns import arithmetic, column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
 from sqlrewrite.pruning.candidates import Side
@@ -82,7 +82,7 @@ def write(
     first, word = cases[0], style.word
     if not union:
         cases = _distinct(cases, anchors, style, words)
-    fact = _fact(first, anchors)
+    fact = _fact(first, anchors, style)
     constants = _constants(first, anchors) if len(cases) == 1 else None
     if constants is not None:
         return [Predicate(f"{fact} {word('IN')} ({constants})")]
@@ -97,7 +97,7 @@ def write(
     operator = first.pair.operator
     equal = operator in ("=", "<=>")
     if form == "in":
-        named = [fact] if union else [_fact(case, anchors) for case in cases]
+        named = [fact] if union else [_fact(case, anchors, style) for case in cases]
         fact = fact if len(named) == 1 else f"({', '.join(named)})"
         query = queries.over(cases, hint=first.options.hint, distinct=repeats_keys(first))
         return [Predicate(f"{fact} {word('IN')} {query}", (query,))]
@@ -150,7 +150,7 @@ def _literals(cases: Sequence[Case], queries: _KeyQueries) -> list[Predicate]:
         operator = of[0].pair.operator
         sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
         query = queries.over(of, _END.get(sign[0], "{}"))[1:-1]
-        written = literal(Bound(_fact(of[0], queries.anchors), sign, query), of)
+        written = literal(Bound(_fact(of[0], queries.anchors, queries.style), sign, query), of)
         if written is None:
             return []
         text, note = written
@@ -169,7 +169,7 @@ def _distinct(
     found: dict[tuple[str, str], Case] = {}
     for case in cases:
         key = writer.value(case.pair.key_side, case)("")
-        found.setdefault((_fact(case, anchors), key), case)
+        found.setdefault((_fact(case, anchors, style), key), case)
     return list(found.values())
 
 
@@ -248,7 +248,13 @@ class _Writer:
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
         tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
-        return lambda alias: wrapped.format(self.over(tokens, side.expression, alias))
+        around = arithmetic(case.plan, side.expression)
+        if around is None:
+            return lambda alias: wrapped.format(self.over(tokens, side.expression, alias))
+        cast, whole = self.style.word(around.column), self.style.word(around.whole)
+        return lambda alias: wrapped.format(
+            whole.format(self.over(tokens, side.expression, alias, cast))
+        )
 
     def column(self, ref: ColumnRef) -> Value:
         """A column of the relation."""
@@ -297,22 +303,30 @@ class _Writer:
         text = self.over(tokens, item.expression, alias)
         return f"({text})" if self.anchors.disjunction(tokens) else text
 
-    def over(self, tokens: Range, expression: Expression, alias: str) -> str:
-        """The author's own text of an expression, its columns qualified with the alias."""
+    def over(self, tokens: Range, expression: Expression, alias: str, column: str = "{}") -> str:
+        """The author's own text of an expression, its columns qualified with the alias and put into
+        a template."""
         replaced = {}
         for ref in columns(expression):
             if ref.span is None:
                 raise AnchorError("a column that the text does not name")
-            replaced[ref.span] = f"{alias}.{_spelled(ref, self.anchors)}"
+            replaced[ref.span] = column.format(f"{alias}.{_spelled(ref, self.anchors)}")
         return self.anchors.copy(tokens, replaced)
 
 
-def _fact(case: Case, anchors: Anchors) -> str:
+def _fact(case: Case, anchors: Anchors, style: Style) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
     pair = case.pair
     if not pair.fact_plain:
-        return anchors.copy(anchors.operand(pair.tie.condition, pair.fact_side.operand))
+        tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
+        around = arithmetic(case.plan, pair.fact_side.expression)
+        if around is None:
+            return anchors.copy(tokens)
+        column = style.word(around.column)
+        spans = [ref.span for ref in columns(pair.fact_side.expression) if ref.span is not None]
+        casts = {span: column.format(anchors.copy(anchors.covering(span))) for span in spans}
+        return style.word(around.whole).format(anchors.copy(tokens, casts))
     source = case.target_block.source
     same = pair.fact.relation == pair.target.relation
     if same and pair.fact.span is not None:

@@ -7,7 +7,7 @@ is not in the tables here becomes ``Unknown``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 
 from sqlglot import exp
 
@@ -264,7 +264,10 @@ class Translator:
 
     def _negative(self, node: exp.Expr) -> Expression:
         inner = self.translate(node.this)
-        return inner if isinstance(inner, Literal) else Call("-", (inner,))
+        plain = isinstance(node.this, exp.Literal) or node.this.meta.get(SPELLED) == "suffix"
+        if plain and isinstance(inner, Literal) and inner.kind in ("number", "typed"):
+            return replace(inner, text=f"-{inner.text}")  # the sign is a part of the number
+        return Call("-", (inner,))
 
     def _interval(self, node: exp.Expr) -> Expression:
         if isinstance(node.this, exp.Literal):

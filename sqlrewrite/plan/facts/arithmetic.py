@@ -1,0 +1,109 @@
+"""Integer arithmetic that can be computed again where it must not raise an error.
+
+Whether ``k + 3`` over INT overflows with an error or wraps around is a session's setting. Computed
+in wider numbers, and then brought back into the range, it does the same as wrapping around, and no
+more than add a key where the error would have been: so it is right under both settings. Nothing in
+that form can be reassociated into an overflow, as ``if(k > …, k - 2147483647 - …, k + 3)`` is by
+Spark's ReorderAssociativeOperator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.types import BIGINT, INT, SMALLINT, TINYINT, Type, parse
+
+TypeOf = Callable[[Expression], Type | None]
+
+_BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+_RING = ("+", "-", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """How arithmetic that wraps around is written: each column cast ``column``, a template, and the
+    whole of it, another."""
+
+    column: str
+    whole: str
+
+
+_OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")
+
+
+def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
+    """How to write sums and products of INT columns and constants so that they do not raise an
+    error; None where they cannot be, or need not."""
+    if in_range(expression, of) or not _is_ring(expression, of):
+        return None
+    found = _range(expression, of)
+    return _OF_INT if found is not None and _within(found, BIGINT) else None
+
+
+def in_range(expression: Expression, of: TypeOf) -> bool:
+    """Whether arithmetic over integers stays in the range of its type, whatever the columns hold:
+    ``CAST(k AS BIGINT) + 1``."""
+    kind, found = of(expression), _range(expression, of)
+    if kind is None or found is None or kind not in _BITS or not _within(found, kind):
+        return False
+    match expression:
+        case Call(args=args):
+            return all(not isinstance(arg, Call) or in_range(arg, of) for arg in args)
+        case _:
+            return True
+
+
+def _is_ring(expression: Expression, of: TypeOf) -> bool:
+    """Whether an expression is of INT columns and constants, and each of its operators gives INT:
+    then wrapping around once, at the end, is as good as at each step."""
+    match expression:
+        case ColumnRef():
+            kind = of(expression)
+            return kind is not None and is_integral(kind) and kind != BIGINT
+        case Literal(kind="number"):
+            return of(expression) == INT
+        case Call(name=name, args=args) if name in _RING and args:
+            return of(expression) == INT and all(_is_ring(arg, of) for arg in args)
+        case _:
+            return False
+
+
+def _within(found: tuple[int, int], kind: Type) -> bool:
+    most = 1 << (_BITS[kind] - 1)
+    return -most <= found[0] and found[1] < most
+
+
+def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
+    """The least and the greatest value of an expression, if it never wrapped around."""
+    match expression:
+        case Literal(kind="number", text=text) if text.lstrip("-").isdigit():
+            return int(text), int(text)
+        case Literal(kind="typed", text=text, type=name) if parse(name) in _BITS:
+            return int(text), int(text)
+        case ColumnRef() | Cast():
+            kind = of(expression)
+            if kind not in _BITS:
+                return None
+            most = 1 << (_BITS[kind] - 1)
+            inside = _range(expression.operand, of) if isinstance(expression, Cast) else None
+            return inside if inside and _within(inside, kind) else (-most, most - 1)
+        case Call(name="-", args=(arg,)):
+            found = _range(arg, of)
+            return None if found is None else (-found[1], -found[0])
+        case Call(name=name, args=(one, other)) if name in _RING:
+            first, second = _range(one, of), _range(other, of)
+            return None if first is None or second is None else _combined(name, first, second)
+        case _:
+            return None
+
+
+def _combined(name: str, one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    if name == "+":
+        return one[0] + other[0], one[1] + other[1]
+    if name == "-":
+        return one[0] - other[1], one[1] - other[0]
+    corners = [a * b for a in one for b in other]
+    return min(corners), max(corners)
