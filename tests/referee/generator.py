@@ -74,7 +74,8 @@ def _star(pen: Pen, outer: Scope | None = None) -> Block:
         block.join(table)
     for source in block.scope().visible():
         of_fact = any(one.origin.startswith(("sales.", "visits.")) for one in source.columns)
-        if pen.chance(0.08 if of_fact else 0.75 if count == 1 else 0.5):
+        share = 0.08 if of_fact else 0.75 if count == 1 else 0.5
+        if pen.chance(share / 3 if source.alias in block.filtered else share):
             block.where.append(selective(pen, block.scope(), source))
     if pen.chance(0.15):
         block.where.append(condition(pen, block.scope(), 2))

@@ -16,7 +16,8 @@ from .generator_world import Column, Table
 
 @dataclass(slots=True)
 class Block:
-    """The relations of one SELECT: their text, what can be named, and conditions for its WHERE."""
+    """The relations of one SELECT: their text, what can be named, and conditions for its WHERE.
+    ``filtered`` are those that the ON of their join filters."""
 
     pen: Pen
     names: Names
@@ -26,6 +27,7 @@ class Block:
     merged: set[str] = field(default_factory=set)
     where: list[str] = field(default_factory=list)
     since_comma: int = 0
+    filtered: set[str] = field(default_factory=set)
 
     def scope(self) -> Scope:
         return Scope(tuple(self.sources), frozenset(self.merged), self.outer)
@@ -61,14 +63,15 @@ class Block:
     def _on(self, text: str, source: Source) -> None:
         pen = self.pen
         left = self._left()
+        how = pen.one(*("JOIN",) * 9, *("INNER JOIN", "join") * 3, *OUTER, *OUTER)
         on = [keyed(pen, left, source)]
         both = joined(left, source)
-        while pen.chance(0.15):
-            on.append(selective(pen, both, source))
+        while pen.chance(0.5 if how in OUTER else 0.15):
+            on.append(selective(pen, both, pen.rng.choice((source, source, *left.visible()))))
+            self.filtered.add(source.alias)
         if pen.chance(0.05):
             on.append(condition(pen, both, 1))
         pen.rng.shuffle(on)
-        how = pen.one(*("JOIN",) * 9, *("INNER JOIN", "join") * 3, *OUTER)
         word = f"{how} LATERAL" if text.startswith("( SELECT") and pen.chance(0.02) else how
         if "LATERAL" in word and "RIGHT" in word + "FULL":
             word = how
@@ -188,7 +191,11 @@ def keyed(pen: Pen, left: Scope, source: Source) -> str:
     a, b = written(pen.rng, both, before, column), written(pen.rng, both, source, one)
     shape = pen.rng.random()
     if shape < 0.18:
-        a, b = _computed(pen, both, a, b, family(column.type), family(one.type))
+        kinds = family(column.type), family(one.type)
+        if pen.chance(0.5):
+            a, b = _computed(pen, both, a, b, *kinds)
+        else:
+            b, a = _computed(pen, both, b, a, *reversed(kinds))
     elif shape < 0.20:
         return f"{a} BETWEEN {b} AND {value(pen, right, family(one.type), 1)}"
     elif shape < 0.22:
@@ -230,9 +237,9 @@ def relation(block: Block, table: Table) -> tuple[str, Source]:
     """A table as it may stand in FROM, and what it offers there."""
     pen = block.pen
     shape = pen.rng.random()
-    if shape < 0.72:
+    if shape < 0.62:
         return _table(block, table)
-    if shape < 0.86:
+    if shape < 0.82:
         query, columns = derived(pen, table)
         return _aliased(block, f"( {query} )", columns, must=pen.chance(0.9))
     if shape < 0.96:
@@ -378,14 +385,14 @@ def _finished(
         begin = "SELECT DISTINCT"
     elif shape < 0.2:
         end = f" GROUP BY {pen.one('ALL', ' , '.join(str(at + 1) for at in range(len(items))))}"
-    elif shape < 0.24:
+    elif shape < 0.28:
         end = f" ORDER BY ALL LIMIT {pen.one('1', '3', '100')}"
-    elif shape < 0.32:
+    elif shape < 0.40:
         by = written(pen.rng, scope, *pen.rng.choice(scope.columns()))
         call = pen.one("count( * )", "max( 1 )", "sum( 1 )")
         items.append(f"{call} OVER{JOINT}( PARTITION BY {by} ) AS n_")
         columns.append(Column("n_", "BIGINT"))
-    elif shape < 0.36:
+    elif shape < 0.44:
         source, column = pen.rng.choice(scope.columns())
         by = written(pen.rng, scope, source, column)
         query = f"SELECT {by} AS g_ , count( * ) AS n_ FROM {table.name}{where} GROUP BY {by}"

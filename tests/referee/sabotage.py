@@ -1,0 +1,152 @@
+"""Switches that make the rewriter wrong on purpose, and which named case notices each.
+
+A ``Switch`` takes one thing away that keeps a rewrite sound: a rule, a row of the join tables, or a
+flag of a function (that it can raise an error, that NULL does not make it NULL, that it is not the
+same when read twice, that it is an aggregate or makes rows). A case of ``fixtures/`` notices if its
+golden is no longer what the rewriter makes of it. ``python -m tests.referee.sabotage`` looks for a
+case for every switch and prints a line each, with ``-`` where no case notices: then it is not
+needed or not tested. ``witnesses.tsv`` is that table; a test holds it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlrewrite import rewrite
+from sqlrewrite.eligibility import RULES
+from sqlrewrite.eligibility.join_type import LEGAL, Place
+from sqlrewrite.plan import joins
+from sqlrewrite.plan.facts import functions
+from tests.fixtures_support import Case, catalog, query_cases, read, retail_cases
+
+WITNESSES = Path(__file__).with_name("witnesses.tsv")
+NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """One thing to take away: its name, how, and a word that a query has to have to show it."""
+
+    name: str
+    off: Callable[[], AbstractContextManager[frozenset[str]]]
+    word: str = ""
+
+
+def switches() -> Iterator[Switch]:
+    """All of them."""
+    for rule in RULES:
+        yield Switch(f"rule {rule.code}", lambda code=rule.code: _disabled(code))  # type: ignore[misc]
+    for key, place in LEGAL.items():
+        if place is not Place.WHERE:
+            yield Switch(
+                f"legal {key[0]}, {key[1]}",
+                lambda key=key: _row(LEGAL, key, Place.WHERE),  # type: ignore[misc]
+            )
+    both = (joins.LEFT, joins.RIGHT)
+    for label, table in (("preserved", joins.PRESERVED), ("on", joins.RESTRICTED_BY_ON)):
+        for kind, sides in table.items():
+            if len(sides) < len(both):
+                yield Switch(
+                    f"{label} {kind.name.lower()}",
+                    lambda table=table, kind=kind: _row(table, kind, both),  # type: ignore[misc]
+                )
+    yield from _flags()
+
+
+def _flags() -> Iterator[Switch]:
+    """Of each function and operator, what it is said to do that is dangerous."""
+    for name in functions.names():
+        found = functions.function(name)
+        assert found is not None
+        if found.raises != "never":
+            yield _flag(name, "raises", raises="never")
+        if found.nulls != "all":
+            yield _flag(name, "nulls", nulls="all")
+        if found.again != "same":
+            yield _flag(name, "again", again="same")
+        if found.kind in ("aggregate", "generator"):
+            yield _flag(name, found.kind, kind="scalar")
+
+
+def _flag(name: str, label: str, **changed: str) -> Switch:
+    return Switch(f"function {name} {label}", lambda: _function(name, changed), name)
+
+
+@contextmanager
+def _disabled(code: str) -> Iterator[frozenset[str]]:
+    yield frozenset({code})
+
+
+@contextmanager
+def _row(table: dict[Any, Any], key: Any, value: Any) -> Iterator[frozenset[str]]:
+    before = table[key]
+    table[key] = value
+    try:
+        yield frozenset()
+    finally:
+        table[key] = before
+
+
+@contextmanager
+def _function(name: str, changed: dict[str, str]) -> Iterator[frozenset[str]]:
+    rows = functions._rows()
+    before = rows[name]
+    kind, row = before
+    fields = dict(zip(("name", "again", "nulls", "raises"), row.split(None, 4)[:4], strict=True))
+    rest = row.split(None, 4)[4]
+    fields |= {key: value for key, value in changed.items() if key != "kind"}
+    rows[name] = (changed.get("kind", kind), " ".join([*fields.values(), rest]))
+    functions.function.cache_clear()
+    try:
+        yield frozenset()
+    finally:
+        rows[name] = before
+        functions.function.cache_clear()
+
+
+# --- cases ----------------------------------------------------------------------------------------
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """The named cases of the repository."""
+    return {case.name: case for case in (*query_cases(), *retail_cases())}
+
+
+def notices(case: Case, switch: Switch) -> bool:
+    """Whether the case fails with the switch off; it must not without."""
+    with switch.off() as disabled:
+        return rewrite(case.text(), catalog(case.ddl), disabled=disabled).sql != read(case.golden)
+
+
+def witness(switch: Switch) -> str:
+    """The first case that notices the switch, or ``NONE``."""
+    word = re.compile(rf"(?<!\w){re.escape(switch.word)}(?!\w)", re.IGNORECASE)
+    for name, case in cases().items():
+        if (not switch.word or word.search(case.text())) and notices(case, switch):
+            return name
+    return NONE
+
+
+def recorded() -> dict[str, str]:
+    """The table of ``witnesses.tsv``: a switch, and the case that notices it."""
+    lines = WITNESSES.read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+
+
+def main() -> int:
+    """Prints the table."""
+    for switch in switches():
+        print(f"{switch.name}\t{witness(switch)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
