@@ -3,7 +3,8 @@
 A ``Switch`` takes one thing away that keeps a rewrite sound: a rule, a row of the join tables, or a
 flag of a function (that it can raise an error, that NULL does not make it NULL, that it is not the
 same when read twice, that it is an aggregate or makes rows). A case of ``fixtures/`` notices if its
-golden is no longer what the rewriter makes of it. ``python -m tests.referee.sabotage`` looks for a
+golden is no longer what the rewriter makes of it; a case of ``tests/rule_cases.py`` likewise, whose
+rows DuckDB compares. ``python -m tests.referee.sabotage`` looks for a
 case for every switch and prints a line each, with ``-`` where no case notices: then it is not
 needed or not tested. ``witnesses.tsv`` is that table; a test holds it.
 """
@@ -19,12 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite import rewrite
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.eligibility import RULES
 from sqlrewrite.eligibility.join_type import LEGAL, Place
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import functions
-from tests.fixtures_support import Case, catalog, query_cases, read, retail_cases
+from tests.fixtures_support import catalog, query_cases, read, retail_cases
+from tests.rule_cases import CASES, DDL, catalog_of
 
 WITNESSES = Path(__file__).with_name("witnesses.tsv")
 NONE = "-"
@@ -114,23 +116,40 @@ def _function(name: str, changed: dict[str, str]) -> Iterator[frozenset[str]]:
 # --- cases ----------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A query with the text that it must become."""
+
+    sql: str
+    catalog: Catalog
+    golden: str
+    also: frozenset[str] = frozenset()
+
+    def notices(self, switch: Switch) -> bool:
+        """Whether it becomes another text with the switch off."""
+        with switch.off() as disabled:
+            return rewrite(self.sql, self.catalog, disabled=disabled | self.also).sql != self.golden
+
+
 @cache
-def cases() -> dict[str, Case]:
+def cases() -> dict[str, Known]:
     """The named cases of the repository."""
-    return {case.name: case for case in (*query_cases(), *retail_cases())}
-
-
-def notices(case: Case, switch: Switch) -> bool:
-    """Whether the case fails with the switch off; it must not without."""
-    with switch.off() as disabled:
-        return rewrite(case.text(), catalog(case.ddl), disabled=disabled).sql != read(case.golden)
+    found = {
+        case.name: Known(case.text(), catalog(case.ddl), read(case.golden))
+        for case in (*query_cases(), *retail_cases())
+    }
+    needed = catalog_of(DDL)
+    for case in CASES:
+        kept = rewrite(case.sql, needed, disabled=case.also).sql
+        found[f"{case.code}: {case.name}"] = Known(case.sql, needed, kept, case.also)
+    return found
 
 
 def witness(switch: Switch) -> str:
     """The first case that notices the switch, or ``NONE``."""
     word = re.compile(rf"(?<!\w){re.escape(switch.word)}(?!\w)", re.IGNORECASE)
     for name, case in cases().items():
-        if (not switch.word or word.search(case.text())) and notices(case, switch):
+        if (not switch.word or word.search(case.sql)) and case.notices(switch):
             return name
     return NONE
 
@@ -138,7 +157,8 @@ def witness(switch: Switch) -> str:
 def recorded() -> dict[str, str]:
     """The table of ``witnesses.tsv``: a switch, and the case that notices it."""
     lines = WITNESSES.read_text(encoding="utf-8").splitlines()
-    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {switch: case for switch, case, *_ in rows}
 
 
 def main() -> int:
