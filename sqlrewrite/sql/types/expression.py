@@ -7,6 +7,7 @@ qualifier of a column.
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common_of_all, is_decimal, is_integral
@@ -180,6 +181,8 @@ def _operation(it: Operation, scope: Scope) -> Typed:
     parts = [typed(part, scope) for part in it.operands]
     if operator in ("AND", "OR"):
         return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    if operator in _COMPARISONS and _folded(*parts):
+        return Typed(None, types.BOOLEAN)
     if operator in _COMPARISONS:
         return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
     form = _FORMS.get(operator)
@@ -194,6 +197,22 @@ def _operation(it: Operation, scope: Scope) -> Typed:
     if operator.startswith("unary "):
         return _unary(operator[-1], parts[0])
     return _binary(operator, *parts, scope=scope)
+
+
+def _folded(one: Typed, other: Typed) -> bool:
+    """Whether the analyzer puts another comparison in the place of one: of an integer with a
+    written decimal (``DecimalPrecision``), of a boolean with a written number
+    (``BooleanEquality``)."""
+    for literal, operand in ((one, other), (other, one)):
+        number = isinstance(literal.constant, Decimal | int) and literal.type != types.BOOLEAN
+        if not number or isinstance(operand.constant, str):
+            continue
+        kind = operand.type
+        if kind is None or kind == types.BOOLEAN:
+            return True
+        if isinstance(literal.constant, Decimal) and is_integral(kind):
+            return True
+    return False
 
 
 _FORMS = {

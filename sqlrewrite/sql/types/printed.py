@@ -23,6 +23,7 @@ _RENAMED = {
     "curdate": "current_date",
     "current_database": "current_schema",
     "dateadd": "date_add",
+    "string_agg": "listagg",
 }
 _MAX = "2147483647"
 
@@ -90,6 +91,7 @@ _HIDDEN = {
     **dict.fromkeys(("first", "last", "first_value", "last_value", "any_value"), 1),
     **dict.fromkeys(("from_json", "from_csv", "from_xml", "to_json", "to_csv", "to_xml"), 1),
     **dict.fromkeys(("schema_of_json", "schema_of_csv", "schema_of_xml"), 1),
+    **dict.fromkeys(("rank", "dense_rank", "percent_rank"), 0),
     **dict.fromkeys(("variant_get", "try_variant_get"), 2),
 }
 """Functions that print no more than so many of their arguments."""

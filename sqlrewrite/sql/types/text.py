@@ -79,11 +79,7 @@ def _same(found: set[str | None]) -> str | None:
 
 def statements(text: str) -> Iterator[str]:
     """The statements of a text; a script from its BEGIN on is one."""
-    try:
-        found = tokens(text)
-    except UnreadError:
-        yield text
-        return
+    found = tokens(text)
     start: Token | None = None
     for at, token in enumerate(found):
         if start is None:
@@ -110,10 +106,7 @@ class State:
 
     def after(self, text: str) -> tuple[Output, State]:
         """What a statement returns, and the state behind it."""
-        try:
-            reader = Queries(text, double_quoted=self.double_quoted)
-        except UnreadError:
-            return None, self
+        reader = Queries(text, double_quoted=self.double_quoted)
         token = reader.token
         if (token.word or token.text) in _QUERY:
             if self.unsure:

@@ -16,8 +16,8 @@ class Token:
     """A token; ``word`` is a keyword or plain name in upper case, else ``""``.
 
     ``kind`` is ``word``, ``quoted`` (a name in backquotes), ``string``, ``double`` (a string in
-    double quotes), ``number``, ``sign`` or ``end``; ``text`` is what it stands for, and ``start``
-    and ``end`` where it stands.
+    double quotes), ``number``, ``sign``, ``unknown`` or ``end``; ``text`` is what it stands for,
+    and ``start`` and ``end`` where it stands.
     """
 
     kind: str
@@ -45,13 +45,15 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text, the last of kind ``end``. Raises UnreadError."""
+    """The tokens of a text, the last of kind ``end``."""
     found: list[Token] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
-        if match is None:
-            raise UnreadError(f"unknown sign at {at}")
+        if match is None:  # no rule of the grammar reads it
+            found.append(Token("unknown", text[at], "", at, at + 1))
+            at += 1
+            continue
         kind, said = match.lastgroup, match[0]
         if kind == "block":
             at = _behind_comment(text, at)
@@ -85,7 +87,7 @@ def _behind_comment(text: str, at: int) -> int:
         depth += 1 if it[0] == "/*" else -1
         if depth == 0:
             return it.end()
-    raise UnreadError("a comment that does not end")
+    return len(text)
 
 
 def _unescaped(said: str) -> str:
