@@ -98,6 +98,8 @@ def constant(it: Typed) -> str | None:
 def _given(it: Call, name: str, scope: Scope, typed: Typing) -> list[Typed]:
     if name == "count" and len(it.arguments) == 1 and it.arguments[0] == Star() and not it.distinct:
         return [Typed("1", types.INT, constant=1)]
+    if name == "count" and any(isinstance(part, Star) for part in it.arguments):
+        return [NOTHING]  # spark.sql.legacy.allowStarWithSingleTableIdentifierInCount
     found: list[Typed] = []
     for part in it.arguments:
         if isinstance(part, Star):

@@ -24,12 +24,15 @@ _QUERY = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "MAP", "REDUCE"
 _HARMLESS = tuple(
     f"spark.sql.{it}"
     for it in """
-    adaptive. autobroadcastjointhreshold cbo. codegen. crossjoin. datetime. exchange. execution.
-    groupbyaliases groupbyordinal hive. inmemorycolumnarstorage. join. legacy.bucketedtablescan
-    legacy.codingerroraction legacy.javacharsets legacy.nullinemptylistbehavior legacy.sizeofnull
-    legacy.parser.havingwithoutgroupbyaswhere legacy.timeparserpolicy limit.
-    maxmetadatastringlength optimizer. orderbyordinal parquet.
-    session.timezone shuffle. sources. storeassignmentpolicy subquery. timetype. warehouse. window
+    adaptive. autobroadcastjointhreshold binaryoutputstyle cbo. codegen. crossjoin. cterecursion
+    datetime. exchange. execution. groupbyaliases groupbyordinal hive. inmemorycolumnarstorage.
+    join. leafnodedefaultparallelism legacy.bucketedtablescan legacy.codingerroraction
+    legacy.cteprecedencepolicy legacy.javacharsets legacy.nullinemptylistbehavior
+    legacy.parser.havingwithoutgroupbyaswhere legacy.parsequerywithouteof
+    legacy.percentiledisccalculation legacy.raiseerrorwithouterrorclass legacy.scalarsubquery
+    legacy.sizeofnull legacy.timeparserpolicy limit. maxmetadatastringlength optimizer.
+    orderbyordinal parquet. prioritizeordinalresolutioninsort session.timezone shuffle. sources.
+    storeassignmentpolicy subquery. timetype. warehouse. window
     """.split()
 )
 """Settings, by how their names begin, that change no name and no type."""
