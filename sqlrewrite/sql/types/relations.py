@@ -96,7 +96,13 @@ def _table(parts: tuple[str, ...], scope: Scope) -> Columns:
     if isinstance(relation, Table):
         if not relation.complete or not relation.columns:
             raise UnknownError(f"the columns of {'.'.join(parts)}")
-        return tuple(Column(it.name, stored(it.type), name[-3:]) for it in relation.columns)
+        kinds = [stored(it.type) for it in relation.columns]
+        if context.world.ntz:  # or it may be one without time zone, as the table's DDL was read
+            kinds = [None if kind and "timestamp" in str(kind) else kind for kind in kinds]
+        return tuple(
+            Column(it.name, kind, name[-3:])
+            for it, kind in zip(relation.columns, kinds, strict=True)
+        )
     if isinstance(relation, View) and name not in context.views:
         return tuple(replace(it, qualifier=name[-3:]) for it in _view(relation, name, scope))
     raise UnknownError(f"unknown relation {'.'.join(parts)}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.schema import Catalog, Column, Name, Table
 from sqlrewrite.sql import definitions, parse
@@ -119,6 +120,8 @@ class State:
             return None, self._set(text, reader)
         if token.word in _DEFINITIONS and not _OTHER_KIND.search(text):
             return None, self._defined(text, reader)
+        if token.word in ("CREATE", "REPLACE") and _shadows(text):
+            return None, replace(self, unsure=True)
         return None, self
 
     def _output(self, text: str) -> Output:
@@ -196,6 +199,15 @@ class State:
                 for it, column in zip(names, columns, strict=True)
             ),
         )
+
+
+_FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IGNORECASE)
+
+
+def _shadows(text: str) -> bool:
+    """Whether a function is made under the name of one of Spark's own."""
+    found = _FUNCTION.search(text)
+    return found is not None and function(found[1].split(".")[-1].strip("`").lower()) is not None
 
 
 def _kept(name: str | None) -> str | None:
