@@ -66,6 +66,9 @@ ALIKE = [
 ]
 PART = {
     "SELECT a FROM t -- b \\\nWHERE c": "--",
+    "SELECT a FROM t -- b \\\n\nWHERE c": "--",
+    "SELECT a FROM t -- b \\\n": "--",
+    "SELECT a -- b \\\n FROM t": "--",
     "SELECT 0x1F FROM t": "0x1F",
     "SELECT n'a' FROM t": "n'a'",
     "SELECT a /*+ b */ FROM t": "/*+",
@@ -117,7 +120,9 @@ def test_the_rest_of_a_text_is_read_in_its_own_right() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["a.b = 'c' -- d", "SELECT /*+ a(b) */ 1.5", "a /* b */ <> `c`"])
+@pytest.mark.parametrize(
+    "text", ["a.b = 'c' -- d", r"a::b = 'c\'d\\'", "SELECT /*+ a(b) */ 1.5", "a /* b */ <> `c`"]
+)
 def test_plain(text: str) -> None:
     assert plain(text)
 

@@ -8,6 +8,7 @@ does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
@@ -39,6 +40,8 @@ _OPEN = "'\"`rR"
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 
+_CONTINUED = re.compile(r"--[^\r\n]*\\(?:\n|\Z)")
+_GOES_ON = "a line comment that ends in a backslash goes on in the next line"
 _CALLED = {
     Kind.NUMBER: "a number",
     Kind.NAME: "a name",
@@ -112,6 +115,18 @@ def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) ->
     return _parted(text, tokens[index] if index < len(tokens) else None, lexemes, at)
 
 
+def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Difference | None:
+    """A line comment between lexemes that goes on in the next line, or would if there were one:
+    whatever is inserted behind its line would be a part of it."""
+    ends = [start, *(lexeme[2] for lexeme in lexemes)]
+    starts = [*(lexeme[1] for lexeme in lexemes), end]
+    for since, until in zip(ends, starts, strict=True):
+        match = _CONTINUED.search(text, since, until)
+        if match is not None:
+            return Difference(match.start(), _GOES_ON)
+    return None
+
+
 def unread(text: str, lexemes: Sequence[Lexeme]) -> Difference:
     """Why there are no tokens for these lexemes: mostly that one of them has no end."""
     telling = (n for n, lexeme in enumerate(lexemes) if lexeme[0] in (Kind.COMMENT, Kind.UNKNOWN))
@@ -165,7 +180,7 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
         comment = max(text.rfind(sign, before, token.start) for sign in ("--", "/*"))
         why = "a comment ends elsewhere to Spark than it seems to"
         if text.startswith("--", comment):
-            why = "a line comment that ends in a backslash goes on in the next line"
+            why = _GOES_ON
         return Difference(max(comment, before), why)
     kind, start, end = lexemes[at]
     shown = text[start : min(end, start + 40)]

@@ -13,7 +13,7 @@ from sqlglot import Token
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.dialect import DIALECT
-from sqlrewrite.sql.lex.agreement import Difference, difference, joined, spelled, unread
+from sqlrewrite.sql.lex.agreement import Difference, continued, difference, joined, spelled, unread
 from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes, plain
 
 _OF_THREAD = threading.local()
@@ -37,7 +37,7 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
     if tokens is not None and plain(text):
         return tokens, ()
     found = lexemes(text)
-    if tokens is not None and difference(text, tokens, found) is None:
+    if tokens is not None and _parted(text, tokens, found, 0, len(text)) is None:
         return tokens, ()
     tokens, differences = [], []
     start = line = 0
@@ -45,7 +45,10 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
         end = part[-1][2] if part[-1] != found[-1] else len(text)
         theirs = _tokenized(text[start:end])
         mine = [_shifted(it, start, line) for it in theirs or ()]
-        parted = unread(text, part) if theirs is None else difference(text, mine, part)
+        if theirs is None:
+            parted: Difference | None = unread(text, part)
+        else:
+            parted = _parted(text, mine, part, start, end)
         if parted is not None:
             differences.append(parted)
             mine = spelled(text, part)
@@ -53,6 +56,16 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
         line += text.count("\n", start, end)
         start = end
     return tokens, tuple(differences)
+
+
+def _parted(
+    text: str, tokens: Sequence[Token], found: Sequence[Lexeme], start: int, end: int
+) -> Difference | None:
+    """Where tokens and lexemes of a stretch of text part, or would behind an insertion."""
+    parted = difference(text, tokens, found)
+    if parted is None and text.find("\\", start, end) >= 0:
+        parted = continued(text, found, start, end)
+    return parted
 
 
 def _tokenized(text: str) -> list[Token] | None:
