@@ -37,6 +37,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.sql.scope",),
     ("sqlrewrite.sql.translate",),
     ("sqlrewrite.sql.relations",),
+    ("sqlrewrite.sql.understood",),
     ("sqlrewrite.sql.bind",),
     ("sqlrewrite.sql.table_definition",),
     ("sqlrewrite.sql.definitions",),

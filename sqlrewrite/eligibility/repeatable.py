@@ -50,7 +50,7 @@ def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iter
     for number in blocks:
         block = case.plan.blocks[number]
         yield from _of_functions(case.options, block.functions)
-        for unknown in block.unknowns:
+        for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
         yield from _of_sums(case.plan, block)
         if block.limit is not None and not total_order(case.plan, block):

@@ -261,8 +261,8 @@ class Block:
     by itself a conjunct of the WHERE of ``parent``, and ``negated`` that it stands under NOT.
     ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
     set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
-    understood, ``ctes`` the names visible in it; ``hinted`` says that a hint of its SELECT tells
-    the engine how to join.
+    understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
+    ``hinted`` says that a hint of its SELECT tells the engine how to join.
     """
 
     number: int
@@ -284,6 +284,7 @@ class Block:
     ctes: Mapping[str, int]
     in_view: bool
     hinted: bool = False
+    strange: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

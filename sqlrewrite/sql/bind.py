@@ -48,6 +48,7 @@ from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
+from sqlrewrite.sql.understood import plain, strange
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 _NO_CTES: Mapping[str, int] = {}
@@ -201,7 +202,7 @@ class Binder(RelationBinder):
         with_ = node.args.get("with_")
         if with_ is not None:
             scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
-        if any(node.args.get(key) for key in ("pivots", "match", "kind")):
+        if not isinstance(node, exp.Select) and not plain(node):
             return Unreadable("a query of a kind that is not understood"), ()
         match node:
             case exp.Select():
@@ -339,6 +340,7 @@ class Binder(RelationBinder):
                 ctes=outer.ctes,
                 in_view=self.in_view,
                 hinted=_hints_at_joins(node),
+                strange=tuple(strange(node, self.text)),
             )
         )
         outer.outer.extend(scope.outer)
