@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, names
-from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.results import result_of
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.signatures import Parameter, signature
 from sqlrewrite.plan.facts.types import Type, parse
@@ -228,10 +228,9 @@ def _analyzed(call: str, frame: DataFrame, on: bool, seen: Seen) -> None:
         expressions = plan.expressions()
         each = (expressions.apply(at) for at in range(expressions.size()))
         seen.deterministic = all(it.deterministic() for it in each)
-    fields = frame.schema.fields
-    whole = seen.kind == "generator"
-    kind = frame.schema.simpleString() if whole else fields[0].dataType.simpleString()
-    seen.types.append((call, on, kind))
+    schema = frame._jdf.schema()
+    kind = schema if seen.kind == "generator" else schema.fields()[0].dataType()
+    seen.types.append((call, on, kind.simpleString()))
 
 
 def _raised(spark: Spark, call: str, on: bool, seen: Seen) -> None:
@@ -340,6 +339,8 @@ def _judged_again(found: Function, seen: Seen) -> Iterator[tuple[str, str]]:
     others = {why for call, why in seen.again.items() if not re.search("double|float", call)}
     if found.again == "exact" and (others - {"same"} or of_floats == {"same"}):
         yield "again", f"exact, and seen: {seen.again}"
+    elif found.again == "order" and of_floats == {"order"} and others == {"same"}:
+        yield "again-", f"order, and seen of floats alone: {seen.again}"
     elif found.again != "exact":
         strongest = max(changes, key=AGAIN.index)
         if strongest != found.again:
@@ -373,7 +374,7 @@ def expected(found: Function, call: str, on: bool) -> Type | None:
     parts = [it.groups() for it in _ARGUMENT.finditer(inside)]
     types = tuple(parse(kind or ("string" if text else "int")) for kind, text, _ in parts)
     literals = tuple(text[1:-1] if text else number or None for _, text, number in parts)
-    return result(found.name, Arguments(types, World(ansi=on), literals))
+    return result_of(found, Arguments(types, World(ansi=on), literals))
 
 
 def judged(found: Function, seen: Seen) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import Function, function
 from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.results_nested import RULES as NESTED
 from sqlrewrite.plan.facts.results_plain import RULES as PLAIN
@@ -33,8 +33,11 @@ RULES: Mapping[str, Rule] = {**PLAIN, **NESTED}
 def result(name: str, call: Arguments) -> Argument:
     """The type of a call; of a generator a struct of its columns."""
     found = function(name)
-    if found is None:
-        return None
+    return None if found is None else result_of(found, call)
+
+
+def result_of(found: Function, call: Arguments) -> Argument:
+    """The type of a call of a function."""
     call = replace(call, types=tuple(map(_plain, call.types)))
     form = signature(found.signature)
     rule = RULES.get(form.result)

@@ -1,0 +1,80 @@
+"""What functions do is asked of the table alone: no module has a list of their names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlrewrite.plan.facts.functions import function, names
+
+PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
+
+# Types, units of time and words of the grammar that are functions' names too.
+WORDS = frozenset(
+    """
+    bigint binary boolean date decimal double float int smallint string time timestamp tinyint array
+    map struct year quarter month week day dayofyear hour minute second min window left right if any
+    some user filter collate get reduce replace
+    """.split()
+)
+
+# Lists of names that say nothing of what a function does, and why they are needed.
+ELSEWHERE = {
+    "plan/facts/results.py": "whose type spark.sql.timestampType decides",
+    "sql/dialect.py": "calls that the grammar gives a syntax of their own",
+    "sql/translate.py": "functions that are called without parentheses",
+    "sql/types/": "how the analyzer prints a call, as the name of a column",
+}
+
+FEW = 3
+"""So many names together are a list."""
+
+
+def _texts(node: ast.AST) -> list[str]:
+    """The words that a literal holds together."""
+    match node:
+        case ast.Set(elts=items) | ast.List(elts=items) | ast.Tuple(elts=items):
+            found = items
+        case ast.Dict(keys=keys):
+            found = [key for key in keys if key is not None]
+        case ast.MatchOr(patterns=patterns):
+            found = [it.value for it in patterns if isinstance(it, ast.MatchValue)]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
+            return text.split()
+        case _:
+            return []
+    return [it.value for it in found if isinstance(it, ast.Constant) and isinstance(it.value, str)]
+
+
+def _lists(path: Path) -> Iterator[list[str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        known = [it for text in _texts(node) if _is_function(it := text.lower())]
+        if len(known) >= FEW:
+            yield known
+
+
+def _is_function(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.kind not in ("operator", "syntax") and name not in WORDS
+
+
+def test_no_module_has_a_list_of_functions() -> None:
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        lists = list(_lists(path))
+        if lists and not any(name.startswith(it) for it in ELSEWHERE):
+            found[name] = lists
+    assert found == {}
+
+
+def test_each_exception_is_needed() -> None:
+    with_lists = [
+        path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if [*_lists(path)]
+    ]
+    assert [it for it in ELSEWHERE if not any(name.startswith(it) for name in with_lists)] == []
+
+
+def test_the_words_are_names_of_functions_too() -> None:
+    assert WORDS - {"week"} <= set(names())
