@@ -52,6 +52,12 @@ def quick(session: Any, **settings: str) -> Any:
     return session
 
 
+def release(session: Any) -> None:
+    """Lets tasks of this thread ask their own session again, whatever ``quick`` told them."""
+    for key in (*QUICK, "spark.sql.ansi.enabled"):
+        session.sparkContext.setLocalProperty(key, None)
+
+
 def understands(session: Any, sql: str) -> str:
     """Empty if Spark's parser and analyzer take the text, else the condition of the error."""
     try:
@@ -62,14 +68,16 @@ def understands(session: Any, sql: str) -> str:
 
 
 def answer(session: Any, sql: str) -> Answer:
-    """What the session answers; an error is an answer too."""
+    """What the session answers; an error is an answer too, without columns if the text is refused
+    before it runs."""
+    columns = ""
     try:
         frame = session._jsparkSession.sql(sql)
         columns = frame.schema().json()
         rows = frame.queryExecution().executedPlan().executeCollect()
         told = session._jvm.scala.runtime.ScalaRunTime.stringOf(rows)
     except Exception as error:
-        return Answer(condition=condition(error), error=str(error))
+        return Answer(columns, condition=condition(error), error=str(error))
     return Answer(columns, bag(told))
 
 

@@ -138,13 +138,15 @@ def referee(table: Table, seed: int, index: int, count: Count) -> None:
             count.refused += bool(refusal)
             count.refusals[refusal] += bool(refusal)
         return
-    refusal = understands(table.session, sql)
+    before = answer(table.session, sql)
+    refused = not before.columns
     if index % ASKED == 0:
         count.asked += 1
-        count.refused += bool(refusal)
-    if refusal:
+        count.refused += refused
+        count.refusals[before.condition] += refused
+    if refused:
         return
-    before, after = answer(table.session, sql), answer(table.session, result.sql)
+    after = answer(table.session, result.sql)
     count.rewritten += 1
     count.errors += bool(before.error)
     count.gone += gone(before, after)

@@ -41,6 +41,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.sql.catalogImplementation", "in-memory")
         .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")  # each runs once
+        .config("spark.buffer.pageSize", "1m")  # a sort takes one, and by default it is 64 MB
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
