@@ -78,6 +78,8 @@ PART = {
     "SELECT * FROM http://a": "http",
     "SELECT * FROM t@v1": "@v1",
     "SELECT a !> b FROM t": "!>",
+    "SELECT user-defined FROM t": "user",
+    "SELECT double\nprecision FROM t": "double",
     "SELECT a{b} FROM t": "{",
     "SELECT a FROM t WHERE b = $$c$$": "$$",
     "SELECT 'a FROM t": "'a",

@@ -37,6 +37,19 @@ _TYPES = {
 }
 _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _OPEN = "'\"`rR"
+# Of several words to Spark, too. Of others (DOUBLE PRECISION, USER-DEFINED) each is a name to it.
+_OF_WORDS = frozenset(
+    {
+        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.CLUSTER_BY),
+        *(TokenType.DISTRIBUTE_BY, TokenType.PARTITION_BY, TokenType.GROUPING_SETS),
+        *(TokenType.PRIMARY_KEY, TokenType.FOREIGN_KEY, TokenType.COMMAND),
+    }
+)
+_GLUED = tuple(
+    keyword.lower().replace("-", " ").split()
+    for keyword, kind in _KEYWORDS.items()
+    if re.fullmatch(r"\w+[ -]\w+", keyword) and kind not in _OF_WORDS
+)
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 
@@ -60,6 +73,12 @@ class Difference:
     offset: int
     why: str
     endless: bool = False
+
+
+def glued(text: str) -> bool:
+    """Whether sqlglot may make one token of two names: both are there."""
+    lowered = text.lower()
+    return any(first in lowered and second in lowered for first, second in _GLUED)
 
 
 def joined(text: str, tokens: list[Token]) -> list[Token]:
@@ -170,7 +189,7 @@ def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool
         return kind == Kind.HINT and Kind.HINT not in kinds[1:] and True not in ends[:-1]
     if expected is TokenType.HEX_STRING:
         return kinds == [Kind.NAME, Kind.STRING] and end == start + 1 == lexemes[1][1]
-    return expected not in _KINDS and set(kinds) == {Kind.NAME}
+    return expected in _OF_WORDS and set(kinds) == {Kind.NAME}
 
 
 def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) -> Difference:

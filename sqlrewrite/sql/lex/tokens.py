@@ -13,7 +13,15 @@ from sqlglot import Token
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.dialect import DIALECT
-from sqlrewrite.sql.lex.agreement import Difference, continued, difference, joined, spelled, unread
+from sqlrewrite.sql.lex.agreement import (
+    Difference,
+    continued,
+    difference,
+    glued,
+    joined,
+    spelled,
+    unread,
+)
 from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes, plain
 
 _OF_THREAD = threading.local()
@@ -34,7 +42,7 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
     """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
     does, at most once a statement. Raises nothing."""
     tokens = _tokenized(text)
-    if tokens is not None and plain(text):
+    if tokens is not None and plain(text) and not glued(text):
         return tokens, ()
     found = lexemes(text)
     if tokens is not None and _parted(text, tokens, found, 0, len(text)) is None:
