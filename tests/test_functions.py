@@ -81,6 +81,14 @@ def _copied(condition: str, functions: dict[str, str] | None = None) -> bool:
         ("make_date(d.year, 2, 30) = DATE '2024-01-01'", False),
         ("nvl(d.name, 'x') = 'A'", True),
         ("db.upper(d.name) = 'A'", False),
+        ("d.year > 1200 + 11", True),
+        ("d.year > 2147483647 + 1", False),
+        ("d.year % 0 = 1", False),
+        ("d.year > 7 % 2", True),
+        ("d.year > 7 % 0", False),
+        ("year(d.at) > 2000", True),
+        ("d.name LIKE 'a%'", True),
+        ("year(d.name) > 2000", False),
     ],
 )
 def test_a_condition_is_copied_only_if_it_cannot_raise(condition: str, copied: bool) -> None:

@@ -195,10 +195,13 @@ def _unescaped(args: Args) -> bool:
 
 
 def _small(args: Args) -> bool:
-    """Numbers so small that no sum or product of them overflows; a literal moves a literal day."""
+    """Constants of so few digits that no sum or product of them overflows."""
     nodes = [node for arg in args for node in walk(arg)]
-    plain = all(isinstance(it, Literal) and it.kind in ("number", "typed") for it in nodes)
-    return plain and sum(len(it.text) for it in nodes if isinstance(it, Literal)) <= 4 * _DIGITS
+    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal) and it.kind == "number")
+    return digits <= _DIGITS and all(
+        isinstance(it, Literal) or (isinstance(it, Call) and it.name in ("+", "-", "*"))
+        for it in nodes
+    )
 
 
 def _divisor(args: Args) -> bool:
