@@ -150,7 +150,7 @@ def statements(
             differences.popleft()  # where no statement is left
         parts = bool(differences) and differences[0].offset < piece.until
         parted = differences.popleft() if parts else None
-        if len(tokens) > 1 and tokens[0].token_type is TokenType.BEGIN:
+        if _begins_script(tokens):
             script = Failure(start, "a SQL script is not supported, nor what follows it", True)
         if script is not None:
             failure = replace(script, offset=start)
@@ -172,6 +172,13 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
     return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
+
+
+def _begins_script(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is BEGIN …, or label: BEGIN …, of a script."""
+    labelled = len(tokens) > 1 and tokens[1].token_type is TokenType.COLON
+    body = tokens[2:] if labelled else tokens
+    return len(body) > 1 and body[0].token_type is TokenType.BEGIN
 
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
