@@ -105,7 +105,7 @@ def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
     yield from of_expression(case.options, expression)
     for node in walk(expression):
         if not total(case, node):
-            yield GUARDS, f"{_shown(node)} can raise an error"
+            yield GUARDS, f"{shown(node)} can raise an error"
         match node:
             case Unknown(reason=reason):
                 yield DETERMINISM, reason
@@ -131,7 +131,7 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
     )
 
 
-def _shown(node: Expression) -> str:
+def shown(node: Expression) -> str:
     match node:
         case Call(name=name):
             plain = name.isidentifier() or is_template(name)

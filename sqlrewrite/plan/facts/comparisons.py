@@ -37,8 +37,9 @@ from sqlrewrite.plan.facts.types import (
 MODES = (False, True)
 """Without ANSI mode, and with it."""
 
-# A day is compared as its first moment; a moment here and one in no zone are not in one order.
-_DAYS = ({"date", "timestamp"}, {"date", "timestamp_ntz"})
+# A day is compared as its first moment. With TIMESTAMP_NTZ a day meets too, but in no array; and
+# moments in a zone and in none are not in one order.
+_DAYS = {"date", "timestamp"}
 
 FLOATING = (FLOAT, DOUBLE)
 
@@ -62,11 +63,13 @@ def alike(one: Type, other: Type) -> bool:
     """Whether ``=``, IN, array_contains and the order all compare values of two types as values of
     one and the same type, in both modes."""
     families = {family(one), family(other)}
-    if None in families or (len(families) > 1 and families not in _DAYS):
+    if None in families or (len(families) > 1 and families != _DAYS):
         return False
     one, other = read_as(one), read_as(other)
     met = {meet(one, other, ansi) for meet in _MEETINGS for ansi in MODES}
-    return len(met) == 1 and None not in met
+    at = met.pop()
+    # array_contains casts no array of keys where a key could become NULL (Cast.forceNullable).
+    return not met and at is not None and exact(one, at) and exact(other, at)
 
 
 @lru_cache(maxsize=4096)
@@ -82,7 +85,7 @@ def exact(given: Type, wanted: Type) -> bool:
         return holds(as_decimal(wanted), as_decimal(given))
     if given.name == wanted.name == "time":
         return given.numbers <= wanted.numbers
-    return given == DATE and wanted in (TIMESTAMP, TIMESTAMP_NTZ)
+    return (given, wanted) == (DATE, TIMESTAMP)
 
 
 def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
