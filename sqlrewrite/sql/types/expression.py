@@ -44,6 +44,7 @@ from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 
 _SHIFTS = frozenset({"<<", ">>", ">>>"})
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
+_COMPARED = _COMPARISONS | {"<>"}
 
 
 def typed(it: Expr, scope: Scope) -> Typed:
@@ -181,7 +182,7 @@ def _operation(it: Operation, scope: Scope) -> Typed:
     parts = [typed(part, scope) for part in it.operands]
     if operator in ("AND", "OR"):
         return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
-    if operator in _COMPARISONS and _folded(*parts):
+    if operator in _COMPARED and _folded(operator, *parts):
         return Typed(None, types.BOOLEAN)
     if operator in _COMPARISONS:
         return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
@@ -199,7 +200,7 @@ def _operation(it: Operation, scope: Scope) -> Typed:
     return _binary(operator, *parts, scope=scope)
 
 
-def _folded(one: Typed, other: Typed) -> bool:
+def _folded(operator: str, one: Typed, other: Typed) -> bool:
     """Whether the analyzer puts another comparison in the place of one: of an integer with a
     written decimal (``DecimalPrecision``), of a boolean with a written number
     (``BooleanEquality``)."""
@@ -211,7 +212,7 @@ def _folded(one: Typed, other: Typed) -> bool:
         if kind is None or kind == types.BOOLEAN:
             return True
         if isinstance(literal.constant, Decimal) and is_integral(kind):
-            return True
+            return operator not in ("=", "<=>", "<>")
     return False
 
 
@@ -341,6 +342,8 @@ def _case(it: Case, scope: Scope) -> Typed:
     form, parts, results = "CASE", [], []
     for condition, result in it.branches:
         when, then = typed(condition, scope), typed(result, scope)
+        if operand is not None and _folded("=", operand, when):
+            when = replace(when, text=None)
         form += " WHEN {} THEN {}" if operand is None else " WHEN ({} = {}) THEN {}"
         parts += [when, then] if operand is None else [operand, when, then]
         results.append(then)
