@@ -249,14 +249,14 @@ def merged(join: Join, name: str, span: Span | None = None) -> Expression | None
     """The column that stands for both of a name in USING: the left one, but for a RIGHT JOIN the
     right one, and for a FULL JOIN whichever is not NULL. None where it is not known."""
     ours, theirs = key(join.left, name, span), key(join.right, name, span)
-    if ours is None or theirs is None or not join.settled:
+    if not join.settled:
         return None
     match join.declared:
         case JoinType.RIGHT:
             return theirs
         case JoinType.INNER | JoinType.LEFT | JoinType.SEMI | JoinType.ANTI:
             return ours
-        case JoinType.FULL:
+        case JoinType.FULL if ours is not None and theirs is not None:
             return Unknown("a column merged by a FULL join", (ours, theirs))
         case _:
             return None
@@ -264,11 +264,17 @@ def merged(join: Join, name: str, span: Span | None = None) -> Expression | None
 
 def key(side: Node, name: str, span: Span | None = None) -> Expression | None:
     """The column of one side of a join that a name in USING means; None where it is not known.
-    Spark takes the first of several without a word; here they are not told apart."""
+    Spark takes the first of several without a word: one of a relation before it would do."""
     found = find(side, name, span)
-    if len(found) == 1 and not any(map(_may_have_more, visible(side))):
-        return found[0]
-    return None
+    if len(found) != 1:
+        return None
+    (ref,) = found
+    for leaf in visible(side):
+        if _may_have_more(leaf):
+            return None
+        if isinstance(ref, ColumnRef) and leaf.relation == ref.relation:
+            break
+    return ref
 
 
 Named = tuple[str, Expression]
@@ -284,7 +290,7 @@ def star(node: Node | None) -> list[Named] | None:
             found: list[Named] = []
             for shared in using:
                 both = merged(node, shared)
-                if both is None:
+                if both is None or not all(key(side, shared) for side in (left, right)):
                     return None
                 found.append((shared, both))
             for side in [left] if kind in _LEFT_ONLY else [left, right]:
