@@ -395,6 +395,9 @@ def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
 def type_name(node: exp.Expr) -> str:
     """A type as Spark writes it, lower case: ``int``, ``decimal(7,2)``, ``char(5)``."""
     plain = str(node.this.value) if hasattr(node.this, "value") else str(node.this)
+    collation = node.args.get("collate")
+    if collation is not None and collation.name.lower() != "utf8_binary":
+        return f"string collate {collation.name.lower()}"
     if not node.expressions:
         return _TYPE_NAMES.get(plain, plain.lower())
     if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
