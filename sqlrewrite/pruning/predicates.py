@@ -16,7 +16,7 @@ from itertools import count
 from sqlrewrite.eligibility.case import Case
 from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import MARKER
+from sqlrewrite.model import MARKER, Span
 from sqlrewrite.options import NotAskedError
 from sqlrewrite.plan.columns import arithmetic, column_names
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
@@ -321,12 +321,13 @@ def _fact(case: Case, anchors: Anchors, style: Style) -> str:
     if not pair.fact_plain:
         tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
         around = arithmetic(case.plan, pair.fact_side.expression)
-        if around is None:
-            return anchors.copy(tokens)
-        column = style.word(around.column)
-        spans = [ref.span for ref in columns(pair.fact_side.expression) if ref.span is not None]
-        casts = {span: column.format(anchors.copy(anchors.covering(span))) for span in spans}
-        return style.word(around.whole).format(anchors.copy(tokens, casts))
+        whole, column = ("{}", "{}") if around is None else (around.whole, around.column)
+        clear = {
+            ref.span: style.word(column).format(_clear(case, ref, ref.span, anchors))
+            for ref in columns(pair.fact_side.expression)
+            if ref.span is not None
+        }
+        return style.word(whole).format(anchors.copy(tokens, clear))
     source = case.target_block.source
     same = pair.fact.relation == pair.target.relation
     if same and pair.fact.span is not None:
@@ -339,6 +340,15 @@ def _fact(case: Case, anchors: Anchors, style: Style) -> str:
         column = quoted(_declared(pair.target, pair.target_column))
     alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def _clear(case: Case, ref: ColumnRef, span: Span, anchors: Anchors) -> str:
+    """A column of the fact in the author's expression. Written without its table in an ON, it is
+    clear in WHERE only where no relation joined later has the name."""
+    written = anchors.copy(anchors.covering(span))
+    if written != _spelled(ref, anchors) or _alone(case.target_block.source, ref.name):
+        return written
+    return f"{quoted(case.pair.target.alias)}.{written}"
 
 
 def _unnamed(target: Relation) -> bool:
