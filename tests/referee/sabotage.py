@@ -6,7 +6,8 @@ same when read twice, that it is an aggregate or makes rows). A case of ``fixtur
 golden is no longer what the rewriter makes of it; a case of ``tests/rule_cases.py`` likewise, whose
 rows DuckDB compares. ``python -m tests.referee.sabotage`` looks for a
 case for every switch and prints a line each, with ``-`` where no case notices: then it is not
-needed or not tested. ``witnesses.tsv`` is that table; a test holds it.
+needed or not tested. ``witnesses.tsv`` is that table; a test holds it. ``--spark``
+asks Spark about each flag of a function that is turned round.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.eligibility import RULES
 from sqlrewrite.eligibility.join_type import LEGAL, Place
@@ -161,12 +163,34 @@ def recorded() -> dict[str, str]:
     return {switch: case for switch, case, *_ in rows}
 
 
-def main() -> int:
-    """Prints the table."""
+def contradicted(session: Any) -> Iterator[tuple[str, bool]]:
+    """Each flag of a function, and whether Spark contradicts the row without it."""
+    spark = asked.Spark(session)
+    flags = {"raises": "never", "nulls": "all", "again": "same"}
+    for name in functions.names():
+        found = functions.function(name)
+        assert found is not None
+        seen = asked.look(spark, found)
+        before = asked.judged(found, seen)
+        for flag, safe in flags.items():
+            if getattr(found, flag) != safe:
+                turned = replace(found, unless="", **{flag: safe})
+                after = asked.judged(turned, seen)
+                yield f"function {name} {flag}", any(one not in before for one in after)
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the table; with ``--spark`` what Spark says of the functions."""
+    if "--spark" in arguments:
+        from pyspark.sql import SparkSession
+
+        for name, found in contradicted(SparkSession.builder.master("local[2]").getOrCreate()):
+            print(f"{name}\t{found}", flush=True)
+        return 0
     for switch in switches():
         print(f"{switch.name}\t{witness(switch)}", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
