@@ -84,7 +84,7 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
     if pattern in ("any", "string", "text"):
         return True
     kind = _kind(plan, arg)
-    if kind == _NULL:
+    if kind in (_NULL, pattern):  # boolean, of which IN and EXISTS are
         return True
     if pattern in ("date", "timestamp"):
         return kind in ("datetime", _OTHER) or (
