@@ -191,7 +191,8 @@ def _expression(args: Args) -> bool:
 
 def _unescaped(args: Args) -> bool:
     """A LIKE pattern without a backslash, after which not every character may stand."""
-    return all(isinstance(arg, Literal) and "\\" not in arg.text for arg in args[1:])
+    plain = all(isinstance(arg, Literal) and "\\" not in arg.text for arg in args[1:])
+    return plain and len(args) == 2  # no other character escapes
 
 
 def _small(args: Args) -> bool:
