@@ -169,7 +169,9 @@ def _constant(expression: Expression) -> bool:
 
 Args = tuple[Expression, ...]
 
-_LETTERS = re.compile(r"(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+")
+_LETTERS = re.compile(
+    r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
+)
 _EXPRESSION = re.compile(r"(?:[\w ,:;/@#%&=!~<>'\"-]|\.[*+?]?|\^|\$|\|)*")
 
 
