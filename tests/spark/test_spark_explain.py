@@ -281,7 +281,7 @@ def test_what_is_no_plan() -> None:
         ("SET a = b", Kind.SESSION, None),
         ("DELETE FROM t", Kind.OTHER, None),
         ("{{ x }}", Kind.OTHER, None),
-        ("CREATE TEMPORARY FUNCTION f AS 'x'", Kind.OTHER, None),
+        ("CREATE TEMPORARY FUNCTION f AS 'x'", Kind.SESSION, None),
     ],
 )
 def test_what_running_a_statement_does(text: str, kind: Kind, endless: str | None) -> None:
