@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
+from functools import cache
 
 
 class Kind(IntEnum):
@@ -39,8 +40,7 @@ _SUFFIX = r"(?:[bB][dD]|[dDfF])?"
 # beyond ASCII, `http://…`, a comment in a comment, and what does not end are odd. A number with a
 # point is none before a letter, a digit or a line below (`ſ` counts as S, `ı` as I); one without is
 # the beginning of a name.
-_LEXEME = re.compile(
-    rf"""
+_LEXEME = rf"""
     (?: [ \t\n\f\r\v\u00A0\u1680\u2000-\u200A\u2028\u202F\u205F\u3000]++
       | --(?:\\\n|[^\r\n])*+\r?\n?
       | /\*(?!\+)[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/
@@ -59,9 +59,7 @@ _LEXEME = re.compile(
       | ( . )
       | \Z
     )
-    """,
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
+    """
 
 # What leaves no doubt, to Spark or any other lexer: most texts are nothing else, and this tells it
 # in a seventh of the time.
@@ -88,13 +86,19 @@ _NUMBER = re.compile(rf"[0-9]+(?:[lLsSyYſ]|(?:[eE][0-9]+)?{_SUFFIX})", re.ASCII
 _LINK_SIGNS = frozenset("/-.?=&#%")
 
 
+@cache
+def _lexeme() -> re.Pattern[str]:
+    """``_LEXEME``, compiled for the first text that is not plain: it takes some milliseconds."""
+    return re.compile(_LEXEME, re.VERBOSE | re.DOTALL | re.ASCII)
+
+
 def lexemes(text: str) -> list[Lexeme]:
     """The lexemes of a text: without white space and comments, of which only one without its end
     is told. Raises nothing."""
     found: list[Lexeme] = []
     at = 0
     while at < len(text):
-        for match in _LEXEME.finditer(text, at):
+        for match in _lexeme().finditer(text, at):
             kind = match.lastindex
             if kind is None:
                 return found
