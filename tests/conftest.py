@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+ON_SPARK = (
+    "tests/spark/",
+    "tests/referee/",
+    "tests/test_rules_needed.py::test_switched_off_spark",
+)
+"""How the names of the tests begin that need a Spark."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -12,13 +20,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="write fixtures' goldens anew")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With ``-n 2 --dist loadgroup`` one process takes all tests on Spark, so that one Spark is up,
-    and the other process the rest."""
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``-n 2`` one process takes all tests on Spark, so that one Spark is up, and the other
+    process the rest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByEngine(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if nodeid.startswith(ON_SPARK) else nodeid
+
+    return ByEngine(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

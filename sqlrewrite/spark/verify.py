@@ -133,8 +133,21 @@ def verify_text(
             if how.sample is None:
                 keep(_Verifying(session, asked, how, over).done())
                 continue
-            with sampled(session, asked, catalog, how.sample) as (smaller, taken):
-                keep(_Verifying(session, smaller, how, over, taken).done())
+            try:
+                with sampled(session, asked, catalog, how.sample) as (smaller, taken):
+                    keep(_Verifying(session, smaller, how, over, taken).done())
+            except SparkGoneError:
+                raise
+            except SparkError as error:
+                raise SparkError(_hinted(session, str(error))) from error
+
+
+def _hinted(session: Session, error: str) -> str:
+    """Says what to do where a table is missing because no Spark that has it was named."""
+    if not session.target.embedded or "_NOT_FOUND]" not in error:
+        return error
+    hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
+    return f"{error}\n{hint}metastore of your own)"
 
 
 @dataclass(slots=True)
@@ -182,7 +195,7 @@ class _Verifying:
             seconds_before=tuple(before.seconds),
             seconds_after=tuple(after.seconds),
             sample=self.sample,
-            error=self._hinted(error),
+            error=_hinted(self.session, error),
         )
 
     # Time, and what is read
@@ -200,7 +213,7 @@ class _Verifying:
 
     def _run(self, side: _Side) -> None:
         try:
-            with spark_errors(""):
+            with spark_errors(self.pair.place):
                 frame = self.session.spark.sql(side.text)
                 side.columns = columns(frame)
                 start = time.perf_counter()
@@ -213,27 +226,24 @@ class _Verifying:
         except SparkError as error:
             if self.over():
                 raise
-            side.error = str(error).removeprefix(": ")
+            side.error = self._placeless(error)
 
-    def _hinted(self, error: str) -> str:
-        """Says what to do where a table is missing because no Spark that has it was named."""
-        if not self.session.target.embedded or "_NOT_FOUND]" not in error:
-            return error
-        hint = "this Spark of our own has no tables: give --master or --remote (or --conf, for a "
-        return f"{error}\n{hint}metastore of your own)"
+    def _placeless(self, error: SparkError) -> str:
+        """An error as a line below its statement's place, which a report has named already."""
+        return str(error).removeprefix(f"{self.pair.place}: ")
 
     # The rows
 
     def _compared(self) -> tuple[Outcome, Comparison | None, str]:
         try:
-            with spark_errors("the rows cannot be compared"):
+            with spark_errors(f"{self.pair.place}: the rows cannot be compared"):
                 return *self._judged(), ""
         except SparkGoneError:
             raise
         except SparkError as error:
             if self.over():
                 raise
-            return Outcome.FAILED, None, str(error)
+            return Outcome.FAILED, None, self._placeless(error)
 
     def _judged(self) -> tuple[Outcome, Comparison]:
         def both(old: str, new: str) -> Comparison:

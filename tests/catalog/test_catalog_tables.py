@@ -39,7 +39,6 @@ def table(catalog: Catalog, name: str = "t") -> Table:
         ("DEC(7)", "decimal(7,0)"),
         ("NUMERIC(7, 2)", "decimal(7,2)"),
         ("REAL", "float"),
-        ("DOUBLE PRECISION", "double"),
         ("BOOLEAN", "boolean"),
         ("DATE", "date"),
         ("TIMESTAMP", "timestamp"),

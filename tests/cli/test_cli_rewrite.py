@@ -350,7 +350,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
     reach = {"when": "eligible", "depth": 3, "through_facts": False}
-    reach |= {"key_limit": None, "limits": Limits(), "resolve": not_asked}
+    reach |= {"key_limit": None, "limits": Limits(), "resolve": not_asked, "functions": {}}
     assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
     assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
 

@@ -158,7 +158,8 @@ def test_a_table_that_is_only_in_the_catalog(spark: SparkSession, tmp_path: Path
     args = ["verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql")]
     for sample in ([], ["--sample", "4"]):
         done = CliRunner().invoke(program, [*args, *sample], catch_exceptions=False)
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert "[TABLE_OR_VIEW_NOT_FOUND]" in done.stderr
-        assert "never_made" in done.stderr
-        assert "give --master or --remote" in done.stderr
+        assert done.exit_code == 2
+        told = done.stderr if sample else done.stdout  # no sample can be taken of it, at all
+        assert "[TABLE_OR_VIEW_NOT_FOUND]" in told
+        assert "never_made" in told
+        assert "give --master or --remote" in told
