@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.eligibility.case import Case, Judgement, called, passed
 from sqlrewrite.eligibility.key_types import TYPES, unlike
-from sqlrewrite.eligibility.raising import total
+from sqlrewrite.eligibility.raising import raising_below, total
 from sqlrewrite.eligibility.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -117,6 +117,10 @@ def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ColumnRef(span=None):
                 yield NO_TEXT, "a column that the text does not name"
+            case ColumnRef():
+                culprit = raising_below(case, node)
+                if culprit is not None:
+                    yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
             case _:
                 pass
 

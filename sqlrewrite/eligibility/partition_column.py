@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.conditions import GUARDS, of_value, shown
-from sqlrewrite.eligibility.raising import total
-from sqlrewrite.plan.columns import arithmetic, column_names
-from sqlrewrite.plan.expressions import Call, Cast, Expression, columns, walk
+from sqlrewrite.eligibility.raising import raising_below
+from sqlrewrite.plan.columns import arithmetic
+from sqlrewrite.plan.expressions import Expression, columns
 from sqlrewrite.plan.joins import extended
-from sqlrewrite.plan.nodes import CteReference, Derived, Opaque, numbers
+from sqlrewrite.plan.nodes import Opaque, numbers
 from sqlrewrite.plan.nulls import null_from
 
 
@@ -72,27 +72,10 @@ def judge_key(case: Case) -> Judgement:
 def _raising_inside(case: Case) -> str | None:
     """Why the key that a derived table computes may not be computed again: the predicate may ask it
     for rows that the query has filtered out before."""
-    dimension, key = case.pair.dimension, case.pair.key.name
-    names = column_names(dimension)
-    if not isinstance(dimension, Derived | CteReference) or names is None or key not in names:
+    culprit = raising_below(case, case.pair.key)
+    if culprit is None:
         return None
-    for number in dimension.query.top:
-        outputs = case.plan.blocks[number].outputs
-        if len(outputs) != len(names):
-            continue
-        nodes = walk(outputs[names.index(key)].expression)
-        computed = (it for it in nodes if isinstance(it, Cast) or _scalar(case, it))
-        culprit = next((node for node in computed if not total(case, node)), None)
-        if culprit is not None:
-            return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
-    return None
-
-
-def _scalar(case: Case, node: Expression) -> bool:
-    """Whether a node is a function or operator of a row; one of many rows is computed from them
-    all, in either reading."""
-    found = case.options.function(node.name) if isinstance(node, Call) else None
-    return found is not None and found.kind in ("operator", "scalar")
+    return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
 
 
 def _unfit(case: Case, expression: Expression) -> str | None:

@@ -14,10 +14,11 @@ from datetime import date, datetime
 from functools import partial
 
 from sqlrewrite.eligibility.case import Case
-from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.columns import column_names, type_of
 from sqlrewrite.plan.expressions import (
     Call,
     Cast,
+    ColumnRef,
     Expression,
     Literal,
     Parameter,
@@ -30,7 +31,7 @@ from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, TIMESTAMP, Type, parse, valued
-from sqlrewrite.plan.nodes import Output, Plan, Query
+from sqlrewrite.plan.nodes import CteReference, Derived, Output, Plan, Query
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -58,6 +59,35 @@ def total(case: Case, node: Expression) -> bool:
             return comparable(case.plan, (operand, *found_there))
         case _:
             return True
+
+
+def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
+    """What can raise an error in what derived tables, CTEs and views compute for a column; None
+    where nothing can, or where the column is one of a table."""
+    relation = case.plan.relations[ref.relation]
+    if not isinstance(relation, Derived | CteReference):
+        return None
+    names = column_names(relation)
+    if names is None or ref.name not in names:
+        return None
+    for number in relation.query.top:
+        outputs = case.plan.blocks[number].outputs
+        if len(outputs) != len(names):
+            continue
+        for node in walk(outputs[names.index(ref.name)].expression):
+            inner = raising_below(case, node) if isinstance(node, ColumnRef) else None
+            if inner is not None:
+                return inner
+            if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
+                return node
+    return None
+
+
+def _of_a_row(case: Case, node: Expression) -> bool:
+    """Whether a node is a function or operator of a row; one of many rows is computed from them
+    all, in either reading."""
+    found = case.options.function(node.name) if isinstance(node, Call) else None
+    return found is not None and found.kind in ("operator", "scalar")
 
 
 def _total(plan: Plan, found: Function, call: Call) -> bool:
