@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlrewrite.eligibility.case import Case, Judgement, failed, passed
 from sqlrewrite.eligibility.conditions import GUARDS, of_value, shown
-from sqlrewrite.eligibility.raising import raising_below
-from sqlrewrite.plan.columns import arithmetic
+from sqlrewrite.eligibility.raising import raising_below, raising_in
+from sqlrewrite.plan.columns import arithmetic, computed_as
 from sqlrewrite.plan.expressions import Expression, columns
 from sqlrewrite.plan.joins import extended
-from sqlrewrite.plan.nodes import Opaque, numbers
+from sqlrewrite.plan.nodes import Derived, Opaque, numbers
 from sqlrewrite.plan.nulls import null_from
 
 
@@ -73,9 +73,31 @@ def _raising_inside(case: Case) -> str | None:
     """Why the key that a derived table computes may not be computed again: the predicate may ask it
     for rows that the query has filtered out before."""
     culprit = raising_below(case, case.pair.key)
-    if culprit is None:
+    if culprit is None or _written_anew(case):
         return None
     return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
+
+
+def _written_anew(case: Case) -> bool:
+    """Whether the key query, which repeats a derived table's text, writes what computes the key in
+    a form that raises no error (``plan/facts/arithmetic.py``)."""
+    dimension, plan = case.pair.dimension, case.plan
+    if not isinstance(dimension, Derived) or dimension.anchor is None:
+        return False
+    blocks = [plan.blocks[number] for number in dimension.query.top]
+    if any(block.aggregate is not None or block.distinct for block in blocks):
+        return False  # GROUP BY may name the expression, too, and so may ORDER BY
+    return all(
+        raising_in(case, expression) is None
+        or (
+            arithmetic(plan, expression) is not None
+            and all(
+                ref.span is not None and raising_below(case, ref) is None
+                for ref in columns(expression)
+            )
+        )
+        for expression in computed_as(plan, case.pair.key)
+    )
 
 
 def _unfit(case: Case, expression: Expression) -> str | None:

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from functools import partial
 
 from sqlrewrite.eligibility.case import Case
-from sqlrewrite.plan.columns import column_names, type_of
+from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import (
     Call,
     Cast,
@@ -31,7 +31,7 @@ from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, TIMESTAMP, Type, parse, valued
-from sqlrewrite.plan.nodes import CteReference, Derived, Output, Plan, Query
+from sqlrewrite.plan.nodes import Output, Plan, Query
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -64,22 +64,21 @@ def total(case: Case, node: Expression) -> bool:
 def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
     """What can raise an error in what derived tables, CTEs and views compute for a column; None
     where nothing can, or where the column is one of a table."""
-    relation = case.plan.relations[ref.relation]
-    if not isinstance(relation, Derived | CteReference):
-        return None
-    names = column_names(relation)
-    if names is None or ref.name not in names:
-        return None
-    for number in relation.query.top:
-        outputs = case.plan.blocks[number].outputs
-        if len(outputs) != len(names):
-            continue
-        for node in walk(outputs[names.index(ref.name)].expression):
-            inner = raising_below(case, node) if isinstance(node, ColumnRef) else None
-            if inner is not None:
-                return inner
-            if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
-                return node
+    for expression in computed_as(case.plan, ref):
+        culprit = raising_in(case, expression)
+        if culprit is not None:
+            return culprit
+    return None
+
+
+def raising_in(case: Case, expression: Expression) -> Expression | None:
+    """What can raise an error in an expression, or below the columns in it."""
+    for node in walk(expression):
+        inner = raising_below(case, node) if isinstance(node, ColumnRef) else None
+        if inner is not None:
+            return inner
+        if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
+            return node
     return None
 
 

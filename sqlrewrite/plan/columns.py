@@ -54,6 +54,20 @@ def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
             return columns
 
 
+def computed_as(plan: Plan, ref: ColumnRef) -> tuple[Expression, ...]:
+    """What each block at the top of a derived table, CTE or view computes for a column of it; empty
+    for a table's column, and where the columns are not all known."""
+    relation = plan.relations[ref.relation]
+    if not isinstance(relation, Derived | CteReference):
+        return ()
+    names = column_names(relation)
+    if names is None or ref.name not in names:
+        return ()
+    shown = [plan.blocks[number].outputs for number in relation.query.top]
+    place = names.index(ref.name)
+    return tuple(found[place].expression for found in shown if len(found) == len(names))
+
+
 def column_type(plan: Plan, ref: ColumnRef) -> str | None:
     """The Spark type of a column as text, or None where it is not known for sure."""
     return expression_type(plan, ref)

@@ -9,7 +9,7 @@ an alias that occurs nowhere in the statement, so that none can be taken for ano
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import count
 
@@ -18,8 +18,9 @@ from sqlrewrite.eligibility.form import chosen, is_constant, repeats_keys
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.model import MARKER, Span
 from sqlrewrite.options import NotAskedError
-from sqlrewrite.plan.columns import arithmetic, column_names
+from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
+from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
 from sqlrewrite.pruning.candidates import Side
 from sqlrewrite.pruning.literals import Bound, literal
@@ -138,8 +139,11 @@ class _KeyQueries:
             return f"({writer.union(cases, wrapped, hint=hint)})"
         first = cases[0]
         values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
-        dimension = first.pair.dimension
-        return f"({writer.query(dimension, values, first.kept, hint=hint, distinct=distinct)})"
+        source = writer.source(cases)
+        query = writer.query(
+            first.pair.dimension, values, first.kept, source=source, hint=hint, distinct=distinct
+        )
+        return f"({query})"
 
 
 def _literals(cases: Sequence[Case], queries: _KeyQueries) -> list[Predicate]:
@@ -208,16 +212,18 @@ class _Writer:
         values: Sequence[Value],
         found: Sequence[Restriction],
         *,
+        source: str | None = None,
         hint: bool = False,
         distinct: bool = False,
     ) -> str:
-        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses."""
+        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
+        relation's text where it is not simply what the author wrote."""
         alias, word = self.alias(relation), self.style.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
         query = (
             f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
-            f"{_source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
+            f"{source or _source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
         )
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
         if conditions:
@@ -233,7 +239,8 @@ class _Writer:
         keys: list[str] = []
         for case in cases:
             value = self.value(case.pair.key_side, case, "{}" if keys else named)
-            keys.append(self.query(case.pair.dimension, [value], case.kept))
+            source = self.source([case])
+            keys.append(self.query(case.pair.dimension, [value], case.kept, source=source))
         alias = self.unused("q", set())
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         all_of_them = f" {word('UNION ALL')} ".join(keys)
@@ -241,6 +248,31 @@ class _Writer:
             f"{word('SELECT')} {broadcast}{wrapped.format(f'{alias}.{column}')} {word('FROM')} "
             f"({all_of_them}) {word('AS')} {alias}"
         )
+
+    def source(self, cases: Sequence[Case]) -> str:
+        """The dimension's text, in which sums that a derived table computes for a key are written
+        so that they raise no error."""
+        anew: dict[Span, str] = {}
+        for case in cases:
+            for expression in computed_as(case.plan, case.pair.key):
+                around = arithmetic(case.plan, expression)
+                if around is not None and isinstance(case.pair.dimension, Derived):
+                    anew |= self.wrapping(expression, around)
+        return _source(cases[0].pair.dimension, self.anchors, anew)
+
+    def wrapping(self, expression: Expression, around: Wrapping) -> dict[Span, str]:
+        """The text of a sum in a SELECT list and, for it, one that wraps around."""
+        spans = [ref.span for ref in columns(expression)]
+        if not spans or spans[0] is None:
+            raise AnchorError("a sum that the text does not have")
+        tokens = self.anchors.sum_around(spans[0].start)
+        cast, whole = self.style.word(around.column), self.style.word(around.whole)
+        replaced = {
+            span: cast.format(self.anchors.copy(self.anchors.covering(span)))
+            for span in spans
+            if span is not None
+        }
+        return {self.anchors.span(tokens): whole.format(self.anchors.copy(tokens, replaced))}
 
     def value(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key, as a column or as the author's own text of an expression."""
@@ -373,12 +405,12 @@ def _declared(relation: object, name: str) -> str:
     return name
 
 
-def _source(relation: Relation, anchors: Anchors) -> str:
+def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
     match relation:
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
-            return anchors.copy(anchors.parenthesised(anchor))
+            return anchors.copy(anchors.parenthesised(anchor), anew)
         case _:
             raise AnchorError("a relation that has no text to repeat")
 

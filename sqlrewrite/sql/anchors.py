@@ -39,6 +39,12 @@ _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
+_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER})
+_IN_SUM = _OPERANDS | {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.DOT}
+_BEFORE_ITEM = frozenset({TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA})
+_BEHIND_ITEM = _OPERANDS | {TokenType.ALIAS, TokenType.COMMA, TokenType.FROM}
+
+
 class AnchorError(Exception):
     """The text around a place is not of the form that the tree promised."""
 
@@ -242,6 +248,28 @@ class Anchors:
         starts = (condition.start, *(end + 1 for end in ends))
         return [Range(s, e) for s, e in zip(starts, (*ends, condition.end), strict=True)]
 
+    def sum_around(self, inside: int) -> Range:
+        """The sum or product in a SELECT list, of columns and numbers, that the token at an offset
+        stands in, without the alias behind it."""
+        index = self.index(inside)
+        start = index
+        while self.kind(start - 1) in _IN_SUM:
+            start -= 1
+        select = self.kind(start - 1)
+        end = index + 1
+        while self.kind(end) in _IN_SUM and self._continues(end):
+            end += 1
+        behind = self.kind(end)
+        if select not in _BEFORE_ITEM or behind not in _BEHIND_ITEM:
+            raise AnchorError("not an item of a SELECT list by itself")
+        return Range(start, end)
+
+    def _continues(self, index: int) -> bool:
+        """Whether a token goes on with a sum, and is not the alias behind it: two operands never
+        stand side by side."""
+        operands = (self.kind(index - 1) in _OPERANDS, self.kind(index) in _OPERANDS)
+        return operands != (True, True)
+
     def parenthesised(self, alias: int) -> Range:
         """The parentheses before the alias at an offset: a derived table, both included."""
         close = self.index(alias) - 1
@@ -288,6 +316,10 @@ class Anchors:
     def covering(self, span: Span) -> Range:
         """The tokens of a span."""
         return Range(self.index(span.start), self.index(span.end - 1) + 1)
+
+    def span(self, tokens: Range) -> Span:
+        """Where tokens stand in the text."""
+        return Span(self.tokens[tokens.start].start, self.tokens[tokens.end - 1].end + 1)
 
     # --- walking -------------------------------------------------------------------------------
 
