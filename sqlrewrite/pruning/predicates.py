@@ -21,7 +21,16 @@ from sqlrewrite.options import NotAskedError
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
-from sqlrewrite.plan.nodes import CteReference, Derived, Node, Relation, Scan, leaves
+from sqlrewrite.plan.nodes import (
+    CteReference,
+    Derived,
+    Generate,
+    Join,
+    Node,
+    Relation,
+    Scan,
+    leaves,
+)
 from sqlrewrite.pruning.candidates import Side
 from sqlrewrite.pruning.literals import Bound, literal
 from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
@@ -350,6 +359,7 @@ def _fact(case: Case, anchors: Anchors, style: Style) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
     pair = case.pair
+    _no_field(case.target_block.source, pair.target.alias.lower())
     if not pair.fact_plain:
         tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
         around = arithmetic(case.plan, pair.fact_side.expression)
@@ -372,6 +382,29 @@ def _fact(case: Case, anchors: Anchors, style: Style) -> str:
         column = quoted(_declared(pair.target, pair.target_column))
     alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def _no_field(source: Node, alias: str) -> None:
+    """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
+    before it looks among the columns that USING and NATURAL have hidden."""
+    if _merges(source) and any(alias in (column_names(leaf) or ()) for leaf in leaves(source)):
+        raise AnchorError(f"{alias} is the name of a column, too")
+
+
+def _merges(source: Node | None) -> bool:
+    """Whether a join in a FROM merges columns."""
+    stack = [source]
+    while stack:
+        match stack.pop():
+            case Join(left=left, right=right, using=using, natural=natural):
+                if using or natural:
+                    return True
+                stack += [left, right]
+            case Generate(child=child):
+                stack.append(child)
+            case _:
+                pass
+    return False
 
 
 def _clear(case: Case, ref: ColumnRef, span: Span, anchors: Anchors) -> str:
