@@ -387,8 +387,12 @@ def _fact(case: Case, anchors: Anchors, style: Style) -> str:
 def _no_field(source: Node, alias: str) -> None:
     """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
     before it looks among the columns that USING and NATURAL have hidden."""
-    if _merges(source) and any(alias in (column_names(leaf) or ()) for leaf in leaves(source)):
-        raise AnchorError(f"{alias} is the name of a column, too")
+    if not _merges(source):
+        return
+    for names in map(column_names, leaves(source)):
+        if names is None or alias in names:
+            may = "may be" if names is None else "is"
+            raise AnchorError(f"{alias} {may} the name of a column, too")
 
 
 def _merges(source: Node | None) -> bool:
