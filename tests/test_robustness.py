@@ -367,3 +367,12 @@ def test_a_function_without_what_it_needs(call: str) -> None:
     )
     sql = f"SELECT x.n FROM (SELECT p, {call} AS n FROM f) x JOIN d ON x.p = d.k WHERE d.x = 1"
     assert not rewrite(sql, known).errors
+
+
+MISSING = ("NOT", "NOT LIKE 'x'", "LIKE 'x'", "s.qty BETWEEN AND 3", "s.qty <<", "cast(as int)", "-")
+
+
+@pytest.mark.parametrize("condition", MISSING)
+def test_a_missing_operand_is_no_error_of_ours(condition: str, catalog: Catalog) -> None:
+    result = rewrite(f"{QUERY} AND {condition}", catalog)
+    assert not [e for e in result.errors if "internal error" in e.message]

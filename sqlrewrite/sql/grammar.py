@@ -72,7 +72,7 @@ class ExpressionParser(SparkParser):
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:
         """What AND and OR connect."""
         if self._match(TokenType.NOT):
-            return exp.Not(this=self._parse_equality())
+            return exp.Not(this=self._needed(self._parse_equality()))
         value = self._value(0)
         return self._predicate(value) if self._curr.token_type in _PREDICATES else value
 
@@ -87,12 +87,13 @@ class ExpressionParser(SparkParser):
             self._retreat(index)
             return value
         self._advance()
+        value = self._needed(value)
         if kind is TokenType.IN:
             found = self._parse_in(value)
         elif kind is TokenType.BETWEEN:
             found = self._between(value)
         elif kind is TokenType.RLIKE:
-            found = exp.RegexpLike(this=value, expression=self._value(0))
+            found = exp.RegexpLike(this=value, expression=self._operand(0))
         else:
             found = self._like(_LIKES[kind], value)
             if negated:  # x NOT LIKE ANY (…) is no NOT of the other
@@ -115,10 +116,10 @@ class ExpressionParser(SparkParser):
         return found
 
     def _between(self, value: exp.Expr | None) -> exp.Expr:
-        low = self._value(0)
+        low = self._operand(0)
         if not self._match(TokenType.AND):
             self.raise_error("Expected AND behind the lower bound of BETWEEN")
-        return exp.Between(this=value, low=low, high=self._value(0))
+        return exp.Between(this=value, low=low, high=self._operand(0))
 
     def _like(self, kind: type[exp.Expr], value: exp.Expr | None) -> exp.Expr:
         quantifier = _QUANTIFIERS.get(self._curr.token_type)
@@ -126,7 +127,7 @@ class ExpressionParser(SparkParser):
             self._advance()
             patterns = exp.Tuple(expressions=self._parse_wrapped_csv(self._parse_disjunction))
             return kind(this=value, expression=quantifier(this=patterns))
-        found: exp.Expr = kind(this=value, expression=self._value(0))
+        found: exp.Expr = kind(this=value, expression=self._operand(0))
         if self._match(TokenType.ESCAPE):
             found = exp.Escape(this=found, expression=self._parse_string())
         return found
@@ -137,7 +138,7 @@ class ExpressionParser(SparkParser):
         negated = self._match(TokenType.NOT)
         if self._match_text_seq("DISTINCT", "FROM"):
             kind = exp.NullSafeEQ if negated else exp.NullSafeNEQ
-            return kind(this=value, expression=self._value(0))
+            return kind(this=value, expression=self._operand(0))
         constant = self._parse_null() or self._parse_boolean()
         if constant is None:
             self._retreat(index)
@@ -156,7 +157,7 @@ class ExpressionParser(SparkParser):
             if kind in _SHIFTS and self._next.token_type is kind:
                 if least >= _SHIFT:
                     return value
-                value = self._shift(value, kind)
+                value = self._shift(self._needed(value), kind)
                 continue
             if operator is None or level <= least:
                 return value
@@ -166,20 +167,30 @@ class ExpressionParser(SparkParser):
             if right is None and kind is TokenType.DIV:  # a name
                 self._retreat(index)
                 return value
-            value = self.expression(operator(this=value, expression=right))
+            value = self.expression(operator(this=value, expression=self._needed(right)))
 
-    def _shift(self, value: exp.Expr | None, kind: TokenType) -> exp.Expr:
+    def _operand(self, least: int) -> exp.Expr:
+        """A value that an operator cannot do without."""
+        return self._needed(self._value(least))
+
+    def _needed(self, value: exp.Expr | None) -> exp.Expr:
+        if value is None:
+            self.raise_error("Expected an operand")
+            raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
+        return value
+
+    def _shift(self, value: exp.Expr, kind: TokenType) -> exp.Expr:
         self._advance(2)
         if kind is TokenType.GT and self._match(TokenType.GT):
-            operands = [value, self._value(_SHIFT)]
+            operands = [value, self._operand(_SHIFT)]
             return exp.Anonymous(this="shiftrightunsigned", expressions=operands)
-        return _SHIFTS[kind](this=value, expression=self._value(_SHIFT))
+        return _SHIFTS[kind](this=value, expression=self._operand(_SHIFT))
 
     def _parse_unary(self) -> exp.Expr | None:
         kind = self._curr.token_type
         if kind in _PREFIXES:
             self._advance()
-            operand, sign = self._value(_UNARY - 1), _PREFIXES[kind]
+            operand, sign = self._operand(_UNARY - 1), _PREFIXES[kind]
             if sign is None:
                 return exp.Anonymous(this="positive", expressions=[operand])
             return self.expression(sign(this=operand))
@@ -187,6 +198,11 @@ class ExpressionParser(SparkParser):
         while self._curr.token_type is TokenType.COLLATE and self._match(TokenType.COLLATE):
             value = exp.Collate(this=value, expression=self._parse_id_var())
         return value
+
+    def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
+        found = super()._parse_cast(strict, safe)
+        self._needed(found.args.get("this"))
+        return found
 
     # What the rest of the parser calls an operand.
 

@@ -133,8 +133,10 @@ class Translator:
     aliases: dict[str, Expression] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
 
-    def translate(self, node: exp.Expr) -> Expression:
-        """The plan's expression for a tree."""
+    def translate(self, node: exp.Expr | None) -> Expression:
+        """The plan's expression for a tree; sqlglot leaves operands out of texts that are cut."""
+        if node is None:
+            return Unknown("an operand is missing", ())
         return _HANDLERS.get(type(node), Translator._call)(self, node)
 
     def skim(self, node: exp.Expr) -> Expression:
