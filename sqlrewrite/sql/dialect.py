@@ -86,6 +86,19 @@ class SparkSqlParser(ExpressionParser):
         found.meta[SPELLED] = "suffix" if suffix else "::"
         return found
 
+    def _parse_property(self) -> exp.Expr | list[exp.Expr] | None:
+        """OPTIONS (…) as so many properties: before 30.30 sqlglot passes over them."""
+        if not self._match_text_seq("OPTIONS", "(", advance=False):
+            return super()._parse_property()
+        self._advance()
+        return self._parse_wrapped_csv(self._parse_option)
+
+    def _parse_option(self) -> exp.Expr | None:
+        """``expressionProperty`` of SqlBaseParser.g4: ``key = value``, or without the ``=``."""
+        key = self._parse_string() or self._parse_column()
+        self._match(TokenType.EQ)
+        return self.expression(exp.Property(this=key, value=self._parse_disjunction()))
+
     def _parse_dcolon(self) -> exp.Expr | None:
         return self._parse_types(with_collation=True)
 

@@ -106,9 +106,7 @@ def _properties(tree: exp.Create) -> list[exp.Expr]:
 def _settings(properties: Sequence[exp.Expr]) -> Iterator[tuple[str, str]]:
     """Keys (lower case) and values of TBLPROPERTIES and OPTIONS."""
     for item in properties:
-        if isinstance(item, exp.OptionsProperty):
-            yield from _settings(item.expressions)
-        elif type(item) is exp.Property:
+        if type(item) is exp.Property:
             key, value = item.this, item.args.get("value")
             name = ".".join(part.name for part in key.find_all(exp.Identifier)) or key.name
             is_flag = isinstance(value, exp.Boolean)
