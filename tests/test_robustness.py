@@ -369,7 +369,15 @@ def test_a_function_without_what_it_needs(call: str) -> None:
     assert not rewrite(sql, known).errors
 
 
-MISSING = ("NOT", "NOT LIKE 'x'", "LIKE 'x'", "s.qty BETWEEN AND 3", "s.qty <<", "cast(as int)", "-")
+MISSING = (
+    "NOT",
+    "NOT LIKE 'x'",
+    "LIKE 'x'",
+    "s.qty BETWEEN AND 3",
+    "s.qty <<",
+    "cast(as int)",
+    "-",
+)
 
 
 @pytest.mark.parametrize("condition", MISSING)
