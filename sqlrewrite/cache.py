@@ -1,39 +1,56 @@
-"""What was found out about a text before, so that an unchanged repository is done in a moment.
+"""Results of earlier runs, so that an unchanged repository is done in a moment.
 
-In: a fingerprint of all that a result depends on besides the text (the program, its parser, the
-settings, the catalog). Out: a ``Cache`` of pickled results by the hash of the text under it, and,
-as git's index does, of each folder's files by their ``stat``, so that a file that is as it was need
-not be read. It is a SQLite file in a folder of the user's own; whatever goes wrong with it, the
-work is done without.
+Kept are, by the hash of a text, what a job keeps of its result and, as in git's index, each
+folder's files by their ``stat``, so that a file that is as it was need not be read. A part of each
+key is a fingerprint of all that a result depends on besides the text: the program, its parser, the
+settings, the catalog. It is a SQLite file in a folder of the user's own. Its values are MessagePack
+and decoded as the one type that is expected (msgspec): whatever somebody has put there, reading it
+runs nothing, and what is not of that type is as good as not there. Whatever goes wrong, the work is
+done without.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from importlib.resources import files
 from typing import Any
 from zlib import crc32
 
-from sqlrewrite.schema import Catalog
-from sqlrewrite.work import Kept, Stamp, stamp, unpacked
+from msgspec import DecodeError, msgpack
 
-VERSION = 3
+from sqlrewrite.schema import Catalog
+
+VERSION = 4
 """Of the file's form: another form is another file."""
+
+Stamp = tuple[int, int, int, int]
+"""Tells whether a file is as it was: size, times of change in nanoseconds, inode."""
+
+Seen = tuple[bytes, bytes | None]
+"""What is known of a file that is as it was: the hash of its bytes, and what is kept of its result
+where that is short."""
+
+_Folder = dict[bytes, tuple[Stamp, bytes, bytes | None]]
 
 _DAYS = 30
 _MOST = 1 << 20
 _LITTLE = 4096
 _PENDING = 4 << 20
 _BATCH = 500
-_TABLE = "CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
-_FAILURES = (sqlite3.Error, OSError, pickle.PickleError, EOFError, AttributeError, ImportError)
+_TABLE = "CREATE TABLE results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
+_MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+_FAILURES = (sqlite3.Error, OSError)
+_SETTLED = 2_000_000_000
+"""A file changed less than so many nanoseconds ago may change again and have the same times: some
+file systems count in twos of seconds. git calls such files racily clean, and looks into them."""
 
 
 def folder() -> str:
@@ -55,7 +72,7 @@ def _program() -> Iterator[object]:
     change while someone works on it."""
     from sqlrewrite.rulebook import rules_folder
 
-    folders = [os.path.dirname(__file__), str(rules_folder())]
+    folders = [str(files("sqlrewrite")), str(rules_folder())]
     for folder in folders:  # which grows on the way
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda it: it.name)
@@ -66,11 +83,37 @@ def _program() -> Iterator[object]:
                 yield (entry.path, status.st_size, status.st_mtime_ns)
 
 
-Seen = tuple[bytes, Kept | None]
-"""What is known of a file that is as it was: the hash of its bytes, and what is kept of it where
-that is little."""
+def packed(value: object) -> bytes | None:
+    """A value's bytes, None for one with half a surrogate pair, which no UTF-8 holds."""
+    try:
+        return msgpack.encode(value)
+    except UnicodeEncodeError:
+        return None
 
-_Folder = dict[str, tuple[Stamp, bytes, Kept | None]]
+
+def unpacked(data: bytes | None, kind: Any) -> Any | None:
+    """The value of that type again; None for bytes that are not one, whoever wrote them."""
+    try:
+        return None if data is None else _decoder(kind).decode(data)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+@cache
+def _decoder(kind: Any) -> msgpack.Decoder[Any]:
+    return msgpack.Decoder(kind)
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """What is compared of a file."""
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def settled(status: os.stat_result) -> Stamp | None:
+    """The stamp of a file that is just being read, None where it changed so short a time ago that
+    the next change might have the same."""
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    return stamp(status) if changed + _SETTLED < time.time_ns() else None
 
 
 class Cache:
@@ -106,26 +149,26 @@ class Cache:
             return None
         return entry[1:] if as_it_was else None
 
-    def note(self, path: str, found: Stamp | None, digest: bytes, kept: Kept) -> None:
+    def note(self, path: str, found: Stamp | None, digest: bytes, kept: bytes) -> None:
         """Keeps what a file is known by, for ``seen``."""
         above, name = _cut(path)
         if found is not None and above in self._met:
-            little = None if len(kept) > _LITTLE else kept
-            self._met[above][name] = (found, digest, little)
+            short = None if len(kept) > _LITTLE else kept
+            self._met[above][name] = (found, digest, short)
 
     def known(self, digests: Iterable[bytes]) -> set[bytes]:
         """The hashes of those texts that have a result."""
         keys = {self._key(digest): digest for digest in digests}
         return {keys[key] for batch in _batches(list(keys)) for key, _ in self._stored(batch, "1")}
 
-    def values(self, digests: Sequence[bytes]) -> Iterator[Kept | None]:
+    def values(self, digests: Sequence[bytes]) -> Iterator[bytes | None]:
         """What was kept for each text of those hashes in turn, None where there is nothing; a few
         at a time, so that many take no more memory."""
         for batch in _batches([self._key(digest) for digest in digests]):
             stored = dict(self._stored(batch, "value"))
             yield from (_unsealed(stored.get(key)) for key in batch)
 
-    def put(self, digest: bytes, kept: Kept) -> None:
+    def put(self, digest: bytes, kept: bytes) -> None:
         """Keeps what is kept of a text, unless it is large."""
         value = _sealed(kept)
         if self._database is not None and len(value) <= _MOST:
@@ -141,7 +184,7 @@ class Cache:
         for above, met in self._met.items():
             all_of_it = {**self._folders[above], **met}  # a hook names some of the files
             if met and all_of_it != self._folders[above]:
-                self._new[self._folder_key(above)] = _sealed(all_of_it)
+                self._new[self._folder_key(above)] = _sealed(msgpack.encode(all_of_it))
         self._write()
         with suppress(*_FAILURES):
             self._database.close()
@@ -153,8 +196,7 @@ class Cache:
     def _folder(self, above: str) -> _Folder:
         """What was noted of the files in a folder."""
         for _, value in self._stored([self._folder_key(above)], "value"):
-            found = unpacked(_unsealed(value))
-            return found if isinstance(found, dict) else {}
+            return unpacked(_unsealed(value), _Folder) or {}
         return {}
 
     def _stored(self, keys: Sequence[bytes], what: str) -> list[tuple[bytes, Any]]:
@@ -188,10 +230,10 @@ class Cache:
             self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
 
 
-def _cut(path: str) -> tuple[str, str]:
+def _cut(path: str) -> tuple[str, bytes]:
     """A path's folder, with its separator, and name: ``os.path.split`` takes thrice the time."""
     cut = path.rfind(os.sep) + 1
-    return path[:cut], path[cut:]
+    return path[:cut], os.fsencode(path[cut:])
 
 
 def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -199,39 +241,44 @@ def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         yield keys[start : start + _BATCH]
 
 
-def _sealed(value: object) -> bytes:
-    """The bytes of what is known to consist of numbers and bytes, behind their checksum: SQLite has
-    none, and what a disk has changed in them might be written into a file of the author's."""
-    data = value if isinstance(value, bytes) else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+def _sealed(data: bytes) -> bytes:
+    """Bytes behind their checksum: SQLite has none, and what a disk has changed in them might be
+    written into a file of the author's."""
     return crc32(data).to_bytes(4, "big") + data
 
 
-def _unsealed(value: bytes | None) -> bytes | None:
+def _unsealed(value: object) -> bytes | None:
     """The bytes again, None where they are not the same."""
-    if value is None or int.from_bytes(value[:4], "big") != crc32(value[4:]):
+    if not isinstance(value, bytes) or int.from_bytes(value[:4], "big") != crc32(value[4:]):
         return None
     return value[4:]
 
 
 def _open(path: str) -> sqlite3.Connection | None:
-    """The database, made if need be; None where its folder is not ours alone."""
+    """The database, made if need be; None where its folder is not ours alone. One that is broken,
+    or has anything in it but our table, is deleted: the next run begins anew."""
     where = os.path.dirname(path)
     try:
         os.makedirs(where, mode=0o700, exist_ok=True)
         status = os.stat(where)
-        # A pickle is a program: one that another user could have written is not read.
+        # What is recalled may be written into files: nobody else may have put it here.
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
             return None
         database = sqlite3.connect(path, timeout=2)
-        try:
-            database.execute(_TABLE)
-        except sqlite3.OperationalError:  # another run writes just now
-            database.close()
-            return None
-        except sqlite3.DatabaseError:  # broken: the next run begins anew
-            database.close()
-            os.unlink(path)
-            return None
     except _FAILURES:
         return None
-    return database
+    try:
+        database.execute("PRAGMA trusted_schema = OFF")
+        if not database.execute(_MADE).fetchall():
+            database.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+        if database.execute(_MADE).fetchall() == [(_TABLE,)]:
+            return database
+    except sqlite3.OperationalError:  # another run writes just now
+        database.close()
+        return None
+    except sqlite3.DatabaseError:
+        pass
+    with suppress(*_FAILURES):
+        database.close()
+        os.unlink(path)
+    return None

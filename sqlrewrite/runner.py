@@ -15,7 +15,16 @@ from typing import Any
 
 from sqlrewrite.deep import TOO_DEEP
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import ConfigError, PlanDiff, Problem, Rewrite, Verdict
+from sqlrewrite.model import (
+    Candidate,
+    ConfigError,
+    PlanDiff,
+    PlanLine,
+    Problem,
+    Removed,
+    Rewrite,
+    Verdict,
+)
 from sqlrewrite.options import Limits, Options, Resolve, not_asked, options, over
 from sqlrewrite.rewriter import BUG, rewrite, stripped
 from sqlrewrite.schema import Catalog, CatalogError
@@ -261,7 +270,12 @@ class Task:
         """The result for a file that cannot be read."""
         return missing(path, why)
 
-    def keep(self, result: FileResult) -> Rewrite | tuple[int] | None:
+    @property
+    def kept(self) -> Any:
+        """The type of what ``keep`` gives."""
+        return _Kept
+
+    def keep(self, result: FileResult) -> _Kept | None:
         """The record of a file, of its text only what it is changed to; the number of statements
         where there is nothing else to say."""
         done = result.rewrite
@@ -270,14 +284,22 @@ class Task:
         if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
             return None  # another run may do better
         if result.silent or (result.quiet and not self.verdicts):
-            return (done.statements,)
-        return replace(done, original="", sql=done.sql if done.changed else "")
+            return done.statements
+        plans = tuple((it.statement, it.line, it.lines) for it in done.plans)
+        return (
+            done.sql if done.changed else "",
+            done.statements,
+            done.candidates,
+            done.errors,
+            done.skipped,
+            plans,
+            done.removed,
+            done.notes,
+        )
 
-    def recall(
-        self, path: str, data: bytes | None, kept: Rewrite | tuple[int]
-    ) -> FileResult | None:
+    def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
         """The result for a file of that record."""
-        done = Rewrite("", "", *kept, (), (), (), ()) if isinstance(kept, tuple) else kept
+        done = _record(kept)
         if data is None:
             wanted = (self.text or self.write) if done.sql else self.unchanged
             return None if wanted else FileResult(path, rewrite=done)
@@ -285,6 +307,32 @@ class Task:
         done = replace(done, original=source.text, sql=done.sql or source.text)
         result = FileResult(path, data, source, done)
         return write(result) if self.write else result
+
+
+_Kept = (
+    int
+    | tuple[
+        str,
+        int,
+        tuple[Candidate, ...],
+        tuple[Problem, ...],
+        tuple[Problem, ...],
+        tuple[tuple[int, int, tuple[PlanLine, ...]], ...],
+        tuple[Removed, ...],
+        tuple[Problem, ...],
+    ]
+)
+"""What a cache keeps of a file: its number of statements, or the parts of a ``Rewrite``, with the
+lines of its plans."""
+
+
+def _record(kept: _Kept) -> Rewrite:
+    """A ``Rewrite`` without the text that it began with."""
+    if isinstance(kept, int):
+        return Rewrite("", "", kept, (), (), (), ())
+    sql, statements, candidates, errors, skipped, plans, removed, notes = kept
+    drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
+    return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes)
 
 
 def _drawn(plan: PlanDiff) -> PlanDiff:

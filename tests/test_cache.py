@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+import pickle
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite import Catalog, rewriter, runner, work
-from sqlrewrite.cache import Cache, fingerprint
+import sqlrewrite
+from sqlrewrite import Catalog, cache, rewriter, runner, work
+from sqlrewrite.cache import VERSION, Cache, fingerprint, packed, unpacked
 from sqlrewrite.cli import program
 from sqlrewrite.linting import run as lint_run
-from sqlrewrite.model import MARKER
+from sqlrewrite.linting.findings import Finding, Place, Severity
+from sqlrewrite.model import MARKER, Span
 from sqlrewrite.pool import WORTH
 from sqlrewrite.runner import Request
-from sqlrewrite.work import each
+from sqlrewrite.work import Job, each
 from tests.lint.conftest import DDL
 from tests.rule_cases import catalog_of
 
@@ -35,6 +39,7 @@ class Upper:
         return data.decode().upper()
 
     limit: int = 1000
+    kept: Any = str | int
 
     def large(self, path: str, size: int) -> str:
         return f"{size} BYTES"
@@ -42,11 +47,11 @@ class Upper:
     def unread(self, path: str, why: str) -> str:
         return why
 
-    def keep(self, result: str) -> str | tuple[()] | None:
-        return {"NEVER": None, "QUIET": ()}.get(result, result)
+    def keep(self, result: str) -> str | int | None:
+        return {"NEVER": None, "QUIET": 0}.get(result, result)
 
-    def recall(self, path: str, data: bytes | None, kept: str | tuple[()]) -> str | None:
-        if isinstance(kept, tuple):
+    def recall(self, path: str, data: bytes | None, kept: str | int) -> str | None:
+        if isinstance(kept, int):
             return "QUIET"
         return None if data is None and kept.startswith("WANTED") else kept
 
@@ -120,7 +125,7 @@ def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were written just now count as written long ago."""
-    monkeypatch.setattr(work, "_SETTLED", 0)
+    monkeypatch.setattr(cache, "_SETTLED", 0)
 
 
 @pytest.fixture
@@ -129,7 +134,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     read = work._read
 
-    def noted(path: str, limit: int) -> tuple[bytes, work.Stamp | None]:
+    def noted(path: str, limit: int) -> tuple[bytes, os.stat_result]:
         found.append(path)
         return read(path, limit)
 
@@ -244,37 +249,17 @@ def test_a_file_that_is_touched_is_known_by_its_text(files: list[str], reads: li
 @pytest.mark.usefixtures("settled")
 def test_folders_of_the_same_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    cache = str(tmp_path / "cache")
+    where = str(tmp_path / "cache")
     for folder, text in (("one", "quiet"), ("two", "loud")):
         Path(folder).mkdir()
         Path(folder, "a").write_text(text)
 
     def run(folder: str) -> list[str]:
         monkeypatch.chdir(tmp_path / folder)
-        return list(each(Upper(), ["a"], 1, Cache(b"one", cache)))
+        return list(each(Upper(), ["a"], 1, Cache(b"one", where)))
 
     for _ in range(2):
         assert (run("one"), run("two")) == (["QUIET"], ["LOUD"])
-
-
-def _broken_file() -> None:
-    Path("cache").mkdir(mode=0o700)
-    Path("cache/results-3.sqlite").write_bytes(b"not a database, and long enough to be read" * 9)
-
-
-def _broken_pickle() -> None:
-    _run(list("abc"))
-    with sqlite3.connect("cache/results-3.sqlite") as database:
-        database.execute("UPDATE results SET value = x'80'")
-
-
-def _other_letters() -> None:
-    """As a disk may change them: SQLite does not see it."""
-    _run(list("abc"))
-    with sqlite3.connect("cache/results-3.sqlite") as database:
-        for key, value in database.execute("SELECT key, value FROM results").fetchall():
-            changed = value.replace(b"TEXT", b"LIES").replace(b"text", b"lies")
-            database.execute("UPDATE results SET value = ? WHERE key = ?", (changed, key))
 
 
 def _others_can_write() -> None:
@@ -288,12 +273,10 @@ def _a_file() -> None:
 
 def _read_only() -> None:
     _run(list("abc"), b"another")
-    os.chmod("cache/results-3.sqlite", 0o400)
+    os.chmod(f"cache/results-{VERSION}.sqlite", 0o400)
 
 
-@pytest.mark.parametrize(
-    "spoil", [_broken_file, _broken_pickle, _other_letters, _others_can_write, _a_file, _read_only]
-)
+@pytest.mark.parametrize("spoil", [_others_can_write, _a_file, _read_only])
 @pytest.mark.usefixtures("settled")
 def test_a_cache_that_cannot_be_used_is_not(files: list[str], spoil: Callable[[], None]) -> None:
     spoil()
@@ -301,6 +284,125 @@ def test_a_cache_that_cannot_be_used_is_not(files: list[str], spoil: Callable[[]
         assert _run(files)[0] == "TEXT A, TEXT B, TEXT C"
     if spoil is _others_can_write:
         assert not list(Path("cache").iterdir())
+
+
+def _broken_file() -> None:
+    Path(DATABASE).write_bytes(b"not a database, and long enough to be read" * 9)
+
+
+def _of_an_earlier_version() -> None:
+    """Whose values were pickles."""
+    os.rename(DATABASE, "cache/results-3.sqlite")
+    _each_value(lambda value: pickle.dumps(RunsWhenRead()), "cache/results-3.sqlite")
+
+
+def _of_another_program() -> None:
+    with sqlite3.connect(DATABASE) as database:
+        database.execute("ALTER TABLE results RENAME TO kept")
+        database.execute("CREATE VIEW results AS SELECT * FROM kept")
+
+
+def _with_a_trigger() -> None:
+    with sqlite3.connect(DATABASE) as database:
+        database.execute(
+            "CREATE TRIGGER lies AFTER INSERT ON results BEGIN"
+            " UPDATE results SET value = x'00' WHERE key = NEW.key; END"
+        )
+
+
+DATABASE = f"cache/results-{VERSION}.sqlite"
+
+
+class RunsWhenRead:
+    """Its pickle makes a folder in the moment in which it is read."""
+
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, ("it-ran",)
+
+
+def _each_value(changed: Callable[[bytes], object], path: str = DATABASE) -> None:
+    with sqlite3.connect(path) as database:
+        for key, value in database.execute("SELECT key, value FROM results").fetchall():
+            row = (changed(value), key)
+            database.execute("UPDATE results SET value = ? WHERE key = ?", row)
+
+
+def sealed(data: bytes) -> bytes:
+    """As the cache would have written it."""
+    return crc32(data).to_bytes(4, "big") + data
+
+
+HOSTILE: dict[str, Callable[[bytes], object]] = {
+    "a pickle that runs something": lambda value: sealed(pickle.dumps(RunsWhenRead())),
+    "the same without a checksum": lambda value: pickle.dumps(RunsWhenRead()),
+    "another type": lambda value: sealed(b"\x81\xa1a\xc0"),
+    "another type in it": lambda value: sealed(value[4:].replace(b"TEXT", b"\x93\x01\x02\x03")),
+    "cut off": lambda value: sealed(value[4:-1]),
+    "nothing": lambda value: b"",
+    "too long": lambda value: sealed(value[4:] + b"\x00"),
+    "not UTF-8": lambda value: sealed(value[4:].replace(b"TEXT", b"TE\xff\xff")),
+    "nested deep": lambda value: sealed(b"\x91" * 1_000_000 + b"\x90"),
+    "a list that says it is long": lambda value: sealed(b"\xdd\xff\xff\xff\xff"),
+    "a map that says it is long": lambda value: sealed(b"\xdf\xff\xff\xff\xff"),
+    "changed by the disk": lambda value: value.replace(b"TEXT", b"LIES").replace(b"text", b"lies"),
+    "a text": lambda value: "text",
+    "a number": lambda value: -1,
+    "no value": lambda value: None,
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.usefixtures("settled")
+def test_a_value_that_is_not_ours_is_not_there(files: list[str], how: str) -> None:
+    """It runs nothing, the work is done anew, and the next run knows it again."""
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", files)
+    _each_value(HOSTILE[how])
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", files)
+    assert not Path("it-ran").exists()
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", [])
+
+
+@pytest.mark.parametrize(
+    "spoil", [_broken_file, _of_an_earlier_version, _of_another_program, _with_a_trigger]
+)
+@pytest.mark.usefixtures("settled")
+def test_a_file_that_is_not_ours_is_not_there(files: list[str], spoil: Callable[[], None]) -> None:
+    """It runs nothing, and is made anew by one of the next runs."""
+    _run(files)
+    spoil()
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", files)
+    assert not Path("it-ran").exists()
+    _run(files)
+    assert _run(files) == ("TEXT A, TEXT B, TEXT C", [])
+
+
+REQUEST = Request(Catalog())
+JOBS: dict[str, Job[Any]] = {"lint": lint_run.Task(REQUEST), "rewrite": runner.Task(REQUEST)}
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("how", HOSTILE)
+def test_what_a_command_keeps_is_read_as_that_alone(job: str, how: str) -> None:
+    """What is read from a cache is of the command's own type, or nothing."""
+    changed = HOSTILE[how](sealed(packed(["TEXT"]) or b""))
+    found = changed[4:] if isinstance(changed, bytes) else b""
+    assert unpacked(found, JOBS[job].kept) is None
+
+
+def test_a_finding_of_another_release_is_not_recalled() -> None:
+    place = Place(Span(0, 1), 1, 1, 1, 2)
+    found = Finding("DPP999", "a message", place, "", "", Severity.NOTE)
+    kept = packed(((found,), ()))
+    job = JOBS["lint"]
+    assert unpacked(kept, job.kept) == ((found,), ())
+    assert job.recall("a", None, unpacked(kept, job.kept)) is None
+
+
+def test_all_of_the_program_is_in_the_fingerprint() -> None:
+    root = Path(sqlrewrite.__file__).parent
+    named = {Path(str(it[0])) for it in cache._program() if isinstance(it, tuple)}
+    assert named >= set(root.rglob("*.py"))
+    assert [it for it in named if it.name == "spark.toml"]
 
 
 def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:

@@ -69,7 +69,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("sqlrewrite.pruning.statement",),
     ("sqlrewrite.pruning.record",),
     ("sqlrewrite.rewriter",),
-    ("sqlrewrite.runner", "sqlrewrite.cache", "sqlrewrite.work"),
+    ("sqlrewrite.runner", "sqlrewrite.cache"),
+    ("sqlrewrite.work",),
     ("sqlrewrite.linting",),
     ("sqlrewrite.library",),
     ("sqlrewrite",),  # the public face: its __init__ alone
@@ -93,6 +94,7 @@ ELSEWHERE = {
     "py4j": {"sqlrewrite.spark."},  # pyspark's own two ways to reach Spark, for their errors
     "grpc": {"sqlrewrite.spark."},
     "click": {"sqlrewrite.cli."},
+    "msgspec": {"sqlrewrite.cache."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }
 

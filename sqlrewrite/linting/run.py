@@ -157,22 +157,29 @@ class Task:
         """The result for a file that cannot be read."""
         return unread(missing(path, why))
 
-    def keep(
-        self, result: Linted
-    ) -> tuple[()] | tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]] | None:
+    @property
+    def kept(self) -> Any:
+        """The type of what ``keep`` gives."""
+        return _Kept
+
+    def keep(self, result: Linted) -> _Kept | None:
         """The findings with their lines, of a file with which nothing went wrong."""
         if result.failures or any(TOO_DEEP in it.message for it in result.findings):
             return None  # another run may do better
-        return (result.findings, result.lines) if result.findings else ()
+        return (result.findings, result.lines)
 
-    def recall(self, path: str, data: bytes | None, kept: tuple[Any, ...]) -> Linted | None:
+    def recall(self, path: str, data: bytes | None, kept: _Kept) -> Linted | None:
         """The result for a file of those findings."""
-        if not kept:
-            return Linted(path)
         findings, lines = kept
-        if not self.text:
+        if any(it.code not in BY_CODE for it in findings):
+            return None
+        if not self.text or not findings:
             return Linted(path, "", findings, lines=lines)
         return None if data is None else Linted(path, decode(data).text, findings, lines=lines)
+
+
+_Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
+"""What a cache keeps of a file: its findings, and the lines around them."""
 
 
 def unread(result: FileResult) -> Linted:
