@@ -30,7 +30,7 @@ from sqlrewrite import Catalog, __version__, rewrite
 ROOT = Path(__file__).resolve().parent.parent
 
 # Where the stages are called one after the other: time is counted for what they call.
-LINE = {"sqlrewrite.rewriter", "sqlrewrite.pruning.statement"}
+LINE = {"sqlrewrite.document", "sqlrewrite.decision.statement"}
 SAMPLE = 0.001
 
 SMALL = """SELECT s.store_id, sum(s.amount) AS revenue

@@ -36,11 +36,11 @@ from benchmarks.tpcds_data import (
     write_ddl,
 )
 from sqlrewrite import Catalog, Outcome
-from sqlrewrite.eligibility import MISSED
-from sqlrewrite.options import options
-from sqlrewrite.plan.nodes import Scan
-from sqlrewrite.rewriter import examine
+from sqlrewrite.document import examine
+from sqlrewrite.judge import MISSED
+from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.settings.options import options
 
 MEASURED = FIXTURES.parent.parent / "docs" / "tpcds.json"
 SETTINGS = ("default", "sort-merge", "int-keys")

@@ -49,7 +49,7 @@ from benchmarks.tpcds_data import (
     spark_queries,
 )
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
-from sqlrewrite.source import Lines
+from sqlrewrite.text.source import Lines
 
 VERSION = 1
 

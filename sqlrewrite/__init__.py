@@ -5,20 +5,14 @@ returns. They do no I/O and keep no global state, and all values can be pickled 
 Importing this imports neither rich nor pyspark.
 """
 
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.document import rewrite
 from sqlrewrite.library import Output, lint, outputs
 from sqlrewrite.linting.findings import Finding, Fix, Place, Replacement, Severity, Suppression
-from sqlrewrite.model import (
-    Candidate,
-    ConfigError,
-    Outcome,
-    Rewrite,
-    RuleResult,
-    Span,
-    Verdict,
-)
-from sqlrewrite.options import Options
-from sqlrewrite.rewriter import rewrite
-from sqlrewrite.schema import Catalog, CatalogError
+from sqlrewrite.results import Candidate, ConfigError, Outcome, Rewrite, RuleResult, Verdict
+from sqlrewrite.settings.options import Options
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import CatalogError
 
 __version__ = "0.1.0"
 

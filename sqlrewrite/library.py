@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.model import ConfigError
-from sqlrewrite.options import Options
-from sqlrewrite.schema import Catalog
+from sqlrewrite.results import ConfigError
+from sqlrewrite.settings.options import Options
 
 Output = tuple[tuple[str | None, str | None], ...]
 """The columns that a query returns: of each its name and its Spark type, None where not known."""

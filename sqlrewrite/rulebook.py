@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import ConfigError
-from sqlrewrite.nearest import nearest
+from sqlrewrite.results import ConfigError
+from sqlrewrite.text.nearest import nearest
 
 _PACKAGE = Path(__file__).resolve().parent
 _PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)

@@ -17,7 +17,8 @@ from typing import Any
 
 import duckdb
 
-from sqlrewrite.schema import Catalog, Column, Table, View
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.warehouse import Column, Table, View
 
 from . import retail_data
 from .differential.duckdbtext import respelled

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.model import Candidate, Rewrite, TableUse, Verdict
+from sqlrewrite.results import Candidate, Rewrite, TableUse, Verdict
 
 from .insertions import LEXEME, void
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from jinja2 import Environment, StrictUndefined
 
-from sqlrewrite.model import Rewrite
+from sqlrewrite.results import Rewrite
 
 _NUMBERED = "row_number() OVER (PARTITION BY s.item ORDER BY s.day, s.id, s.qty, s.amt, s.store)"
 _VALUES = {

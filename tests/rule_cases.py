@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlrewrite.schema import Catalog
+from sqlrewrite.catalog import Catalog
 
 DDL = """
 CREATE TABLE facts (p INT, v INT) USING parquet PARTITIONED BY (p);

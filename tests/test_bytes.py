@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite.cli import program
-from sqlrewrite.model import MARKER
+from sqlrewrite.text.edits import MARKER
 
 from .fixtures_support import QUERIES, query_cases
 from .insertions import taken_out

@@ -15,15 +15,17 @@ import pytest
 from click.testing import CliRunner
 
 import sqlrewrite
-from sqlrewrite import Catalog, cache, rewriter, runner, work
-from sqlrewrite.cache import VERSION, Cache, fingerprint, packed, unpacked
+from sqlrewrite import Catalog
+from sqlrewrite import document as rewriter
 from sqlrewrite.cli import program
 from sqlrewrite.linting import run as lint_run
 from sqlrewrite.linting.findings import Finding, Place, Severity
-from sqlrewrite.model import MARKER, Span
-from sqlrewrite.pool import WORTH
-from sqlrewrite.runner import Request
-from sqlrewrite.work import Job, each
+from sqlrewrite.run import cache, runner, work
+from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
+from sqlrewrite.run.pool import WORTH
+from sqlrewrite.run.runner import Request
+from sqlrewrite.run.work import Job, each
+from sqlrewrite.text.edits import MARKER, Span
 from tests.lint.conftest import DDL
 from tests.rule_cases import catalog_of
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.collector import at_rest
-from sqlrewrite.model import ConfigError
+from sqlrewrite.results import ConfigError
+from sqlrewrite.sql.collector import at_rest
 
 
 @pytest.fixture(autouse=True)

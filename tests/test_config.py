@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite import config
-from sqlrewrite.config import Projects, Settings, load
-from sqlrewrite.model import ConfigError
+from sqlrewrite.results import ConfigError
+from sqlrewrite.settings import config
+from sqlrewrite.settings.config import Projects, Settings, load
 
 
 @pytest.fixture

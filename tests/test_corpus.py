@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.source import decode
+from sqlrewrite.text.source import decode
 from tests.fixtures_support import tree_problem
 from tests.insertions import taken_out
 

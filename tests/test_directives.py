@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER, Verdict
-from sqlrewrite.options import options
-from sqlrewrite.rewriter import stripped
+from sqlrewrite.results import Verdict
+from sqlrewrite.settings.options import options
 from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.parse import tokenize
+from sqlrewrite.text.edits import MARKER
 from tests.rule_cases import catalog_of
 
 DDL = """

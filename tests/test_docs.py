@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.rewriter import stripped
+from sqlrewrite.document import stripped
 from tests.rule_cases import catalog_of
 
 ROOT = Path(__file__).resolve().parents[1]

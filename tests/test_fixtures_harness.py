@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import rewrite
-from sqlrewrite.model import MARKER, Rewrite
+from sqlrewrite.results import Rewrite
+from sqlrewrite.text.edits import MARKER
 
 from . import test_fixtures
 from .fixtures_data import bag, database

@@ -11,9 +11,9 @@ import itertools
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER
-from sqlrewrite.rewriter import stripped
+from sqlrewrite.text.edits import MARKER
 from tests.rule_cases import catalog_of
 
 KEYS = "FROM d AS d2 WHERE d2.x = 1"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.model import Rewrite
-from sqlrewrite.schema import Table
+from sqlrewrite.results import Rewrite
+from sqlrewrite.warehouse import Table
 
 DDL = """
 CREATE TABLE sales (id INT, customer BIGINT) USING parquet PARTITIONED BY (customer);

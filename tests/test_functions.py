@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.model import ConfigError
 from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, names
+from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 
 _NULLS = re.compile(r"all|never|-|[1-9](,[1-9])*")

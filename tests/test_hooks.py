@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.model import MARKER
+from sqlrewrite.text.edits import MARKER
 from tests.lint.conftest import DDL
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER
-from sqlrewrite.rewriter import stripped
+from sqlrewrite.text.edits import MARKER
 from tests.rule_cases import catalog_of
 
 DDL = """

@@ -14,10 +14,11 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
+from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER, Rewrite
-from sqlrewrite.options import Keys
-from sqlrewrite.rewriter import stripped
+from sqlrewrite.results import Rewrite
+from sqlrewrite.settings.options import Keys
+from sqlrewrite.text.edits import MARKER
 from tests.rule_cases import catalog_of
 
 DDL = """

@@ -12,7 +12,7 @@ import pytest
 
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.schema import Table
+from sqlrewrite.warehouse import Table
 from tests.rule_cases import catalog_of
 
 DDL = """

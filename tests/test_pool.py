@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.pool import WORTH, PoolError, each
+from sqlrewrite.run.pool import WORTH, PoolError, each
 
 ROOT = Path(__file__).resolve().parents[1]
 DDL = ROOT / "fixtures" / "queries" / "ddl.sql"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.config import load
-from sqlrewrite.model import MARKER
-from sqlrewrite.options import Limits
+from sqlrewrite.settings.config import load
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.limits import Limits
 from tests.rule_cases import catalog_of
 
 DDL = """

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from sqlrewrite.cli import program
-from sqlrewrite.config import load
+from sqlrewrite.settings.config import load
 from tests.lint.conftest import DDL
 
 README = Path(__file__).resolve().parents[1].joinpath("README.md").read_text(encoding="utf-8")

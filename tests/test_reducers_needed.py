@@ -15,11 +15,12 @@ import duckdb
 import pytest
 
 from sqlrewrite import rewrite
+from sqlrewrite.decision import statement
+from sqlrewrite.find import reducers, restrictions, shared
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.restrictions import AnyOf, Restriction
 from sqlrewrite.plan import joins, lineage
-from sqlrewrite.plan.nodes import JoinType
-from sqlrewrite.pruning import reducers, restrictions, shared, statement
-from sqlrewrite.pruning.candidates import Pair
-from sqlrewrite.pruning.restrictions import AnyOf, Restriction
+from sqlrewrite.plan.algebra import JoinType
 from tests.differential.duckdbtext import respelled
 from tests.rule_cases import DATA, DDL, catalog_of
 

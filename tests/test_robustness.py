@@ -17,8 +17,9 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER
-from sqlrewrite.options import NESTING_MOST, Limits, options
+from sqlrewrite.settings.options import options
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.limits import NESTING_MOST, Limits
 
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
@@ -345,7 +346,7 @@ def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:
 def test_a_mistake_of_ours_costs_one_statement(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlrewrite.pruning import statement
+    from sqlrewrite.decision import statement
 
     def fail(*_: object) -> None:
         raise ValueError("a mistake")

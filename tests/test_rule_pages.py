@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Outcome, rewrite
-from sqlrewrite.eligibility import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
-from sqlrewrite.options import Keys
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.judge import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
-from sqlrewrite.schema import Catalog
+from sqlrewrite.settings.options import Keys
 from tests.rule_cases import catalog_of
 
 CATALOG = """

@@ -17,9 +17,9 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.eligibility import DECIDED, RULES
-from sqlrewrite.eligibility.join_type import LEGAL
-from sqlrewrite.model import Rewrite
+from sqlrewrite.judge import DECIDED, RULES
+from sqlrewrite.judge.join_type import LEGAL
+from sqlrewrite.results import Rewrite
 from sqlrewrite.rulebook import pages
 from tests.differential.check import BATCH, Manner, Rewritten, run, without
 from tests.differential.duckdbtext import respelled

@@ -7,8 +7,8 @@ import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER
-from sqlrewrite.pruning.settled import says_the_same
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.write.settled import says_the_same
 from tests.rule_cases import catalog_of
 
 DDL = """

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.model import Edit
-from sqlrewrite.source import (
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.source import (
     Lines,
     Source,
     SourceError,

@@ -10,9 +10,9 @@ import time
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.schema import Name, Reference
 from sqlrewrite.sql.parse import lex, statements
-from sqlrewrite.sql.templates import Kind, mask
+from sqlrewrite.text.templates import Kind, mask
+from sqlrewrite.warehouse import Name, Reference
 
 from .fixtures_support import QUERIES, query_cases
 from .insertions import taken_out

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.schema import Name
+from sqlrewrite.warehouse import Name
 
 from .fixtures_support import Case, catalog, query_cases, retail_cases
 from .insertions import LEXEME, void

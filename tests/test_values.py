@@ -15,12 +15,20 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, ConfigError, rewrite
 from sqlrewrite.cli import program
+from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.model import MARKER, Rewrite, Verdict
-from sqlrewrite.options import Keys, RefusedError, Resolve, ResolveError, not_asked, options
-from sqlrewrite.rewriter import stripped
-from sqlrewrite.schema import Table
-from sqlrewrite.sql import notes
+from sqlrewrite.results import Rewrite, Verdict
+from sqlrewrite.settings.options import (
+    Keys,
+    RefusedError,
+    Resolve,
+    ResolveError,
+    not_asked,
+    options,
+)
+from sqlrewrite.text import notes
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.warehouse import Table
 from tests.rule_cases import catalog_of
 
 DDL = """

@@ -1,117 +1,41 @@
-"""Loaders: files that say what is known of the warehouse, each to a ``schema.Catalog``.
-
-``load`` takes any mix of DDL, snapshots and dbt manifests and merges them in order. A new kind of
-file is a new module here and a line in ``load``.
-"""
+"""What is known of the warehouse, read from files: a module for each kind of file."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-from sqlrewrite.catalog import snapshot
-from sqlrewrite.catalog.files import read_text
-from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, CatalogError, Name, Table
-
-_DDL = frozenset({".sql", ".ddl", ".hql"})
-_SUPPORTED = (
-    "a DDL file (.sql, .ddl, .hql), a directory of them, a snapshot or dbt manifest (.json)"
-)
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.warehouse import Warehouse
 
 
-def load(paths: Sequence[str], *, schema: str | None = None) -> Catalog:
-    """The catalog of all ``paths``: later definitions of a table win, and what snapshots tell of
-    sizes and counts completes a definition that lacks them, whichever comes first.
+@dataclass(frozen=True, slots=True)
+class Catalog(Warehouse):
+    """A warehouse, with the ways to read one. Each way brings its readers when it is first used."""
 
-    ``schema`` is the namespace of short names, in DDL files until they say USE, and at the end.
-    Raises CatalogError.
-    """
-    start = Catalog() if schema is None else Catalog().use(schema)
-    catalog = start
-    counted: dict[Name, Table] = {}
-    namespace = start.namespace
-    for path in paths:
-        place = Path(path)
-        if not place.exists():
-            raise CatalogError(f"{path}: no such file or directory; a catalog is {_SUPPORTED}")
-        if place.is_dir() or place.suffix.lower() in _DDL:
-            from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
+    @classmethod
+    def load(cls, *paths: str, schema: str | None = None) -> Catalog:
+        """The catalog of DDL files, directories of them, JSON snapshots and dbt manifests, later
+        ones winning.
 
-            catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
-        elif place.suffix.lower() == ".json":
-            pulled = _read_json(place, start)
-            tables = [r for r in pulled.relations.values() if isinstance(r, Table)]
-            counted.update({table.name: table for table in tables})
-            catalog = _merged(catalog, pulled)
-            if schema is None and pulled.namespace != DEFAULT_NAMESPACE:
-                namespace = pulled.namespace
-        else:
-            raise CatalogError(
-                f"{path}: not a kind of file that is read; a catalog is {_SUPPORTED}"
-            )
-    relations = {
-        name: _completed(relation, counted[name])
-        if isinstance(relation, Table) and name in counted
-        else relation
-        for name, relation in catalog.relations.items()
-    }
-    return Catalog(relations, namespace, tuple(paths), catalog.references)
+        ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``.
+        Raises CatalogError for a file that is missing, unreadable or malformed.
+        """
+        from sqlrewrite.catalog.load import load
 
+        return cls._of(load(paths, schema=schema))
 
-def _read_json(path: Path, start: Catalog) -> Catalog:
-    text = read_text(path)
-    artifact = _dbt_artifact(text) if '"dbt_schema_version"' in text else None
-    if artifact is not None:
-        from sqlrewrite.catalog import dbt  # brings the parser, as DDL does
+    @classmethod
+    def from_ddl(cls, text: str, *, schema: str | None = None) -> Catalog:
+        """The catalog of the definitions in a text: CREATE TABLE, CREATE VIEW, USE, …
 
-        return dbt.read(artifact, path, start)
-    return snapshot.read(text, str(path))
+        ``schema`` is the current one before them. Raises CatalogError for a definition that cannot
+        be read.
+        """
+        from sqlrewrite.catalog.ddl import read_ddl
 
+        start = Warehouse() if schema is None else Warehouse().use(schema)
+        return cls._of(replace(read_ddl(text, "<ddl>", start), namespace=start.namespace))
 
-def _dbt_artifact(text: str) -> dict[str, Any] | None:
-    """What dbt wrote, parsed; None for other JSON, and for what is none."""
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None  # the snapshot's loader says what is wrong
-    metadata = data.get("metadata") if isinstance(data, dict) else None
-    return data if isinstance(metadata, dict) and "dbt_schema_version" in metadata else None
-
-
-def _merged(catalog: Catalog, later: Catalog) -> Catalog:
-    """All relations of both; what does not know a table's columns takes none from it."""
-    relations = dict(catalog.relations)
-    for name, relation in later.relations.items():
-        known = relations.get(name)
-        vague = isinstance(relation, Table) and not relation.names
-        if not (vague and isinstance(known, Table) and known.names):
-            relations[name] = relation
-    references = {**catalog.references, **later.references}
-    return replace(catalog, relations=relations, references=references)
-
-
-def _completed(table: Table, counted: Table) -> Table:
-    """A table with the numbers it lacks taken from another account of it."""
-    columns = []
-    for column in table.columns:
-        other = counted.column(column.name)
-        if column.distinct_count is None and other is not None:
-            columns.append(replace(column, distinct_count=other.distinct_count))
-        else:
-            columns.append(column)
-    size = table.size_in_bytes if table.size_in_bytes is not None else counted.size_in_bytes
-    rows = table.row_count if table.row_count is not None else counted.row_count
-    partitions = table.partition_count
-    return replace(
-        table,
-        columns=tuple(columns),
-        size_in_bytes=size,
-        row_count=rows,
-        partition_count=counted.partition_count if partitions is None else partitions,
-    )
-
-
-__all__ = ["load"]
+    @classmethod
+    def _of(cls, found: Warehouse) -> Catalog:
+        return cls(found.relations, found.namespace, found.sources, found.references)

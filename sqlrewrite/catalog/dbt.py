@@ -20,8 +20,8 @@ from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.snapshot import parsed_name
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.schema import Catalog, CatalogError, Name, Reference, Relation, Table, View
-from sqlrewrite.sql.templates import mask, templated
+from sqlrewrite.text.templates import mask, templated
+from sqlrewrite.warehouse import CatalogError, Name, Reference, Relation, Table, View, Warehouse
 
 # Adapters whose tables Spark reads; the names and types of any other are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
@@ -31,7 +31,7 @@ _EPHEMERAL = "__dbt__cte__"
 _FORMATS = {"databricks": "delta"}
 
 
-def read(data: Mapping[str, Any], path: Path, catalog: Catalog) -> Catalog:
+def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
     """The catalog in a manifest, parsed from ``path``; names are completed as in ``catalog``.
 
     Raises CatalogError for what is not a manifest, or one of another engine.
@@ -150,7 +150,7 @@ def _table(
     name: Name,
     stored: tuple[_Listed, ...] | None,
     adapter: str,
-    catalog: Catalog,
+    catalog: Warehouse,
     path: str,
 ) -> Table | None:
     """What is known of a node's table; None where that is nothing."""
@@ -177,7 +177,7 @@ def _created(
     columns: tuple[_Listed, ...],
     using: object,
     partitions: tuple[str, ...],
-    catalog: Catalog,
+    catalog: Warehouse,
     path: str,
 ) -> Table | None:
     """The table of dbt's CREATE TABLE, or None where that cannot be read."""

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlrewrite.catalog.files import place, read_text
-from sqlrewrite.schema import Catalog, CatalogError, Table
 from sqlrewrite.sql import definitions, parse
+from sqlrewrite.warehouse import CatalogError, Table, Warehouse
 
 SUFFIXES = frozenset({".sql", ".ddl", ".hql"})
 
 
-def read(path: Path, catalog: Catalog) -> Catalog:
+def read(path: Path, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a file, or in all files of a directory.
 
     USE holds to the end of its file; each file begins in the namespace of the catalog given.
@@ -34,7 +34,7 @@ def read(path: Path, catalog: Catalog) -> Catalog:
     return replace(catalog, namespace=namespace)
 
 
-def read_ddl(text: str, source: str, catalog: Catalog) -> Catalog:
+def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a text. Raises CatalogError."""
     for statement in parse.statements(text):
         after = definitions.apply(statement, text, catalog, source)
@@ -52,7 +52,7 @@ def _files(directory: Path) -> list[Path]:
     return sorted(path for path in found if path.is_file())
 
 
-def _check(statement: parse.Statement, text: str, catalog: Catalog, source: str) -> None:
+def _check(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> None:
     name = definitions.defined_name(statement)
     if any(part.startswith(("{{", "${")) for part in name):
         where = place(text, statement.start, source)

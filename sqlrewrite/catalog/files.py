@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlrewrite.schema import CatalogError
+from sqlrewrite.warehouse import CatalogError
 
 
 def read_text(path: Path) -> str:

@@ -16,9 +16,8 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.types import parse
-from sqlrewrite.schema import (
+from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
-    Catalog,
     CatalogError,
     Column,
     Name,
@@ -26,6 +25,7 @@ from sqlrewrite.schema import (
     Relation,
     Table,
     View,
+    Warehouse,
 )
 
 VERSION = 1
@@ -34,7 +34,7 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 
 
-def read(text: str, source: str) -> Catalog:
+def read(text: str, source: str) -> Warehouse:
     """The catalog in a snapshot. Raises CatalogError with the place in the JSON."""
     root = _Node(_parsed(text, source), "", source)
     root.expect(dict, "an object")
@@ -44,7 +44,7 @@ def read(text: str, source: str) -> Catalog:
     if type(version) is not int or version != VERSION:
         raise root.error(f"version {version!r}: this release reads version {VERSION}")
     namespace = root.get("namespace")
-    empty = Catalog(namespace=_name(namespace) if namespace else DEFAULT_NAMESPACE)
+    empty = Warehouse(namespace=_name(namespace) if namespace else DEFAULT_NAMESPACE)
     relations: dict[Name, Relation] = {}
     for kind, made in (("tables", _table), ("views", _view)):
         for node in root.items(kind):
@@ -66,7 +66,7 @@ def generated(text: str) -> dict[str, str]:
     return {}
 
 
-def write(catalog: Catalog, generated: Mapping[str, str] | None = None) -> str:
+def write(catalog: Warehouse, generated: Mapping[str, str] | None = None) -> str:
     """The text of a catalog's snapshot; ``generated`` says what made it, for people to read.
 
     Temporary views, whose name is a single part, belong to a session and are left out.
@@ -137,7 +137,7 @@ def _column_data(column: Column) -> dict[str, Any]:
     return data if column.nullable else {**data, "nullable": False}
 
 
-def _view_data(view: View, catalog: Catalog) -> dict[str, Any]:
+def _view_data(view: View, catalog: Warehouse) -> dict[str, Any]:
     namespace = quoted_name(view.namespace) if view.namespace != catalog.namespace else None
     data = {"name": quoted_name(view.name), "columns": list(view.columns), "query": view.query}
     return _known({**data, "namespace": namespace})
@@ -215,7 +215,7 @@ def _parsed(text: str, source: str) -> Any:
         raise CatalogError(f"{source}: not JSON that can be read: {error}") from error
 
 
-def _table(node: _Node, catalog: Catalog) -> Table:
+def _table(node: _Node, catalog: Warehouse) -> Table:
     node.expect(dict, "an object")
     streaming, provider = node.get("streaming"), node.get("provider")
     size, rows = node.get("size_in_bytes"), node.get("row_count")
@@ -282,7 +282,7 @@ def _check_columns(table: Table, node: _Node) -> None:
             raise node.error(f"primary_key[{index}]: {name} is not one of the columns")
 
 
-def _view(node: _Node, catalog: Catalog) -> View:
+def _view(node: _Node, catalog: Warehouse) -> View:
     node.expect(dict, "an object")
     namespace = node.get("namespace")
     return View(

@@ -89,7 +89,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):  # the help, by click
             fail(f"error: the output cannot be written: {error.strerror}")
-        from sqlrewrite.runner import internal_error
+        from sqlrewrite.run.runner import internal_error
 
         fail(f"Error: {internal_error(error).message}")
     sys.exit(0)

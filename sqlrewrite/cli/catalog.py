@@ -23,12 +23,12 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
-from sqlrewrite.config import load
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.schema import Catalog, Name, Relation
-from sqlrewrite.source import write_file
+from sqlrewrite.settings.config import load
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import SparkError
+from sqlrewrite.text.source import write_file
+from sqlrewrite.warehouse import Name, Relation, Warehouse
 
 
 @click.group("catalog", context_settings=CONTEXT, short_help="Look at what is known of the tables.")
@@ -153,13 +153,13 @@ def pull(
                 found[pulled.name] = pulled.relation
                 if partial:
                     partial.add(pulled.relation)
-        _write_snapshot(output, Catalog(found, catalog.namespace(running)), where.name)
+        _write_snapshot(output, Warehouse(found, catalog.namespace(running)), where.name)
         if partial:
             partial.end()
     _print_pulled(err, len(found), skipped, output)
 
 
-def _write_snapshot(output: str, known: Catalog, source: str) -> None:
+def _write_snapshot(output: str, known: Warehouse, source: str) -> None:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": source}
     data = snapshot.write(known, said).encode("utf-8")

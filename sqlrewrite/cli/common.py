@@ -10,14 +10,16 @@ from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import click
 
-from sqlrewrite.config import Settings, size
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import ConfigError
-from sqlrewrite.options import FORMS, WHENS, Limits
-from sqlrewrite.pool import PoolError
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.runner import Request
-from sqlrewrite.schema import Catalog, CatalogError
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.pool import PoolError
+from sqlrewrite.run.runner import Request
+from sqlrewrite.settings.config import Settings, size
+from sqlrewrite.settings.options import FORMS, WHENS
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import CatalogError, Warehouse
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -167,7 +169,7 @@ class Rewriting:
         settings: Settings,
         *,
         strip: bool = False,
-        load: Callable[..., Catalog] | None = None,
+        load: Callable[..., Warehouse] | None = None,
     ) -> Request:
         """How each file is to be rewritten: as asked, and else as settled."""
 
@@ -207,13 +209,13 @@ def load_catalog(
     settings: Settings,
     given: Sequence[str],
     schema: str | None,
-    load: Callable[..., Catalog] | None = None,
-) -> Catalog:
+    load: Callable[..., Warehouse] | None = None,
+) -> Warehouse:
     """The catalog that the options name, else the settings', else an empty one; by ``load``."""
     paths = tuple(given) or settings.catalog
     schema = schema or settings.schema
     if not paths:
-        return Catalog().use(schema) if schema else Catalog()
+        return Warehouse().use(schema) if schema else Warehouse()
     try:
         return (load or Catalog.load)(*paths, schema=schema)
     except CatalogError as error:

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from sqlrewrite import config as settings_of
 from sqlrewrite.cli.common import (
     INSERTED,
     Command,
@@ -31,16 +30,17 @@ from sqlrewrite.cli.many import (
     warn,
     why_missing,
 )
-from sqlrewrite.config import Settings
-from sqlrewrite.files import repository
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, Rules, Sum, Task, run, unread
 from sqlrewrite.linting.selection import Selection
-from sqlrewrite.model import ConfigError
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Line, Printer, shown
-from sqlrewrite.runner import missing
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.files import repository
+from sqlrewrite.run.runner import missing
+from sqlrewrite.settings import config as settings_of
+from sqlrewrite.settings.config import Settings
 
 
 class LintCommand(Command):

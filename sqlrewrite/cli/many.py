@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.common import Rewriting, read_stdin
-from sqlrewrite.config import Projects, Settings
-from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.nearest import nearest
-from sqlrewrite.pool import WORTH
-from sqlrewrite.projects import gather
 from sqlrewrite.report.styled import Line, Printer, shown
-from sqlrewrite.runner import Request
-from sqlrewrite.schema import Catalog
-from sqlrewrite.work import Job, digest, each, once
+from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.pool import WORTH
+from sqlrewrite.run.projects import gather
+from sqlrewrite.run.runner import Request
+from sqlrewrite.run.work import Job, digest, each, once
+from sqlrewrite.settings.config import Projects, Settings
+from sqlrewrite.text.nearest import nearest
+from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.cache import Cache
+    from sqlrewrite.run.cache import Cache
 
 MANY = 50
 """From so many files on there is a progress bar."""
@@ -164,7 +165,7 @@ def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache
     """The cache for results of that kind, where there are files enough."""
     if count < WORTH:
         return None
-    from sqlrewrite.cache import Cache, fingerprint
+    from sqlrewrite.run.cache import Cache, fingerprint
 
     engine = request.engine
     if engine.endswith(".toml"):
@@ -176,7 +177,7 @@ def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache
         return None
 
 
-def _placeless(catalog: Catalog) -> Catalog:
+def _placeless(catalog: Warehouse) -> Warehouse:
     """A catalog without where it was read, which is written differently in each folder that one
     may stand in; no result depends on it."""
     known = {name: replace(it, source="") for name, it in catalog.relations.items()}

@@ -41,13 +41,13 @@ from sqlrewrite.cli.spark import (
     target,
     values_options,
 )
-from sqlrewrite.config import Settings
-from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Verdict
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
-from sqlrewrite.runner import FileResult, Request, Summary, Task, missing, run, write
+from sqlrewrite.results import Verdict
+from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.runner import FileResult, Request, Summary, Task, missing, run, write
+from sqlrewrite.settings.config import Settings
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option, read_stdin
-from sqlrewrite.config import Settings, load
-from sqlrewrite.files import STDIN
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import ConfigError, Rewrite
-from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.runner import FileResult, Request, read_file, run
-from sqlrewrite.schema import Catalog
-from sqlrewrite.source import write_file
+from sqlrewrite.results import ConfigError, Rewrite
+from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.runner import FileResult, Request, read_file, run
+from sqlrewrite.settings.config import Settings, load
+from sqlrewrite.settings.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
 from sqlrewrite.spark.target import SparkError, Target
+from sqlrewrite.text.source import write_file
+from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
@@ -104,7 +104,7 @@ class Task:
     target: Target
 
     @property
-    def catalog(self) -> Catalog:
+    def catalog(self) -> Warehouse:
         """What is known of its tables."""
         return self.request.catalog
 

@@ -13,8 +13,8 @@ from dataclasses import field, replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
-from sqlrewrite.model import ConfigError
-from sqlrewrite.source import write_atomically
+from sqlrewrite.results import ConfigError
+from sqlrewrite.text.source import write_atomically
 
 VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
+from sqlrewrite.text.edits import Span
 
 
 class Severity(Enum):

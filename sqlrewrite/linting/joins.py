@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.eligibility.case import relation_name
+from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.find.pairs import joins
+from sqlrewrite.judge.case import relation_name
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.model import Candidate, Outcome, Span, Verdict
+from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.nodes import Block, Join, JoinType, Node, Scan, leaves, numbers
 from sqlrewrite.plan.nulls import rejects_null
-from sqlrewrite.pruning.candidates import joins
-from sqlrewrite.pruning.statement import Judged, Pruned
+from sqlrewrite.plan.relations import leaves, numbers
+from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.sql.marked import bounded, plain
+from sqlrewrite.text.edits import Span
 
 
 def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:

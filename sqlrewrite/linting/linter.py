@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
-from sqlrewrite.deep import deep
+from sqlrewrite.decision.statement import Pruned
+from sqlrewrite.document import FOREIGN, Examined, examine
 from sqlrewrite.linting import joins, managed, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
-from sqlrewrite.model import MARKER, Problem, Span
-from sqlrewrite.options import Options, options
-from sqlrewrite.pruning.statement import Pruned
-from sqlrewrite.rewriter import FOREIGN, Examined, examine
-from sqlrewrite.schema import Catalog
+from sqlrewrite.results import Problem
+from sqlrewrite.settings.options import Options, options
+from sqlrewrite.sql.deep import deep
 from sqlrewrite.sql.parse import NOT_PARSED
+from sqlrewrite.text.edits import MARKER, Span
+from sqlrewrite.warehouse import Warehouse
 
 CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
     joins.missing,
@@ -33,7 +34,7 @@ CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
 
 
 def lint(
-    sql: str, catalog: Catalog, wanted: Options | None = None
+    sql: str, catalog: Warehouse, wanted: Options | None = None
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The findings of a text, and what went wrong while looking for them.
 

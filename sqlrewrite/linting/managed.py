@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlrewrite.document import columns_of, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.model import MARKER, Outcome, Verdict
-from sqlrewrite.rewriter import columns_of, left_to_engine, stale
+from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.sql.marked import bounded
+from sqlrewrite.text.edits import MARKER
 
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 

@@ -14,17 +14,18 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
-from sqlrewrite.deep import TOO_DEEP
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection
-from sqlrewrite.model import ConfigError, Problem, Span
-from sqlrewrite.runner import FileResult, Request, internal_error, missing, over_limit
-from sqlrewrite.schema import CatalogError
-from sqlrewrite.source import LINE_END, SourceError, decode
+from sqlrewrite.results import ConfigError, Problem
+from sqlrewrite.run.runner import FileResult, Request, internal_error, missing, over_limit
+from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.sql.parse import NOT_PARSED
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.source import LINE_END, SourceError, decode
+from sqlrewrite.warehouse import CatalogError
 
 AROUND = 1
 """So many lines are shown before and behind a finding's own."""

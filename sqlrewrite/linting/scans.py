@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.find.pairs import joins
+from sqlrewrite.find.reducers import restricting
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.model import Outcome, Verdict
-from sqlrewrite.options import ALONE
-from sqlrewrite.plan.expressions import Call, ColumnRef, Expression, columns
-from sqlrewrite.plan.nodes import Block, Condition, Plan, Scan, leaves
-from sqlrewrite.pruning.candidates import joins
-from sqlrewrite.pruning.reducers import restricting
-from sqlrewrite.pruning.restrictions import Conjunct
-from sqlrewrite.pruning.statement import Judged, Pruned
+from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Condition, Expression, Plan, Scan
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.relations import leaves
+from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.options import ALONE
 
 _PRESERVED, _UNFILTERED = "DPP101", "DPP120"
 """Rejections by which a join takes no partition away for the engine either: the fact's rows all

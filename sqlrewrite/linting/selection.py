@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 
-from sqlrewrite.files import Patterns
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
-from sqlrewrite.model import ConfigError
-from sqlrewrite.nearest import nearest
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.files import Patterns
+from sqlrewrite.text.nearest import nearest
 
 NOT_PARSED = "DPP000"
 

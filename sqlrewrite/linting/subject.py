@@ -11,17 +11,18 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from sqlrewrite.document import Examined, Part, stale
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
-from sqlrewrite.model import Edit, Span, TableUse, Verdict
-from sqlrewrite.rewriter import Examined, Part, stale
+from sqlrewrite.results import TableUse, Verdict
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.source import Lines
 from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.plan.nodes import Scan
-    from sqlrewrite.pruning.statement import Judged
+    from sqlrewrite.decision.statement import Judged
+    from sqlrewrite.plan.algebra import Scan
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlrewrite.document import Examined
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression
 from sqlrewrite.linting.subject import place_of
-from sqlrewrite.nearest import nearest
-from sqlrewrite.rewriter import Examined
-from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.text.nearest import nearest
+from sqlrewrite.warehouse import Warehouse
 
 UNUSED = "DPP008"
 _MANAGED = ("DPP002", "DPP003")
 
 
-def suppress(found: Sequence[Finding], examined: Examined, catalog: Catalog) -> Iterator[Finding]:
+def suppress(found: Sequence[Finding], examined: Examined, catalog: Warehouse) -> Iterator[Finding]:
     """The findings, then those about the directives themselves."""
     directives = examined.directives
     if not directives.found:

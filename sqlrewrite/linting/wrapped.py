@@ -8,27 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.eligibility.already_pruned import binds
+from sqlrewrite.decision.statement import Pruned
+from sqlrewrite.find.reducers import conditions_reaching, own_conditions
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.already_pruned import binds
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.model import Span
-from sqlrewrite.options import ALONE
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery
 from sqlrewrite.plan.columns import column_type
-from sqlrewrite.plan.expressions import (
-    Call,
-    Cast,
-    ColumnRef,
-    Expression,
-    Subquery,
-    columns,
-    relations,
-)
-from sqlrewrite.plan.nodes import Plan, Scan
-from sqlrewrite.pruning.reducers import conditions_reaching, own_conditions
-from sqlrewrite.pruning.restrictions import Conjunct
-from sqlrewrite.pruning.statement import Pruned
+from sqlrewrite.plan.expressions import columns, relations
+from sqlrewrite.settings.options import ALONE
+from sqlrewrite.text.edits import Span
 
 _COMPARISONS = frozenset(
     {"=", "<=>", "<>", "<", "<=", ">", ">=", "between", "in", "like", "ilike", "rlike", "isnull"}

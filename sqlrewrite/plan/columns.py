@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
-from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
-from sqlrewrite.plan.facts.call import Arguments
-from sqlrewrite.plan.facts.coercion import common_of_all
-from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.results import result
-from sqlrewrite.plan.facts.session import Session, World
-from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
     Aggregate,
+    Call,
+    Cast,
+    ColumnRef,
     CteReference,
     Derived,
+    Expression,
     Generate,
     Limit,
+    Literal,
     Node,
     Opaque,
     Output,
@@ -27,6 +24,13 @@ from sqlrewrite.plan.nodes import (
     Scan,
     SetOperation,
 )
+from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
+from sqlrewrite.plan.facts.call import Arguments
+from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.literals import of_number
+from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.session import Session, World
+from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
 
 
 def outputs(node: Node) -> tuple[Output, ...] | None:

@@ -1,90 +1,20 @@
-"""Expressions of the plan: what a condition says, with no trace of how it was parsed.
-
-An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``between``, ``upper``),
-so that what is legal can be a table of names. Column references are resolved: a relation's number
-and a lower-case column name, and the span of text where the author wrote it.
-"""
+"""What an expression is made of: its operands, columns, conjuncts, and columns put in place of
+others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
-
-if TYPE_CHECKING:
-    from sqlrewrite.plan.nodes import Query
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRef:
-    """A column of the relation with that number; ``qualified`` as written."""
-
-    relation: int
-    name: str
-    span: Span | None
-    qualified: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
-    with its ``type``)."""
-
-    kind: str
-    text: str = ""
-    type: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter marker; a positional one (``?``) must not be repeated in the text."""
-
-    positional: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """An operator or function under its lower-case SQL name."""
-
-    name: str
-    args: tuple[Expression, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Cast:
-    """A cast to a Spark type, lower case; ``safe`` is TRY_CAST, which gives NULL where CAST raises
-    an error."""
-
-    operand: Expression
-    type: str
-    safe: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Subquery:
-    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (then with its operand).
-
-    ``outer`` are the columns of enclosing queries it refers to.
-    """
-
-    kind: str
-    query: Query
-    operand: Expression | None = None
-    outer: tuple[ColumnRef, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """What the binder does not know: never copied, never reasoned about."""
-
-    reason: str
-    args: tuple[Expression, ...] = ()
-
-
-Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Unknown
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    Unknown,
+)
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:

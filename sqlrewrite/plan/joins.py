@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
     Condition,
     CteReference,
     Derived,
@@ -20,9 +20,9 @@ from sqlrewrite.plan.nodes import (
     Node,
     Opaque,
     Scan,
-    numbers,
 )
 from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.relations import numbers
 
 LEFT, RIGHT = "left", "right"
 

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.expressions import ColumnRef, Expression, columns
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
     Aggregate,
+    ColumnRef,
     CteReference,
     Derived,
+    Expression,
     Filter,
     Generate,
     Join,
@@ -31,6 +32,7 @@ from sqlrewrite.plan.nodes import (
     Unreadable,
     Window,
 )
+from sqlrewrite.plan.expressions import columns
 
 _AGGREGATIONS = {
     "global": "a global aggregate",

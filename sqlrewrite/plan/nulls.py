@@ -6,15 +6,7 @@ Spark's EliminateOuterJoin). Only what is listed here rejects; anything else is 
 
 from __future__ import annotations
 
-from sqlrewrite.plan.expressions import (
-    Call,
-    Cast,
-    ColumnRef,
-    Expression,
-    Literal,
-    Subquery,
-    Unknown,
-)
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
 from sqlrewrite.plan.facts.functions import function
 
 # Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.

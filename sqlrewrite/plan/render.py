@@ -8,35 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlrewrite.model import PlanLine
-from sqlrewrite.plan.expressions import (
+from sqlrewrite.plan.algebra import (
+    Aggregate,
     Call,
     Cast,
     ColumnRef,
-    Expression,
-    Literal,
-    Parameter,
-    Subquery,
-    Unknown,
-)
-from sqlrewrite.plan.nodes import (
-    Aggregate,
     Condition,
     CteReference,
     Derived,
+    Expression,
     Filter,
     Generate,
     Join,
     Limit,
+    Literal,
     Node,
     Opaque,
+    Parameter,
     Plan,
     Project,
     Scan,
     SetOperation,
+    Subquery,
+    Unknown,
     Unreadable,
     Window,
 )
+from sqlrewrite.results import PlanLine
 
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "||",
                     "like", "ilike", "rlike", "is"})  # fmt: skip

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
-from sqlrewrite.schema import Catalog, PartitionField, Relation, Table
+from sqlrewrite.warehouse import PartitionField, Relation, Table, Warehouse
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "source")
 
 
-def print_catalog(printer: Printer, catalog: Catalog) -> None:
+def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     """One line a relation, then how many there are and where short names are looked up."""
     found = [catalog.relations[name] for name in sorted(catalog.relations)]
     if found:
@@ -26,7 +26,7 @@ def print_catalog(printer: Printer, catalog: Catalog) -> None:
     printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
 
 
-def _row(relation: Relation, catalog: Catalog) -> tuple[str, ...]:
+def _row(relation: Relation, catalog: Warehouse) -> tuple[str, ...]:
     name = _short(relation, catalog)
     if not isinstance(relation, Table):
         return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
@@ -39,7 +39,7 @@ def _row(relation: Relation, catalog: Catalog) -> tuple[str, ...]:
     return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
 
 
-def _short(relation: Relation, catalog: Catalog) -> str:
+def _short(relation: Relation, catalog: Warehouse) -> str:
     """The name as a query in the current schema would write it."""
     if relation.name[:-1] == catalog.namespace:
         return relation.name[-1]

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlrewrite.model import Candidate, Problem, Removed, TableUse
-from sqlrewrite.runner import FileResult, Summary
+from sqlrewrite.results import Candidate, Problem, Removed, TableUse
+from sqlrewrite.run.runner import FileResult, Summary
 
 VERSION = 1
 

@@ -8,18 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import (
-    MARKER,
-    Candidate,
-    Outcome,
-    PlanDiff,
-    Problem,
-    Removed,
-    TableUse,
-    Verdict,
-)
 from sqlrewrite.report.styled import Line, shown
-from sqlrewrite.runner import FileResult, Summary
+from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
+from sqlrewrite.run.runner import FileResult, Summary
+from sqlrewrite.text.edits import MARKER
 
 _STYLES = {
     Verdict.REWRITTEN: "bold green",

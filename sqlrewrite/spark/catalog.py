@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.schema import Catalog, CatalogError, Name, Relation, Table
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
+from sqlrewrite.warehouse import CatalogError, Name, Relation, Table, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -221,4 +221,4 @@ class Partial:
 
 
 def _line(relation: Relation) -> str:
-    return json.dumps(json.loads(snapshot.write(Catalog({relation.name: relation}))))
+    return json.dumps(json.loads(snapshot.write(Warehouse({relation.name: relation}))))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.schema import Column, Name, PartitionField, Table, View
+from sqlrewrite.warehouse import Column, Name, PartitionField, Table, View
 
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
 _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")

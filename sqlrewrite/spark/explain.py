@@ -14,13 +14,13 @@ from difflib import SequenceMatcher
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import PlanLine, Rewrite
-from sqlrewrite.schema import Catalog, Name
+from sqlrewrite.results import PlanLine, Rewrite
 from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, partitioned, use
 from sqlrewrite.spark.physical import Operator, PhysicalPlan, Subquery, items, parse, plain
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.warehouse import Stock, warehouse
+from sqlrewrite.warehouse import Name, Warehouse
 
 _REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
 _DYNAMIC = "dynamicpruningexpression("
@@ -116,7 +116,7 @@ def explain_text(
     session: Session,
     path: str,
     rewrite: Rewrite,
-    catalog: Catalog,
+    catalog: Warehouse,
     keep: Callable[[Explained], None],
 ) -> Stock:
     """Explains the statements of a text that have candidates, and hands each to ``keep``; none is

@@ -16,29 +16,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from sqlrewrite.model import Rewrite, Verdict
-from sqlrewrite.plan.expressions import Expression, Subquery, walk
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.document import Examined, examine
+from sqlrewrite.find.pairs import Pair, Place
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
+    Expression,
     Opaque,
     Plan,
     Query,
     Relation,
     Scan,
-    read_by,
+    Subquery,
 )
-from sqlrewrite.pruning.candidates import Pair, Place
-from sqlrewrite.pruning.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
-from sqlrewrite.pruning.statement import Judged, Pruned
-from sqlrewrite.rewriter import Examined, examine
-from sqlrewrite.runner import Request
-from sqlrewrite.schema import Catalog, Name
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.relations import read_by
+from sqlrewrite.results import Rewrite, Verdict
+from sqlrewrite.run.runner import Request
 from sqlrewrite.spark import pairs
 from sqlrewrite.spark.explain import Planned, plan, planned
 from sqlrewrite.spark.session import Session, fresh
 from sqlrewrite.spark.warehouse import warehouse
 from sqlrewrite.sql.queries import queries
+from sqlrewrite.warehouse import Name, Warehouse
 
 
 def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> Rewrite:
@@ -52,7 +54,7 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
     return examine(rewrite.original, request.catalog, replace(wanted, planned=left)).result
 
 
-def _left(session: Session, path: str, every: Examined, catalog: Catalog) -> Iterator[Place]:
+def _left(session: Session, path: str, every: Examined, catalog: Warehouse) -> Iterator[Place]:
     """The places of the pairs that Spark prunes by itself."""
     text = every.stripped.text
     catalog = pairs.known_after(path, text, catalog)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Candidate, Rewrite
-from sqlrewrite.schema import DEFAULT_NAMESPACE, Catalog, Table
+from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.sql.definitions import apply, query_text
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.queries import Kind, Query, queries
+from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Table, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +66,21 @@ def of_view(pair: Pair) -> Pair:
     return replace(pair, before=both[0], after=both[1])
 
 
-def known_after(path: str, text: str, catalog: Catalog) -> Catalog:
+def known_after(path: str, text: str, catalog: Warehouse) -> Warehouse:
     """The catalog with what the text itself defines."""
     for statement in statements(text):
         catalog = apply(statement, text, catalog, path)
     return catalog
 
 
-def use(session: Session, catalog: Catalog) -> None:
+def use(session: Session, catalog: Warehouse) -> None:
     """Makes short names mean in Spark what they mean to the rewriter. Raises SparkError."""
     if catalog.namespace != DEFAULT_NAMESPACE:
         with spark_errors(f"USE {'.'.join(catalog.namespace)}"):
             session.spark.sql(f"USE {literal_name(catalog.namespace)}")
 
 
-def partitioned(catalog: Catalog) -> frozenset[str]:
+def partitioned(catalog: Warehouse) -> frozenset[str]:
     """The last names of all partitioned tables."""
     tables = (it for it in catalog.relations.values() if isinstance(it, Table))
     return frozenset(table.name[-1] for table in tables if table.partitioned_by)

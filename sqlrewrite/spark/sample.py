@@ -21,13 +21,13 @@ from itertools import cycle
 from urllib.parse import unquote
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Candidate
-from sqlrewrite.schema import Catalog, Name, Table, View
+from sqlrewrite.results import Candidate
 from sqlrewrite.spark.pairs import Pair
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import Query, queries
 from sqlrewrite.sql.references import references, renamed
+from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 Partition = tuple[str | None, ...]
 """The values of the partition columns, as Spark writes them into the names of folders."""
@@ -108,7 +108,7 @@ class _Views:
 
 @contextmanager
 def sampled(
-    session: Session, pair: Pair, catalog: Catalog, count: int
+    session: Session, pair: Pair, catalog: Warehouse, count: int
 ) -> Iterator[tuple[Pair, tuple[Sampled, ...]]]:
     """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
     views, found = _Views(session), list[Sampled]()
@@ -140,7 +140,7 @@ def sampled(
 # The facts
 
 
-def _facts(pair: Pair, catalog: Catalog) -> dict[Table, str]:
+def _facts(pair: Pair, catalog: Warehouse) -> dict[Table, str]:
     """The facts of a statement, those that a predicate is written for first, each with what speaks
     against a sample of it, if anything does."""
     named = [
@@ -165,7 +165,7 @@ def _name(candidate: Candidate) -> Name:
 
 
 def _behind(
-    catalog: Catalog, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
+    catalog: Warehouse, name: Name, plain: bool = True, depth: int = _MOST_VIEWS
 ) -> Iterator[tuple[Table, bool]]:
     """The partitioned tables that a name means, by itself or as a view, and whether each may give
     way to a view there."""
@@ -224,7 +224,7 @@ def _literal(value: str | None) -> str:
 
 
 def _splits(
-    session: Session, fact: _Fact, pair: Pair, catalog: Catalog
+    session: Session, fact: _Fact, pair: Pair, catalog: Warehouse
 ) -> list[frozenset[Partition]]:
     """For each predicate on the fact the partitions that it keeps, where Spark can tell: one that
     names a CTE cannot be asked by itself."""
@@ -278,13 +278,13 @@ def _chosen(
 # The texts
 
 
-def _text(query: Query, catalog: Catalog, views: _Views) -> Query:
+def _text(query: Query, catalog: Warehouse, views: _Views) -> Query:
     """A query that reads the sample."""
     (found,) = queries(_renamed(query.text, catalog, views))
     return replace(found, index=query.index, line=query.line)
 
 
-def _renamed(text: str, catalog: Catalog, views: _Views, depth: int = _MOST_VIEWS) -> str:
+def _renamed(text: str, catalog: Warehouse, views: _Views, depth: int = _MOST_VIEWS) -> str:
     """A text with the names of facts, and of views over them, in favour of those of the sample."""
     names = []
     for reference in references(text):
@@ -297,7 +297,7 @@ def _renamed(text: str, catalog: Catalog, views: _Views, depth: int = _MOST_VIEW
     return renamed(text, names)
 
 
-def _make_again(view: View, catalog: Catalog, views: _Views, depth: int) -> None:
+def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> None:
     """Makes a view over a fact once more, over its sample, where the view's own names are known."""
     inner = replace(catalog, namespace=view.namespace)
     query = _renamed(view.query, inner, views, depth - 1)

@@ -15,7 +15,14 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.options import COLLAPSE_OVER, REFUSE_OVER, Keys, RefusedError, Resolve, ResolveError
+from sqlrewrite.settings.options import (
+    COLLAPSE_OVER,
+    REFUSE_OVER,
+    Keys,
+    RefusedError,
+    Resolve,
+    ResolveError,
+)
 from sqlrewrite.spark.session import literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 

@@ -17,8 +17,7 @@ from threading import Event, Timer
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Rewrite
-from sqlrewrite.schema import Catalog
+from sqlrewrite.results import Rewrite
 from sqlrewrite.spark.bags import Columns, Comparison, columns, compare
 from sqlrewrite.spark.pairs import Pair, enter, known_after, of_view, pairs, use
 from sqlrewrite.spark.sample import Sampled, sampled
@@ -26,6 +25,7 @@ from sqlrewrite.spark.scans import TableScan, partitioned_scans, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import Kind
+from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -110,7 +110,7 @@ def verify_text(
     session: Session,
     path: str,
     rewrite: Rewrite,
-    catalog: Catalog,
+    catalog: Warehouse,
     keep: Callable[[Verified], None],
     how: How = How(),  # noqa: B008 - it is frozen
     begin: Callable[[str], None] = lambda place: None,

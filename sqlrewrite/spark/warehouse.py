@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.schema import Catalog, Name, Relation, Table, View
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
+from sqlrewrite.warehouse import Name, Relation, Table, View, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ class Stock:
 
 
 @contextmanager
-def warehouse(session: Session, catalog: Catalog, texts: Iterable[str]) -> Iterator[Stock]:
+def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Iterator[Stock]:
     """Makes the relations that the texts name; takes them away at the end.
 
     Catalogs other than Spark's own are left out of their names: ``lake.raw.clicks`` is there as
@@ -83,7 +83,7 @@ def warehouse(session: Session, catalog: Catalog, texts: Iterable[str]) -> Itera
         yield Stock(sized, tuple(missing))
 
 
-def _used(catalog: Catalog, texts: Iterable[str]) -> Iterator[Relation]:
+def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[Relation]:
     """The relations that the texts name, and those behind the views among them."""
     left = [it for name, it in sorted(catalog.relations.items()) if len(name) > 1]
     words = {word for text in texts for word in _WORD.findall(text.lower())}

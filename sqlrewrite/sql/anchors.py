@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.model import Span
 from sqlrewrite.sql.keywords import (
     AFTER_NAME,
     AFTER_ON,
@@ -29,9 +28,10 @@ from sqlrewrite.sql.keywords import (
     OR,
     STEPS,
 )
+from sqlrewrite.text.edits import Span
 
 if TYPE_CHECKING:
-    from sqlrewrite.plan.nodes import Clause, Condition
+    from sqlrewrite.plan.algebra import Clause, Condition
 
 
 _TO_FROM = AFTER_WHERE | {TokenType.FROM}

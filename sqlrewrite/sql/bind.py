@@ -14,23 +14,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.columns import outputs
-from sqlrewrite.plan.expressions import (
-    Call,
-    Expression,
-    Subquery,
-    columns,
-    relations,
-)
-from sqlrewrite.plan.joins import simplify
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
     Aggregate,
     Block,
+    Call,
     Clause,
     Condition,
     Cte,
     CteReference,
     Derived,
+    Expression,
     Filter,
     Limit,
     Node,
@@ -40,15 +33,19 @@ from sqlrewrite.plan.nodes import (
     Query,
     Scan,
     SetOperation,
+    Subquery,
     Unreadable,
     Window,
 )
-from sqlrewrite.schema import Catalog
+from sqlrewrite.plan.columns import outputs
+from sqlrewrite.plan.expressions import columns, relations
+from sqlrewrite.plan.joins import simplify
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
 from sqlrewrite.sql.understood import plain, strange
+from sqlrewrite.warehouse import Warehouse
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 _NO_CTES: Mapping[str, int] = {}
@@ -71,7 +68,7 @@ class Bound:
         return where.this if where is not None else None
 
 
-def bind(tree: exp.Expr, text: str, catalog: Catalog, *, merges: bool = False) -> Bound | None:
+def bind(tree: exp.Expr, text: str, catalog: Warehouse, *, merges: bool = False) -> Bound | None:
     """The plan of a statement, or None where it holds no query; ``merges`` says whether a MERGE is
     to be read as the join that it runs."""
     role = "query"
@@ -170,7 +167,7 @@ class _Role:
 class Binder(RelationBinder):
     """Binds one statement; it numbers blocks, relations and CTEs as it goes."""
 
-    def __init__(self, catalog: Catalog, text: str) -> None:
+    def __init__(self, catalog: Warehouse, text: str) -> None:
         super().__init__(catalog, text)
         self.blocks: list[Block] = []
         self.ctes: list[Cte] = []

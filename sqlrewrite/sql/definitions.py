@@ -14,9 +14,9 @@ from dataclasses import replace
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.schema import Catalog, Name, Table, View
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.table_definition import created_table
+from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
@@ -56,7 +56,7 @@ _HARMLESS = (
 _PARTITION_FIELD = ("partition", "field")
 
 
-def apply(statement: parse.Statement, text: str, catalog: Catalog, source: str) -> Catalog:
+def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:
     """The catalog after ``statement`` of ``text``, which came from ``source``. Raises nothing.
 
     A statement that defines nothing returns the catalog it was given.
@@ -70,8 +70,8 @@ def apply(statement: parse.Statement, text: str, catalog: Catalog, source: str) 
 
 
 def _followed(
-    tree: exp.Expr, statement: parse.Statement, text: str, catalog: Catalog, source: str
-) -> Catalog:
+    tree: exp.Expr, statement: parse.Statement, text: str, catalog: Warehouse, source: str
+) -> Warehouse:
     """The catalog after a definition that was read."""
     match tree:
         case exp.Create():
@@ -85,7 +85,7 @@ def _followed(
     return catalog
 
 
-def _guarded(statement: parse.Statement, catalog: Catalog) -> Catalog:
+def _guarded(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
     """The catalog after a statement that has no tree: what it may have changed is unknown."""
     match statement.tokens[0].text.lower():
         case "create" | "replace" | "drop" | "cache":
@@ -155,8 +155,8 @@ def _template_in_literals(statement: parse.Statement, text: str) -> bool:
 
 
 def _create(
-    tree: exp.Create, statement: parse.Statement, text: str, catalog: Catalog, source: str
-) -> Catalog:
+    tree: exp.Create, statement: parse.Statement, text: str, catalog: Warehouse, source: str
+) -> Warehouse:
     kind = str(tree.args.get("kind") or "").upper()
     parts = _parts(tree.find(exp.Table)) if kind in {"TABLE", "VIEW"} else ()
     if not parts:
@@ -186,8 +186,8 @@ def _names_column(item: exp.Expr) -> bool:
 
 
 def _cache(
-    tree: exp.Cache, statement: parse.Statement, text: str, catalog: Catalog, source: str
-) -> Catalog:
+    tree: exp.Cache, statement: parse.Statement, text: str, catalog: Warehouse, source: str
+) -> Warehouse:
     """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
     parts = _parts(tree.this)
     if not tree.expression or len(parts) != 1:
@@ -224,7 +224,7 @@ def query_text(tokens: Sequence[Token], text: str) -> str:
 # relation with the bare name says that there is such a view.
 
 
-def _create_temporary(catalog: Catalog, relation: Table | View, tree: exp.Expr) -> Catalog:
+def _create_temporary(catalog: Warehouse, relation: Table | View, tree: exp.Expr) -> Warehouse:
     bare, place = catalog.qualify(relation.name)[-1:], catalog.qualify(relation.name)
     was_temporary, was_known = bare in catalog.relations, place in catalog.relations
     after = catalog.with_relation(replace(relation, name=bare))
@@ -236,14 +236,14 @@ def _create_temporary(catalog: Catalog, relation: Table | View, tree: exp.Expr) 
     return after.with_relation(replace(relation, name=place))
 
 
-def _forget(catalog: Catalog, parts: Name) -> Catalog:
+def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog.without(catalog.qualify(parts)) if parts else catalog
 
 
 # --- DROP and USE
 
 
-def _drop(tree: exp.Drop, catalog: Catalog) -> Catalog:
+def _drop(tree: exp.Drop, catalog: Warehouse) -> Warehouse:
     tables = tree.args.get("tables") or [tree.this]
     kind = str(tree.args.get("kind") or "").upper()
     for table in tables:
@@ -259,7 +259,7 @@ def _drop(tree: exp.Drop, catalog: Catalog) -> Catalog:
     return catalog
 
 
-def _drop_namespace(catalog: Catalog, parts: Name) -> Catalog:
+def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
     namespace = parts if len(parts) > 1 else (catalog.namespace[0], *parts)
     for name in catalog.relations:
         if name[: len(namespace)] == namespace and len(name) > len(namespace):
@@ -267,7 +267,7 @@ def _drop_namespace(catalog: Catalog, parts: Name) -> Catalog:
     return catalog
 
 
-def _used(tree: exp.Use, catalog: Catalog) -> Name:
+def _used(tree: exp.Use, catalog: Warehouse) -> Name:
     """The namespace that a USE means; the default schema of a catalog is ``default``."""
     table = tree.this
     kind = tree.args.get("kind")
@@ -286,7 +286,7 @@ def _used(tree: exp.Use, catalog: Catalog) -> Name:
     return (*parts, _DEFAULT_SCHEMA) if is_catalog else (catalog.namespace[0], *parts)
 
 
-def _set_catalog(statement: parse.Statement, catalog: Catalog) -> Catalog:
+def _set_catalog(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
     match [token.text.lower() for token in statement.tokens]:
         case ["set", "catalog", name] if statement.failure is None:
             return _use(catalog, (name, _DEFAULT_SCHEMA))
@@ -295,7 +295,7 @@ def _set_catalog(statement: parse.Statement, catalog: Catalog) -> Catalog:
     return catalog
 
 
-def _use(catalog: Catalog, namespace: Name) -> Catalog:
+def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
     """The catalog in another namespace, where the names of temporary views are unknown."""
     for bare in [name for name in catalog.relations if len(name) == 1]:
         catalog = catalog.without((*catalog.namespace, *bare)).without((*namespace, *bare))
@@ -305,7 +305,7 @@ def _use(catalog: Catalog, namespace: Name) -> Catalog:
 # --- ALTER
 
 
-def _alter(statement: parse.Statement, catalog: Catalog) -> Catalog:
+def _alter(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
     """Harmless changes leave a relation as it was, any other makes it unknown."""
     tokens = statement.tokens
     parts, at = _name_at(tokens, _after_kind(tokens))

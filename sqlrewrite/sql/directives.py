@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
-from sqlrewrite.source import Lines
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.source import Lines
 
 SIGN = "dpp-rewrite:"
 KINDS = ("ignore", "ignore-file", "off", "on")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.options import Limits, over
+from sqlrewrite.text.limits import Limits, over
 
 _MOST_TRIED = 12
 """So many take a tenth of a second, or half of one."""

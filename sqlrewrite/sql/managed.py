@@ -14,10 +14,10 @@ from itertools import accumulate
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import MARKER, Edit, Span
-from sqlrewrite.source import LINE_END
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.sql.marked import Managed, markers, predicates
+from sqlrewrite.text.edits import MARKER, Edit, Span
+from sqlrewrite.text.source import LINE_END
 
 _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 

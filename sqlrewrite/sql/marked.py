@@ -14,11 +14,11 @@ from itertools import pairwise
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import MARKER, Span
-from sqlrewrite.sql import notes
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.written import written_in
+from sqlrewrite.text import notes
+from sqlrewrite.text.edits import MARKER, Span
 
 OUTLINE = "(0e0)"
 """What stands for a key query while an insertion is checked: so quickly parsed, and like nothing

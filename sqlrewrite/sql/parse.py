@@ -15,16 +15,16 @@ from dataclasses import replace
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
-from sqlrewrite.deep import TOO_DEEP, deep
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.options import Limits
 from sqlrewrite.sql import template_tokens
+from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.dialect import parser
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
-from sqlrewrite.sql.templates import Obstacle, Refer, Template, mask, no_name
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name
 
 NOT_PARSED = "DPP000"
 

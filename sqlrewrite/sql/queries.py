@@ -13,8 +13,8 @@ from enum import Enum
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.source import Lines
 from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.text.source import Lines
 
 _SESSION = frozenset({"use", "set", "declare"})
 _TEMPORARY = frozenset({"temp", "temporary"})

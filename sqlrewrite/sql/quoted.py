@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.parse import Failure, Statement
+from sqlrewrite.warehouse import Table, Warehouse
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
@@ -37,7 +37,7 @@ _BEFORE_OPERAND = frozenset(
 
 
 def doubtful(
-    statement: Statement, text: str, catalog: Catalog, double_quoted: bool | None
+    statement: Statement, text: str, catalog: Warehouse, double_quoted: bool | None
 ) -> Failure | None:
     """Why a statement is left alone for what is in double quotes in it, if it is. ``double_quoted``
     says whether that is a name, None that nobody knows."""
@@ -86,14 +86,14 @@ def _is_operand(statement: Statement, index: int) -> bool:
     return before in _BEFORE_OPERAND or before in _STRINGS
 
 
-def _columns(named: set[str], catalog: Catalog) -> Iterator[str]:
+def _columns(named: set[str], catalog: Warehouse) -> Iterator[str]:
     """The columns of the tables that a statement may name."""
     for relation in catalog.relations.values():
         if isinstance(relation, Table) and relation.name[-1].lower() in named:
             yield from (column.name.lower() for column in relation.columns)
 
 
-def _reads_unknown(statement: Statement, catalog: Catalog) -> bool:
+def _reads_unknown(statement: Statement, catalog: Warehouse) -> bool:
     """Whether a statement names a relation whose columns are not all known."""
     assert statement.tree is not None
     ctes = {it.alias.lower() for it in statement.tree.find_all(exp.CTE)}

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
-from sqlrewrite.schema import Name
 from sqlrewrite.sql.parse import statements
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import Name
 
 # What may stand behind a name and its alias whatever the name means.
 _ANYWHERE = frozenset({"this", "db", "catalog", "alias", "joins", "laterals", "pivots"})

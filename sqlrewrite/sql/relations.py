@@ -10,28 +10,32 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from sqlrewrite.model import Span
-from sqlrewrite.plan.expressions import Call, Expression, Literal, Unknown, relations
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
+    Call,
     Condition,
     Cte,
     CteReference,
     Derived,
+    Expression,
     Generate,
     Join,
     JoinType,
+    Literal,
     Node,
     Opaque,
     Query,
     Relation,
     Scan,
+    Unknown,
 )
-from sqlrewrite.schema import Catalog, Name, Table, View
+from sqlrewrite.plan.expressions import relations
 from sqlrewrite.sql.parse import Statement, statements
 from sqlrewrite.sql.quoted import is_double_quoted
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import computed_alias
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 _SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
 _KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
@@ -54,7 +58,7 @@ _NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 class RelationBinder:
     """The part of the binder that numbers and binds relations."""
 
-    def __init__(self, catalog: Catalog, text: str) -> None:
+    def __init__(self, catalog: Warehouse, text: str) -> None:
         self.catalog = catalog
         self.text = text
         self.in_view = False

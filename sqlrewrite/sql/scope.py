@@ -14,12 +14,11 @@ from dataclasses import field
 from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
-from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.expressions import ColumnRef, Expression, Unknown
-from sqlrewrite.plan.nodes import (
+from sqlrewrite.plan.algebra import (
+    ColumnRef,
     CteReference,
     Derived,
+    Expression,
     Generate,
     Join,
     JoinType,
@@ -27,7 +26,10 @@ from sqlrewrite.plan.nodes import (
     Opaque,
     Relation,
     Scan,
+    Unknown,
 )
+from sqlrewrite.plan.columns import column_names
+from sqlrewrite.text.edits import Span
 
 _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from sqlglot import TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.schema import Catalog, Table
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.sql.marked import Managed, predicates
 from sqlrewrite.sql.parse import lex
+from sqlrewrite.warehouse import Table, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Suppressed:
     """The directives of a text as they bear on rewriting it."""
 
     directives: Directives
-    catalog: Catalog
+    catalog: Warehouse
 
     def reason(self, offset: int) -> str | None:
         """Why nothing is added to the scan at an offset of the original text; None where it may."""

@@ -1,4 +1,4 @@
-"""The tree of a CREATE TABLE to a ``schema.Table``: columns, types, keys, partitioning, statistics.
+"""The tree of a CREATE TABLE to a ``Table``: columns, types, keys, partitioning, statistics.
 
 What is not understood is left unknown: a type becomes None, a partition expression the transform
 ``unknown``, and a table whose columns are a query's or another's that is not known has none.
@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.expressions import DType
 
-from sqlrewrite.schema import Catalog, Column, Name, PartitionField, Table
+from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 _STREAMING = "dpp.streaming"
 _STATISTICS = "spark.sql.statistics."
@@ -62,7 +62,7 @@ _TRANSFORMS = {
 _UNKNOWN = "unknown"
 
 
-def created_table(tree: exp.Create, parts: Name, catalog: Catalog, source: str) -> Table:
+def created_table(tree: exp.Create, parts: Name, catalog: Warehouse, source: str) -> Table:
     """The table that a CREATE TABLE makes, under the name given. Raises nothing."""
     properties = _properties(tree)
     settings = dict(_settings(properties))
@@ -133,7 +133,7 @@ def _provider(properties: Sequence[exp.Expr]) -> str | None:
     return "hive" if any(isinstance(item, hive) for item in properties) else None
 
 
-def _model(tree: exp.Create, properties: Sequence[exp.Expr], catalog: Catalog) -> Table | None:
+def _model(tree: exp.Create, properties: Sequence[exp.Expr], catalog: Warehouse) -> Table | None:
     """The table that LIKE or CLONE copies, where it is known."""
     like = next((item for item in properties if isinstance(item, exp.LikeProperty)), None)
     origin = like or tree.args.get("clone")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.schema import Name
-from sqlrewrite.sql.templates import Kind, Masked, Obstacle, Refer, Template, on_one_line
+from sqlrewrite.text.templates import Kind, Masked, Obstacle, Refer, Template, on_one_line
+from sqlrewrite.warehouse import Name
 
 # After these comes the name of a relation.
 _BEFORE_NAME = frozenset(

@@ -12,22 +12,14 @@ from dataclasses import field, replace
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.model import Span
-from sqlrewrite.plan.expressions import (
-    Call,
-    Cast,
-    Expression,
-    Literal,
-    Parameter,
-    Subquery,
-    Unknown,
-)
+from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Parameter, Subquery, Unknown
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
 from sqlrewrite.plan.facts.types import parse
 from sqlrewrite.sql.dialect import SPELLED
 from sqlrewrite.sql.scope import Scope, lacks, resolve
-from sqlrewrite.sql.templates import is_template
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.templates import is_template
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",

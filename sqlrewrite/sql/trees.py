@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from sqlrewrite.plan.expressions import Call, Expression, Unknown
+from sqlrewrite.plan.algebra import Call, Expression, Output, Unknown
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.nodes import Output
 
 ANY = "*"
 """Stands for any name of a table."""

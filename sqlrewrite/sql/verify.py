@@ -17,8 +17,8 @@ from sqlglot.errors import SqlglotError
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
-from sqlrewrite.sql.templates import Refer, no_name, templated
 from sqlrewrite.sql.trees import conjunct_trees
+from sqlrewrite.text.templates import Refer, no_name, templated
 
 _FROM = ("from_", "joins", "laterals")
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlrewrite.schema import Catalog
 from sqlrewrite.sql import definitions, parse
+from sqlrewrite.warehouse import Warehouse
 
-Follow = Callable[..., Catalog]
+Follow = Callable[..., Warehouse]
 
 
 @pytest.fixture
 def follow() -> Follow:
     """The catalog after a script."""
 
-    def run(script: str, catalog: Catalog | None = None) -> Catalog:
-        catalog = catalog or Catalog()
+    def run(script: str, catalog: Warehouse | None = None) -> Warehouse:
+        catalog = catalog or Warehouse()
         for statement in parse.statements(script):
             catalog = definitions.apply(statement, script, catalog, "script.sql")
         return catalog

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, rewrite
-from sqlrewrite.schema import PartitionField, Table, View
+from sqlrewrite.warehouse import PartitionField, Table, View
 
 TARGET = Path(__file__).parents[2] / "fixtures" / "dbt" / "target"
 MANIFEST = TARGET / "manifest.json"

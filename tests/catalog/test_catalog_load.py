@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.catalog import load
-from sqlrewrite.schema import Catalog, CatalogError, Table, View
+from sqlrewrite.catalog.load import load
 from sqlrewrite.sql import definitions, parse
+from sqlrewrite.warehouse import CatalogError, Table, View, Warehouse
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -18,7 +18,7 @@ WAREHOUSE = FIXTURES / "catalog" / "warehouse"
 CORPUS = sorted((Path(__file__).resolve().parents[3] / "shared" / "corpus").glob("*/*.sql"))
 
 
-def table(catalog: Catalog, *name: str) -> Table:
+def table(catalog: Warehouse, *name: str) -> Table:
     found = catalog.resolve(name)
     assert isinstance(found, Table)
     return found
@@ -145,7 +145,7 @@ def test_other_statements_that_do_not_parse_are_passed_over(tmp_path: Path) -> N
 
 @pytest.mark.skipif(not CORPUS, reason="the foreign corpus is not here")
 def test_no_foreign_statement_raises() -> None:
-    catalog = Catalog()
+    catalog = Warehouse()
     for path in CORPUS:
         text = path.read_text(encoding="utf-8")
         for statement in parse.statements(text):
@@ -157,7 +157,7 @@ def test_a_snapshot_needs_no_parser() -> None:
     code = (
         "import sys, types; package = types.ModuleType('sqlrewrite');"
         f"package.__path__ = [{str(ROOT / 'sqlrewrite')!r}]; sys.modules['sqlrewrite'] = package;"
-        "from sqlrewrite.catalog import load;"
+        "from sqlrewrite.catalog.load import load;"
         f"load([{str(FIXTURES / 'catalog' / 'snapshot.json')!r}]);"
         "assert 'sqlglot' not in sys.modules"
     )

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sqlrewrite.catalog import snapshot
-from sqlrewrite.schema import Catalog, CatalogError, Column, PartitionField, Table, View
+from sqlrewrite.catalog import Catalog, snapshot
+from sqlrewrite.warehouse import CatalogError, Column, PartitionField, Table, View
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEXT = (FIXTURES / "catalog" / "snapshot.json").read_text(encoding="utf-8")

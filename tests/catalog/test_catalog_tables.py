@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlrewrite.schema import Catalog, PartitionField, Table
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.warehouse import PartitionField, Table
 
 Follow = Callable[..., Catalog]
 

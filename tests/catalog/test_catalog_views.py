@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlrewrite.schema import Catalog, Table, View
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.warehouse import Table, View
 
 Follow = Callable[..., Catalog]
 

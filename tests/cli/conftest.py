@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
-from sqlrewrite.model import (
-    MARKER,
+from sqlrewrite.results import (
     Candidate,
     ConfigError,
     JoinUse,
@@ -25,8 +25,8 @@ from sqlrewrite.model import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.schema import Catalog
-from sqlrewrite.source import Lines
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.source import Lines
 
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
@@ -103,7 +103,7 @@ def invoke(*args: str, stdin: str | bytes | None = None, **env: str) -> Ran:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
     """Runs the program in an empty folder, with the stand-in for the rewriter."""
-    monkeypatch.setattr("sqlrewrite.runner.rewrite", stand_in)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", stand_in)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

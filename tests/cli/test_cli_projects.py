@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite.catalog import ddl
-from sqlrewrite.model import MARKER
-from sqlrewrite.pool import WORTH
-from sqlrewrite.schema import Catalog
+from sqlrewrite.run.pool import WORTH
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.warehouse import Warehouse
 from tests.cli.conftest import Ran, invoke
 
 JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000\n"
@@ -96,7 +96,7 @@ def test_a_catalog_that_is_named_is_read_once(
     read: list[object] = []
     original = ddl.read
 
-    def noted(path: Path, start: Catalog) -> Catalog:
+    def noted(path: Path, start: Warehouse) -> Warehouse:
         read.append(path)
         return original(path, start)
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
-from sqlrewrite.model import Problem, Rewrite
-from sqlrewrite.options import Limits, not_asked
-from sqlrewrite.schema import Catalog
+from sqlrewrite.results import Problem, Rewrite
+from sqlrewrite.settings.options import not_asked
+from sqlrewrite.text.limits import Limits
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
 DONE = (
@@ -179,7 +180,7 @@ def test_write(run: Any) -> None:
 def test_write_failure_is_reported_and_others_go_on(
     run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlrewrite import runner
+    from sqlrewrite.run import runner
 
     def fail_on_a(path: str, data: bytes) -> None:
         if path == "a.sql":
@@ -340,7 +341,7 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
         asked.append(given)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 
-    monkeypatch.setattr("sqlrewrite.runner.rewrite", note)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", note)
     Path("pyproject.toml").write_text(
         '[tool.dpp-rewrite]\nhint = false\nexplain = "none"\nstrict = true\nengine = "flink"\n'
     )

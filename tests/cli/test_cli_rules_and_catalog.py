@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.rulebook import Page
-from sqlrewrite.schema import Catalog, Column, Name, PartitionField, Relation, Table, View
+from sqlrewrite.warehouse import Column, Name, PartitionField, Relation, Table, View
 
 PAGES = (
     Page(

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import duckdb
 
-from sqlrewrite.options import Keys, Resolve, not_asked
+from sqlrewrite.settings.options import Keys, Resolve, not_asked
 
 from .duckdbtext import respelled
 from .queries import random_query

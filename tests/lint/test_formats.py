@@ -14,11 +14,11 @@ from sqlrewrite import Catalog
 from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.run import Linted, Rules, Sum, run
 from sqlrewrite.linting.selection import Selection
-from sqlrewrite.model import Problem
 from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
 from sqlrewrite.report.lint import json as json_form
 from sqlrewrite.report.styled import plain
-from sqlrewrite.runner import Request
+from sqlrewrite.results import Problem
+from sqlrewrite.run.runner import Request
 
 SQL = """\
 SELECT s.id, c.label

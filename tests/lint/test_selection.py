@@ -10,7 +10,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.linting.findings import CODES, Finding, Severity
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection
-from sqlrewrite.model import ConfigError
+from sqlrewrite.results import ConfigError
 
 
 @pytest.fixture(scope="module")

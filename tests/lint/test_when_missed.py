@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.options import options
+from sqlrewrite.settings.options import options
 from tests.lint.test_findings import IN, JOIN, _mended
 
 OUTER = "SELECT c.n FROM calendar c LEFT JOIN sales s ON s.day = c.day WHERE c.year = 2024"

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.types.text import Output, State, statements
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"

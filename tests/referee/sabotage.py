@@ -23,8 +23,8 @@ from typing import Any
 
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.eligibility import RULES
-from sqlrewrite.eligibility.join_type import LEGAL, Place
+from sqlrewrite.judge import RULES
+from sqlrewrite.judge.join_type import LEGAL, Place
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import functions
 from tests.fixtures_support import catalog, query_cases, read, retail_cases

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.schema import Column, PartitionField, Table
+from sqlrewrite.warehouse import Column, PartitionField, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlrewrite.eligibility import RULES
+from sqlrewrite.judge import RULES
 from tests.referee.sabotage import NONE, Switch, cases, recorded, switches
 
 RECORDED = recorded()

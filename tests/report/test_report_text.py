@@ -6,8 +6,10 @@ import io
 
 import pytest
 
-from sqlrewrite.model import (
-    MARKER,
+from sqlrewrite.report.catalog import size
+from sqlrewrite.report.styled import Printer, plain
+from sqlrewrite.report.text import Detail, coloured_diff, file_lines, last_lines
+from sqlrewrite.results import (
     Candidate,
     JoinUse,
     Outcome,
@@ -18,11 +20,9 @@ from sqlrewrite.model import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.report.catalog import size
-from sqlrewrite.report.styled import Printer, plain
-from sqlrewrite.report.text import Detail, coloured_diff, file_lines, last_lines
-from sqlrewrite.runner import FileResult, Summary
-from sqlrewrite.source import Source
+from sqlrewrite.run.runner import FileResult, Summary
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.source import Source
 
 
 def result(*candidates: Candidate, errors: tuple[Problem, ...] = ()) -> FileResult:

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli import program
-from sqlrewrite.model import MARKER
-from sqlrewrite.schema import Column, PartitionField, Table, View
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
 from .runs import in_database
 

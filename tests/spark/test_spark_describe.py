@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.catalog import snapshot
-from sqlrewrite.schema import Catalog, Column, PartitionField, Table, View
+from sqlrewrite.catalog import Catalog, snapshot
 from sqlrewrite.spark.catalog import Partial
 from sqlrewrite.spark.describe import NotDescribedError, described, planned_size, table, view
+from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
 NAME = ("lake", "raw", "clicks")
 

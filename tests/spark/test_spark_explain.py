@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
-from sqlrewrite.schema import Catalog
 from sqlrewrite.spark.explain import By, Explained, Pruning, explain
 from sqlrewrite.spark.pairs import Pair
 from sqlrewrite.spark.physical import items, parse, plain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
-from sqlrewrite.runner import Request
+from sqlrewrite.run.runner import Request
 from sqlrewrite.spark.native import missed
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
-from sqlrewrite.model import MARKER
-from sqlrewrite.runner import Request
+from sqlrewrite.run.runner import Request
 from sqlrewrite.spark.explain import By, Pruning, explain
 from sqlrewrite.spark.native import missed
 from sqlrewrite.spark.pairs import pairs
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
+from sqlrewrite.text.edits import MARKER
 from tests.rows import difference
 
 from .runs import THRESHOLD, broadcast_joins, in_database, run

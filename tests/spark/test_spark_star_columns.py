@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.plan.expressions import ColumnRef, Expression, Unknown
-from sqlrewrite.plan.nodes import Derived, Plan, Project, Relation
-from sqlrewrite.schema import Catalog, Column, Table
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Plan, Project, Relation, Unknown
 from sqlrewrite.sql.bind import bind
 from sqlrewrite.sql.parse import statements
+from sqlrewrite.warehouse import Column, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

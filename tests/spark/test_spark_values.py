@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli import program
-from sqlrewrite.options import RefusedError, ResolveError
+from sqlrewrite.settings.options import RefusedError, ResolveError
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.values import resolve, resolver
 from tests.rows import difference

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
-from sqlrewrite.model import Rewrite
-from sqlrewrite.schema import Catalog
+from sqlrewrite.results import Rewrite
 from sqlrewrite.spark.bags import compare
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
@@ -244,7 +244,7 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With a rewriting that loses rows, as no sound one does."""
-    from sqlrewrite.rewriter import rewrite
+    from sqlrewrite.document import rewrite
 
     def unsound(sql: str, *args: object, **options: object) -> Rewrite:
         done = rewrite(sql, *args, **options)  # type: ignore[arg-type]
@@ -252,7 +252,7 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
         assert after != done.sql
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.runner.rewrite", unsound)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", unsound)
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: different rows" in done.stdout
@@ -261,14 +261,14 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 
 
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlrewrite.rewriter import rewrite
+    from sqlrewrite.document import rewrite
 
     def unsound(sql: str, *args: object, **options: object) -> Rewrite:
         done = rewrite(sql, *args, **options)  # type: ignore[arg-type]
         after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.runner.rewrite", unsound)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", unsound)
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: the rewritten query raises an error, the query does not\n" in done.stdout

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.tpcds_data import without_limit
-from sqlrewrite.model import MARKER
+from sqlrewrite.text.edits import MARKER
 from tests.rows import difference
 
 from .support import NOT_LOOSENED, NUMBERS, loosened, queries, rewritten, rows

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.expressions import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.types import BIGINT, INT, SMALLINT, TINYINT, Type, parse
 

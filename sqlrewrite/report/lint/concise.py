@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.model import Problem
 from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.report.text import NO_CATALOG
+from sqlrewrite.results import Problem
 
 STYLES: Mapping[Severity, str] = {
     Severity.ERROR: "bold red",

@@ -10,7 +10,6 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.schema import Catalog
 from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
 from sqlrewrite.sql.types.scope import Columns, Context, Scope
@@ -28,9 +27,10 @@ from sqlrewrite.sql.types.tree import (
     Table,
 )
 from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+from sqlrewrite.warehouse import Warehouse
 
 
-def context_of(catalog: Catalog, world: World, legacy_interval: bool | None) -> Context:
+def context_of(catalog: Warehouse, world: World, legacy_interval: bool | None) -> Context:
     """What the queries of a text share."""
     return Context(catalog, world, analyze, legacy_interval)
 

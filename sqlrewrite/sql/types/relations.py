@@ -8,7 +8,6 @@ from typing import assert_never
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common, common_of_all
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.schema import Table, View
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.expression import typed, wider
 from sqlrewrite.sql.types.queries import Queries
@@ -33,6 +32,7 @@ from sqlrewrite.sql.types.tree import (
     Values,
 )
 from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+from sqlrewrite.warehouse import Table, View
 
 
 def columns_of(it: Relation, scope: Scope, piece: Columns = ()) -> Columns:

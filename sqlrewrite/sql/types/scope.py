@@ -12,9 +12,9 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.schema import Catalog, Name
 from sqlrewrite.sql.types.tree import Query, Window
 from sqlrewrite.sql.types.typed import Column, Typed
+from sqlrewrite.warehouse import Name, Warehouse
 
 Columns = tuple[Column, ...]
 Analyze = Callable[["Query", "Scope"], Columns]
@@ -26,7 +26,7 @@ class Context:
     spark.sql.legacy.interval.enabled), how a query is analyzed, the CTEs in force by lower-case
     name, and the views that are being read, since none may hold itself."""
 
-    catalog: Catalog
+    catalog: Warehouse
     world: World
     analyze: Analyze
     legacy_interval: bool | None = None

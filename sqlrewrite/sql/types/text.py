@@ -9,13 +9,13 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import Session, World
-from sqlrewrite.schema import Catalog, Column, Name, Table
 from sqlrewrite.sql import definitions, parse
 from sqlrewrite.sql.types.analysis import analyze, context_of
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import Columns, Scope
 from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
 from sqlrewrite.sql.types.typed import UnknownError
+from sqlrewrite.warehouse import Column, Name, Table, Warehouse
 
 Output = tuple[tuple[str | None, str | None], ...] | None
 """The columns that a statement returns: of each its name and its type, None where it is not known.
@@ -49,7 +49,7 @@ _UNSURE = re.compile(r"\bdefault\s+collation\b|\bwith\s+schema\b", re.IGNORECASE
 
 def outputs_of(
     text: str,
-    catalog: Catalog,
+    catalog: Warehouse,
     session: Session,
     *,
     double_quoted: bool = False,
@@ -101,7 +101,7 @@ class State:
     """What a session knows between two statements; ``given`` is its world before any SET,
     ``unsure`` whether one was set of which it is not known what it changes."""
 
-    catalog: Catalog
+    catalog: Warehouse
     world: World
     given: World
     double_quoted: bool = False
@@ -172,7 +172,7 @@ class State:
             return replace(self, unsure=True)
         return replace(self, catalog=self._defined_elsewhere(text))
 
-    def _defined_elsewhere(self, text: str) -> Catalog:
+    def _defined_elsewhere(self, text: str) -> Warehouse:
         """The catalog after a definition that holds no query."""
         catalog = self.catalog
         for statement in parse.statements(text):

@@ -1,0 +1,98 @@
+"""What became of a statement, as people and machines read it: candidates, and the explain diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.judge.case import relation_name
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
+from sqlrewrite.plan.render import diff
+from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse, Verdict
+
+_MOST_LITERALS = 10
+
+Place = Callable[[int], tuple[int, int]]
+"""An offset to a line and a column."""
+
+
+def candidates(result: Pruned, place: Place) -> list[Candidate]:
+    """The candidates of a statement."""
+    return [_candidate(result, item, place) for item in result.judged]
+
+
+def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
+    """The explain diff of a statement; None where nothing is inserted."""
+    added: dict[int, tuple[str, ...]] = {}
+    for item in result.judged:
+        if item.predicates:
+            target = item.case.pair.target.relation
+            texts = [_shown(predicate.text) for predicate in item.predicates]
+            added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
+    if not added:
+        return None
+    line, _ = place(result.statement.start)
+    return PlanDiff(result.statement.index, line, partial(_drawn, result.plan, added))
+
+
+def _shown(predicate: str) -> str:
+    """A predicate without most of its literals, where there are very many."""
+    literals = predicate.split(", ")
+    if len(literals) <= _MOST_LITERALS or "(SELECT" in predicate.upper():
+        return predicate
+    return f"{', '.join(literals[:_MOST_LITERALS])}, … {len(literals)} in all)"
+
+
+def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
+    try:
+        return diff(plan, added)
+    except RecursionError:
+        return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
+
+
+def _candidate(result: Pruned, item: Judged, place: Place) -> Candidate:
+    pair, plan = item.case.pair, result.plan
+    verdict = item.verdict
+    predicate = " AND ".join(found.text for found in item.predicates) or None
+    if verdict is Verdict.REWRITTEN and item.stands:
+        verdict = Verdict.ALREADY_PRUNED
+    at_fact = _offset(pair.target, pair.fact, result)
+    at_dimension = _offset(pair.dimension, pair.key, result)
+    at_join = next(
+        (ref.span.start for ref in (pair.fact, pair.key) if ref.span is not None), at_fact
+    )
+    shown = relation_name(pair.target) if isinstance(pair.target, Derived) else None
+    name = ".".join(pair.scan.parts) if shown is None else shown
+    key_relation = plan.relations[pair.key.relation]
+    return Candidate(
+        statement=result.statement.index,
+        fact=TableUse(name, pair.target.alias, pair.target_column, *place(at_fact)),
+        dimension=TableUse(
+            item.case.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
+        ),
+        join=JoinUse(_join_name(pair), *place(at_join)),
+        verdict=verdict,
+        rules=item.rules,
+        predicate=predicate,
+    )
+
+
+def _join_name(pair: Pair) -> str:
+    """The join in the words of SQL, as it was written where that is a join type."""
+    join = pair.tie.join
+    if join is not None and pair.side in ("left", "right"):
+        return join.declared.value
+    return pair.tie.shape
+
+
+def _offset(relation: object, ref: ColumnRef, result: Pruned) -> int:
+    """Where a relation stands in the text: its name, its alias, or a column of it."""
+    span = getattr(relation, "span", None)
+    if span is not None:
+        return int(span.start)
+    anchor = getattr(relation, "anchor", None)
+    if anchor is not None:
+        return int(anchor)
+    return ref.span.start if ref.span is not None else result.statement.start

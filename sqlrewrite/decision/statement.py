@@ -1,0 +1,361 @@
+"""One statement, from its tree to its insertions: the middle of the line.
+
+plan → pairs → verdicts → predicates → insertions → checked. Apart from ``document`` so that a text
+that names no partitioned table costs neither this work nor the imports for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from types import MappingProxyType
+
+from sqlrewrite.find.pairs import Pair, find_pairs
+from sqlrewrite.find.reducers import alternatives
+from sqlrewrite.find.restrictions import any_of, same_rows
+from sqlrewrite.find.shared import coverings
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge import (
+    CLAUSE,
+    LITERALS,
+    MISSED,
+    NOT_SUPPRESSED,
+    OF_THE_DIMENSION,
+    SHARED,
+    Case,
+    Rule,
+    examine,
+)
+from sqlrewrite.judge.form import chosen
+from sqlrewrite.plan.algebra import Plan
+from sqlrewrite.results import Outcome, RuleResult, Verdict
+from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.bind import Bound, bind
+from sqlrewrite.sql.managed import Earlier
+from sqlrewrite.sql.marked import bounded, has_managed, plain, predicates
+from sqlrewrite.sql.parse import Statement
+from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.write import placement, postcheck
+from sqlrewrite.write.predicates import Predicate, write
+from sqlrewrite.write.settled import earlier_in, settled, stands
+
+Known = Callable[[placement.Slot], Earlier | None]
+"""What an earlier run wrote into a clause."""
+
+
+_OF_ONE = frozenset((SHARED.code, MISSED.code))
+"""What may speak against one of several references to a CTE, and not against them all together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
+    earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
+    was asked for them."""
+
+    case: Case
+    rules: tuple[RuleResult, ...]
+    verdict: Verdict
+    predicates: tuple[Predicate, ...] = ()
+    slot: placement.Slot | None = None
+    stands: bool = False
+    unasked: str | None = None
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The codes of the rules that did not pass."""
+        return frozenset(r.code for r in self.rules if r.outcome is not Outcome.PASS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pruned:
+    """What became of one statement; ``written`` are the marked predicates that now follow in a
+    clause into which an earlier run wrote some, by its offset."""
+
+    statement: Statement
+    plan: Plan
+    judged: tuple[Judged, ...]
+    edits: tuple[Edit, ...]
+    bugs: tuple[tuple[int, str], ...] = ()
+    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def bounded(self) -> dict[str, str]:
+        """The marked predicates that are to be written, by what they bound, as the text has it."""
+        written = (it for item in reversed(self.judged) for it in item.predicates)
+        return {bounded(it.text): it.marked for it in written}
+
+    @property
+    def unasked(self) -> frozenset[str]:
+        """What predicates of literals would bound, had someone been asked for the keys."""
+        return frozenset(plain(item.unasked) for item in self.judged if item.unasked)
+
+
+def prune(
+    statement: Statement,
+    words: frozenset[str],
+    text: str,
+    catalog: Warehouse,
+    options: Options,
+    earlier: Mapping[int, Earlier] = MappingProxyType({}),
+) -> Pruned | None:
+    """One statement from its tree to its edits; None where it holds no query. ``words`` are those
+    of its tokens, ``earlier`` is what an earlier run wrote, by the offset of its clause.
+
+    Raises RecursionError for one that is nested too deeply.
+    """
+    if statement.tree is None:
+        return None
+    literals = options.form == "values" or bool(options.around.noted)
+    bound = bind(statement.tree, text, catalog, merges=literals)
+    if bound is None:
+        return None
+    plan = bound.plan
+    pairs = find_pairs(plan)
+    if not pairs:
+        return Pruned(statement, plan, (), ())
+    anchors = Anchors(text, statement.tokens)
+    judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
+    judged += _by_others(plan, judged, pairs, options)
+    groups = _groups(judged) + _unions(plan, judged)
+    known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
+    if options.suppressed is not None:
+        words = _outside(anchors, words)
+    done = _written(judged, groups, anchors, words, known)
+    return _edit(statement, bound, done, anchors, known)
+
+
+def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
+    """A statement's words without those in predicates of ours that a comment keeps: an alias in one
+    of them is seen nowhere else, and what is derived beside them is to be the same without them."""
+    ours = list(predicates(anchors)) if MARKER in anchors.text else []
+    if not ours:
+        return words
+    inside = {index for found in ours for index in range(*found.tokens)}
+    return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
+
+
+def _by_others(
+    plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...], options: Options
+) -> Iterator[Judged]:
+    """For each fact's column that a relation ties and does not bound, the first one in its place
+    that does."""
+    bounded = {
+        _column(item.case.pair)
+        for item in judged
+        if item.verdict is not Verdict.REJECTED or item.failing == {MISSED.code}
+    }
+    known = {(pair.target.relation, pair.dimension.relation, pair.key.name) for pair in pairs}
+    for item in judged:
+        if _column(item.case.pair) in bounded or not item.failing <= OF_THE_DIMENSION:
+            continue
+        for pair in alternatives(plan, item.case.pair):
+            if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
+                continue
+            other = Judged(*examine(plan, pair, pairs, options))
+            if other.verdict is Verdict.REWRITTEN:
+                bounded.add(_column(pair))
+                yield other
+                break
+
+
+def _column(pair: Pair) -> tuple[int, str]:
+    return pair.target.relation, pair.target_column
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Pairs, by their numbers, that share their predicates; as columns of a tuple, or as what each
+    of several references to a CTE allows (``union``)."""
+
+    numbers: tuple[int, ...]
+    union: bool = False
+
+
+def _groups(judged: Sequence[Judged]) -> list[_Group]:
+    """The pairs that passed; several partition columns that one dimension bounds are one group."""
+    groups: dict[object, list[int]] = {}
+    for number, item in enumerate(judged):
+        if item.verdict is Verdict.REWRITTEN:
+            groups.setdefault(_shared(item.case), []).append(number)
+    return [_Group(tuple(numbers)) for numbers in groups.values()]
+
+
+def _shared(case: Case) -> object:
+    """What the pairs that share a predicate have in common."""
+    pair = case.pair
+    if chosen(case) != "in" or pair.operator != "=":
+        return pair
+    return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept)
+
+
+def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
+    """The pairs that fail only because their fact is in a CTE with several references, where there
+    is one for each of these, and one at least that the engine misses."""
+    numbers = {
+        item.case.pair: number
+        for number, item in enumerate(judged)
+        if SHARED.code in item.failing <= _OF_ONE
+    }
+    found = coverings(plan, tuple(numbers)) if numbers else []
+    groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
+    return [it for it in groups if any(judged[n].failing == {SHARED.code} for n in it.numbers)]
+
+
+def _written(
+    judged: Sequence[Judged],
+    groups: Sequence[_Group],
+    anchors: Anchors,
+    words: frozenset[str],
+    known: Known,
+) -> tuple[Judged, ...]:
+    """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
+    case."""
+    done = list(judged)
+    for group in groups:
+        items = [done[number] for number in group.numbers]
+        cases = [item.case for item in items]
+        try:
+            slots = {placement.slot(case, anchors) for case in cases}
+            slot = slots.pop()
+            if slots:
+                raise AnchorError("the columns have different places")
+            look = placement.style(slot, anchors)
+            cases = _merged(cases, group)
+            union = group.union and len(cases) > 1
+            found = tuple(write(cases, anchors, look, words, union=union))
+        except AnchorError as error:
+            written = [_refused(item, f"no place in the text: {error}") for item in items]
+        except RefusedError as error:
+            unasked = error.fact if isinstance(error, NotAskedError) else None
+            written = [
+                _failed(
+                    item, LITERALS, f"no literals of {item.case.dimension_name}: {error}", unasked
+                )
+                for item in items
+            ]
+        else:
+            why = _comment(cases, found, slot, anchors, known)
+            written = [
+                _accepted(item, found, slot) if why is None else _failed(item, NOT_SUPPRESSED, why)
+                for item in items
+            ]
+        for number, item in zip(group.numbers, written, strict=True):
+            done[number] = item
+    return tuple(done)
+
+
+def _merged(cases: list[Case], group: _Group) -> list[Case]:
+    """References that ask for keys of the same rows ask for them under any of their conditions."""
+    first = cases[0]
+    if not group.union or not all(
+        case.pair.key_plain
+        and case.pair.key.name == first.pair.key.name
+        and same_rows(case.pair.dimension, first.pair.dimension)
+        for case in cases
+    ):
+        return cases
+    return [replace(first, kept=any_of([case.kept for case in cases]))]
+
+
+def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) -> Judged:
+    """A pair whose predicates are to be written."""
+    rules = item.rules
+    if item.verdict is Verdict.REJECTED:  # as one of several references
+        why = "each reference bounds it: what any of them allows is let through"
+        rules = tuple(
+            replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
+            for rule in rules
+        )
+    return Judged(item.case, rules, Verdict.REWRITTEN, found, slot)
+
+
+def _comment(
+    cases: Sequence[Case],
+    found: tuple[Predicate, ...],
+    slot: placement.Slot,
+    anchors: Anchors,
+    known: Known,
+) -> str | None:
+    """Why a comment of the author's forbids predicates, if one does."""
+    options = cases[0].options
+    if options.suppressed is None or options.frozen is None:
+        return None
+    mends = all(bounded(item.text) in options.mended for item in found)
+    for case in cases:
+        span = case.pair.target.span
+        if span is not None and not mends and (why := options.suppressed(span.start)):
+            return why
+    if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
+        return "an earlier predicate for it is kept as it is"
+    before = known(slot)
+    if before is not None and all(stands(it, before) for it in found):
+        return None  # and nothing is written at another place
+    offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
+    return next((why for offset in offsets if (why := options.frozen(offset, mends))), None)
+
+
+def _failed(judged: Judged, rule: Rule, why: str, unasked: str | None = None) -> Judged:
+    """A pair whose rules passed, and which one that is only judged now speaks against."""
+    result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
+    return Judged(judged.case, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
+
+
+def _refused(judged: Judged, message: str) -> Judged:
+    """A pair whose rules passed and which has no place in the text after all."""
+    rules = tuple(
+        replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
+        for rule in judged.rules
+    )
+    return Judged(judged.case, rules, Verdict.REJECTED)
+
+
+def _edit(
+    statement: Statement,
+    bound: Bound,
+    judged: tuple[Judged, ...],
+    anchors: Anchors,
+    known: Known,
+) -> Pruned:
+    """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
+    an earlier run wrote the same into a clause, it stays as and where the author has it."""
+    slots: dict[placement.Slot, list[Predicate]] = {}
+    for item in judged:
+        if item.slot is not None:
+            predicates = slots.setdefault(item.slot, [])
+            predicates += [found for found in item.predicates if found not in predicates]
+    edits: list[Edit] = []
+    bugs: list[tuple[int, str]] = []
+    queries: set[str] = set()
+    standing: dict[placement.Slot, Mapping[Predicate, Predicate]] = {}
+    written: dict[int, tuple[str, ...]] = {}
+    # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
+    for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
+        made = placement.edits(slot, predicates, anchors)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, statement.refer)
+        if wrong is None:
+            before = known(slot)
+            theirs = settled(before, predicates) if before is not None else None
+            if before is not None:
+                written[before.at] = tuple(it.marked for it in predicates)
+            if before is not None and theirs is not None:
+                made, standing[slot] = list(before.edits), theirs
+                written[before.at] = before.predicates
+            edits += made
+            continue
+        message = f"a predicate was discarded, please report this: {wrong}"
+        bugs.append((made[0].offset, message))
+        judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
+    judged = tuple(
+        _as_it_stands(item, standing[item.slot]) if item.slot in standing else item
+        for item in judged
+    )
+    return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs), written)
+
+
+def _as_it_stands(item: Judged, theirs: Mapping[Predicate, Predicate]) -> Judged:
+    """A pair whose predicates the text has already, as they stand there."""
+    return replace(item, predicates=tuple(theirs[it] for it in item.predicates), stands=True)

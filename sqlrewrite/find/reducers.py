@@ -1,0 +1,350 @@
+"""Which keys of the dimension matter: the conditions that the query puts on it.
+
+The argument has two steps. Rows of the dimension that fail these conditions can be taken away
+without changing the result (predicate push-down: Levy, Mumick and Sagiv 1994); then facts without
+a partner among the rest can be taken away too (the semi-join of Bernstein and Chiu 1981). A
+dimension's rows without a partner in a restricted neighbour go in the same way, outward along the
+join tree; on acyclic joins nothing more is to be had (Yannakakis 1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeGuard
+
+from sqlrewrite.find.pairs import Pair, Side
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.plan.algebra import (
+    Call,
+    ColumnRef,
+    Condition,
+    CteReference,
+    Derived,
+    Expression,
+    Plan,
+    Relation,
+    Scan,
+)
+from sqlrewrite.plan.columns import column_type, type_of
+from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
+from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.joins import extended, reaching
+from sqlrewrite.plan.lineage import steps
+from sqlrewrite.plan.nulls import rejects_null
+from sqlrewrite.plan.relations import read_by
+from sqlrewrite.settings.options import Reach
+
+
+def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
+    """All conditions that the dimension's rows must satisfy to matter to the pair."""
+    dimension, fact = pair.dimension.relation, pair.fact.relation
+    # What the query asks of the fact itself, carried over, would bound it by what it has already.
+    found = tuple(
+        [
+            item
+            for item in asked_of(plan, dimension, reach)
+            if not isinstance(item, Conjunct) or fact not in item.condition.relations
+        ]
+    )
+    found += _neighbours(plan, dimension, reach, avoid=fact)
+    if pair.tie.join is None:
+        return found
+    # In `D LEFT JOIN F ON …` a pair of rows also needs what the ON says of D itself.
+    known = {id(item.condition) for item in found if isinstance(item, Conjunct)}
+    for condition in pair.tie.join.conditions:
+        if condition.relations == {dimension} and id(condition) not in known:
+            found += (Conjunct(condition, condition.expression),)
+        elif dimension in condition.relations:
+            implied = _implied(condition, condition.expression, dimension, condition.path)
+            found += tuple(item for item in implied if item not in found)
+    return found
+
+
+def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
+    key = ("restricting", relation, reach)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        asked = asked_of(plan, relation, reach)
+        found = plan.memo[key] = asked + _neighbours(plan, relation, reach)
+    return found
+
+
+def asked_of(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """The conditions on a relation: those of its own block that reach it, those that an equality
+    carries over from another relation there, and those of the blocks around it that come down to it
+    through their columns."""
+    key = ("asked", relation, reach)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        own = own_conditions(plan, relation, reach)
+        found = plan.memo[key] = (*own, *_carried(plan, relation, reach))
+    return found
+
+
+def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+    """The conditions on a relation that come neither over an equality nor from a neighbour: those
+    of its block that reach it, and of the blocks around it."""
+    key = ("direct", relation, reach)
+    found: tuple[Restriction, ...] | None = plan.memo.get(key)
+    if found is None:
+        inside: list[Restriction] = []
+        for condition in conditions_reaching(plan, relation):
+            if len(condition.relations) == 1:
+                inside.append(Conjunct(condition, condition.expression))
+            else:
+                inside += _implied(condition, condition.expression, relation, condition.path)
+        found = plan.memo[key] = (*inside, *_from_outside(plan, relation, reach))
+    return found
+
+
+def _implied(
+    condition: Condition, expression: Expression, relation: int, path: tuple[tuple[int, int], ...]
+) -> tuple[Restriction, ...]:
+    """What an OR over several relations says of one: of each branch the conjuncts on it alone,
+    where every branch has some."""
+    if not isinstance(expression, Call) or expression.name != "or":
+        return ()
+    branches: list[tuple[Restriction, ...]] = []
+    for number, branch in enumerate(expression.args):
+        below = (*path, (number, len(expression.args)))
+        parts = tuple(conjuncts(branch))
+        said: list[Restriction] = []
+        for ordinal, part in enumerate(parts):
+            here = (*below, (ordinal, len(parts)))
+            about = relations(part)
+            if about == {relation}:
+                found = replace(condition, expression=part, relations=about, path=here)
+                said.append(Conjunct(found, part))
+            elif relation in about:
+                said += _implied(condition, part, relation, here)
+        branches.append(tuple(said))
+    return any_of(branches)
+
+
+def conditions_reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
+    """The conditions of its block that hold wherever a row of a relation matters, and speak of
+    it, alone or with others."""
+    block = plan.blocks[plan.owner[relation]]
+    key = ("reaching", block.number)
+    found: dict[int, tuple[Condition, ...]] | None = plan.memo.get(key)
+    if found is None:
+        found = plan.memo[key] = dict(reaching(block.source, block.where))
+    return found[relation]
+
+
+def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
+    """The columns that must equal a column of another relation in the block wherever a row of this
+    one matters, ours first."""
+    key = ("equalities", relation)
+    found: list[tuple[ColumnRef, ColumnRef]] | None = plan.memo.get(key)
+    if found is None:
+        found = plan.memo[key] = list(_equated(plan, relation))
+    return found
+
+
+def _equated(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    for condition in conditions_reaching(plan, relation):
+        match condition.expression:
+            case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+                ours, theirs = (one, other) if one.relation == relation else (other, one)
+            case _:
+                continue
+        if theirs.relation != relation and plan.owner[theirs.relation] == plan.owner[relation]:
+            yield ours, theirs
+
+
+def _carried(
+    plan: Plan, relation: int, reach: Reach, without: int | None = None
+) -> Iterator[Conjunct]:
+    """What another relation's conditions on a column say of ours that must equal it: only rows that
+    find a partner there matter (predicate move-around). Types must agree: under another type the
+    same condition might compare otherwise. One equality far, so that the work stays linear."""
+    for ours, theirs in _equalities(plan, relation):
+        if theirs.relation == without:
+            continue
+        asked = own_conditions(plan, theirs.relation, reach)
+        about = [item for item in asked if _speaks_of(item, theirs.name)]
+        kind = type_of(plan, ours) if about else None
+        if kind is not None and identical(kind) and kind == type_of(plan, theirs):
+            for item in about:
+                names: dict[str, str | None] = {theirs.name: ours.name}
+                yield Conjunct(item.condition, _renamed(item.expression, relation, names))
+
+
+def _speaks_of(item: Restriction, column: str) -> TypeGuard[Conjunct]:
+    """Whether a restriction is a single condition on one column."""
+    return isinstance(item, Conjunct) and all(r.name == column for r in columns(item.expression))
+
+
+def _neighbours(
+    plan: Plan, root: int, reach: Reach, avoid: int | None = None
+) -> tuple[SemiJoin, ...]:
+    """The semi-joins of a relation with those around it that restrict it, outward along the
+    equalities of its block: the nearest first, each relation once, none of them a fact."""
+    below: dict[int, list[tuple[ColumnRef, ColumnRef]]] = {}
+    seen, edge = {root, avoid}, [root]
+    for _ in range(reach.depth):
+        further: list[int] = []
+        for relation in edge:
+            for ours, theirs in _equalities(plan, relation):
+                if theirs.relation in seen or not _passable(plan, theirs.relation, reach):
+                    continue
+                seen.add(theirs.relation)
+                further.append(theirs.relation)
+                below.setdefault(relation, []).append((ours, theirs))
+        edge = further
+    return tuple(_branches(plan, root, reach, below)) if below else ()
+
+
+def _branches(
+    plan: Plan, relation: int, reach: Reach, below: dict[int, list[tuple[ColumnRef, ColumnRef]]]
+) -> Iterator[SemiJoin]:
+    for ours, theirs in below.get(relation, ()):
+        number = theirs.relation
+        inner: tuple[Restriction, ...] = (
+            *own_conditions(plan, number, reach),
+            *_carried(plan, number, reach, without=relation),
+            *_branches(plan, number, reach, below),
+        )
+        neighbour = plan.relations[number]
+        assert isinstance(neighbour, Relation)
+        # What only says of the key what was carried over it is no restriction of its own.
+        if isinstance(neighbour, Derived | CteReference) or not all(
+            _speaks_of(item, theirs.name) and column_type(plan, ours) == column_type(plan, theirs)
+            for item in inner
+        ):
+            yield SemiJoin(ours, neighbour, theirs, inner)
+
+
+def _passable(plan: Plan, number: int, reach: Reach) -> bool:
+    """Whether a relation is a neighbour to go by: known, and no fact (a partitioned table)."""
+    match plan.relations[number]:
+        case Scan(table=table):
+            return reach.through_facts or not table.partitioned_by
+        case Derived(query=query) | CteReference(query=query):
+            return reach.through_facts or not any(
+                isinstance(inner, Scan) and inner.table.partitioned_by
+                for inner in read_by(plan, query)
+            )
+        case _:
+            return False
+
+
+def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
+    number = plan.owner[relation]
+    if plan.blocks[number].role not in ("derived", "cte"):
+        return  # the rows of any other block are results, or values: nothing restricts them
+    if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
+        return  # someone else reads them, who knows how
+    branches: list[tuple[Restriction, ...]] = []
+    for reader in readers(plan).get(number, ()):
+        asked = restricting(plan, reader, reach)
+        branches.append(tuple(_mapped(plan, asked, reader, relation)))
+    yield from any_of(branches)
+
+
+def readers(plan: Plan) -> dict[int, list[int]]:
+    """The relations that read each block's rows directly, by the block's number."""
+    found: dict[int, list[int]] | None = plan.memo.get("readers")
+    if found is None:
+        found = plan.memo["readers"] = {}
+        for number, relation in plan.relations.items():
+            if isinstance(relation, Derived | CteReference):
+                for block in relation.query.top:
+                    found.setdefault(block, []).append(number)
+    return found
+
+
+def _mapped(
+    plan: Plan, asked: tuple[Restriction, ...], reader: int, relation: int
+) -> Iterator[Restriction]:
+    """The conditions on a reader's columns as conditions on a relation below, where each column
+    comes down to it unhindered; the others are left out, which only widens the bound."""
+    for item in asked:
+        match item:
+            case AnyOf(branches=branches):
+                yield from any_of(
+                    [tuple(_mapped(plan, branch, reader, relation)) for branch in branches]
+                )
+            case Conjunct(condition=condition, expression=expression):
+                names = {
+                    ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
+                }
+                if all(names.values()) and _of_rows(plan, relation, reader, expression):
+                    yield Conjunct(condition, _renamed(expression, relation, names))
+            case SemiJoin(key=key):
+                column = _column_below(plan, key, relation)
+                if column is not None:
+                    below = ColumnRef(relation, column, key.span, key.qualified)
+                    yield replace(item, key=below)
+
+
+def _of_rows(plan: Plan, relation: int, reader: int, expression: Expression) -> bool:
+    """Whether a reader's condition holds of the relation's own rows alone: where an outer join may
+    put NULLs in their place, one that lets NULLs pass would take a partner for none."""
+    below = plan.blocks[plan.owner[relation]].source
+    return not extended(below, relation) or rejects_null(expression, frozenset({reader}))
+
+
+def _renamed(expression: Expression, relation: int, names: dict[str, str | None]) -> Expression:
+    def below(ref: ColumnRef) -> ColumnRef:
+        return ColumnRef(relation, names[ref.name] or ref.name, ref.span, ref.qualified)
+
+    return substitute(expression, below)
+
+
+def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
+    """The column of a relation directly below that a reader's column is, if a condition on the one
+    may become a condition on the other."""
+    reader = plan.relations[ref.relation]
+    if not isinstance(reader, Derived | CteReference) or reader.sampled:
+        return None
+    if len(reader.query.top) > 1:
+        # A set operation may widen its branches' types: the condition would compare another way.
+        kind = column_type(plan, ref)
+        if kind is None:
+            return None
+    found = {
+        step.column
+        for step in steps(plan, reader, ref.name)
+        if step.relation.relation == relation and not step.barriers and not step.computed
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
+    """The same bound by other relations: those whose columns must equal the pair's key, the nearest
+    first, also where the key only comes out of a derived table or CTE. For a key that cannot be
+    read by itself, or is that of another fact (``t.day = r.day AND r.day = c.day``)."""
+    if not pair.key_plain:
+        return
+    seen = {pair.dimension.relation, pair.fact.relation}
+    edge = [pair.key]
+    while edge:
+        ref = edge.pop(0)
+        for other in (*_same_column(plan, ref), *_inside(plan, ref)):
+            relation = plan.relations[other.relation]
+            if other.relation in seen or not isinstance(relation, Relation):
+                continue
+            seen.add(other.relation)
+            edge.append(other)
+            yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
+
+
+def _same_column(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    for ours, theirs in _equalities(plan, ref.relation):
+        kind = type_of(plan, ours) if ours.name == ref.name else None
+        if kind is not None and identical(kind) and kind == type_of(plan, theirs):
+            yield theirs
+
+
+def _inside(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+    """The column inside a derived table that one of its columns is: each value that comes out was
+    there, whatever stands in between."""
+    relation = plan.relations[ref.relation]
+    if isinstance(relation, Derived | CteReference) and len(relation.query.top) == 1:
+        found = steps(plan, relation, ref.name)
+        if len(found) == 1 and not found[0].computed:
+            yield ColumnRef(found[0].relation.relation, found[0].column, None)

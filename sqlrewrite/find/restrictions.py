@@ -1,0 +1,124 @@
+"""What a query asks of a relation's rows, as values: conjuncts, disjunctions, semi-joins.
+
+Each says of a row that matters to the result that it satisfies something; leaving one out only
+widens a bound. ``reducers`` finds them, ``judge`` sifts them, ``predicates`` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import (
+    ColumnRef,
+    Condition,
+    CteReference,
+    Derived,
+    Expression,
+    Relation,
+    Scan,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A condition of the query as it reads over a relation's columns; the references keep the
+    spans of the author's text, under which they may have other names."""
+
+    condition: Condition
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """A disjunction: what each of several references to a CTE asks, or each branch of an OR."""
+
+    branches: tuple[tuple[Restriction, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SemiJoin:
+    """``key IN (SELECT other FROM relation WHERE inner)``: the row has a partner in a neighbour, a
+    step of a semi-join program (Bernstein and Chiu 1981)."""
+
+    key: ColumnRef
+    relation: Relation
+    other: ColumnRef
+    inner: tuple[Restriction, ...]
+
+
+Restriction = Conjunct | AnyOf | SemiJoin
+
+
+def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ...]:
+    """What holds of a row for which all restrictions of some branch hold.
+
+    What all branches have in common stays as it is; semi-joins with the same neighbour become one
+    with a disjunction inside, which Spark plans best (docs/spark.md, q2). Nothing where a branch
+    asks for nothing.
+    """
+    if len(branches) == 1:
+        return branches[0]
+    different = tuple(dict.fromkeys(branches))
+    if not different or not all(different):
+        return ()
+    if len(different) == 1:
+        return different[0]
+    first, *others = different
+    common = tuple(item for item in first if all(item in other for other in others))
+    rest = tuple(tuple(item for item in branch if item not in common) for branch in different)
+    if not all(rest):
+        return common
+    merged = _merged(rest)
+    return (*common, *(merged if merged is not None else (AnyOf(rest),)))
+
+
+def _merged(branches: tuple[tuple[Restriction, ...], ...]) -> tuple[Restriction, ...] | None:
+    """One semi-join for branches that are each a single one with the same neighbour; None where
+    they are not."""
+    joins = [branch[0] for branch in branches if len(branch) == 1]
+    first = joins[0] if len(joins) == len(branches) else None
+    if not isinstance(first, SemiJoin):
+        return None
+    inner: list[tuple[Restriction, ...]] = []
+    for join in joins:
+        if not isinstance(join, SemiJoin) or not _alike(first, join):
+            return None
+        inner.append(join.inner)
+    found = any_of(inner)
+    return (replace(first, inner=found),) if found else ()
+
+
+def _alike(one: SemiJoin, other: SemiJoin) -> bool:
+    return (
+        (one.key.relation, one.key.name) == (other.key.relation, other.key.name)
+        and one.other.name == other.other.name
+        and same_rows(one.relation, other.relation)
+    )
+
+
+def same_rows(one: Relation, other: Relation) -> bool:
+    """Whether two relations of a statement read the same rows, under the same column names."""
+    if isinstance(one, Scan) and isinstance(other, Scan):
+        plain = not (one.sampled or other.sampled or one.streaming or other.streaming)
+        return plain and one.table is other.table and one.version == other.version
+    if isinstance(one, CteReference) and isinstance(other, CteReference):
+        return one.cte == other.cte and one.columns == other.columns
+    if isinstance(one, Derived) and isinstance(other, Derived):
+        return bool(one.view) and one.view == other.view and one.columns == other.columns
+    return False
+
+
+def neighbours(found: Sequence[Restriction]) -> Iterator[Relation]:
+    """The relations that restrictions read."""
+    for item in found:
+        match item:
+            case AnyOf(branches=branches):
+                for branch in branches:
+                    yield from neighbours(branch)
+            case SemiJoin(relation=relation, inner=inner):
+                yield relation
+                yield from neighbours(inner)
+            case Conjunct():
+                pass

@@ -1,0 +1,56 @@
+"""A fact inside a CTE that is referenced more than once: bounded only if each reference is.
+
+Of the pairs that fail for nothing but ``shared-cte``, one is wanted for every way down to the fact;
+then the union of their keys bounds what any reference can ask for (docs/soundness.md,
+"Operators between the join and the scan").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.reducers import readers
+from sqlrewrite.plan.algebra import Plan, Relation
+
+# CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
+_MOST_WAYS = 100
+
+
+def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
+    """The sets of pairs, of those given, that together stand on every way down to a fact."""
+    found: list[tuple[Pair, ...]] = []
+    facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
+    for pair in pairs:
+        if pair.operator == "=" and pair.target is pair.scan:
+            ways = facts.setdefault((pair.scan.relation, pair.path.column), {})
+            ways.setdefault(_way(pair.path.relations), pair)
+    for (fact, _), ways in facts.items():
+        covering = _cover(plan, (fact,), ways)
+        if covering and len(set(covering)) > 1:
+            found.append(tuple(dict.fromkeys(covering)))
+    return found
+
+
+def _way(relations: tuple[Relation, ...]) -> tuple[int, ...]:
+    return tuple(relation.relation for relation in relations)
+
+
+def _cover(
+    plan: Plan, way: tuple[int, ...], ways: Mapping[tuple[int, ...], Pair]
+) -> list[Pair] | None:
+    """The pairs on every way down to the end of ``way``; None where one has none."""
+    if way in ways:
+        return [ways[way]]
+    block = plan.owner[way[0]]
+    if plan.blocks[block].role not in ("derived", "cte"):
+        return None
+    if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
+        return None  # someone else reads them, who knows how
+    found: list[Pair] = []
+    for reader in readers(plan).get(block, ()):
+        covering = _cover(plan, (reader, *way), ways)
+        if covering is None or len(found) > _MOST_WAYS:
+            return None
+        found += covering
+    return found or None

@@ -1,0 +1,113 @@
+"""DPP121 unbounded and DPP122 not-yet-pruned: the query does not bound the column by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.find.reducers import asked_of, own_conditions
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.lineage import same
+
+# Below these Spark infers nothing from what binds the other side (measured on 4.3).
+_NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
+
+
+def judge_bound(case: Case) -> Judgement:
+    """Whether the scan is not already bound to one value of the column."""
+    if case.pair.tie.shape in _NOT_INFERRED:
+        items = own_conditions(case.plan, case.pair.scan.relation, case.options.reach)
+    else:
+        items = asked_of(case.plan, case.pair.scan.relation, case.options.reach)
+    for expression in (item.expression for item in items if isinstance(item, Conjunct)):
+        if binds(expression, case.pair.path.column):
+            return failed(f"the query binds {case.pair.path.column} to one value by itself")
+    return passed(f"{case.pair.path.column} is not bound to one value")
+
+
+def judge_pruned(case: Case) -> Judgement:
+    """Whether the author has not written the same IN already."""
+    pair = case.pair
+    if (pair.tie.shape, pair.side) == ("in", "outside"):
+        return failed("the query has this IN already")
+    for expression in _conditions(case, pair.scan):
+        if isinstance(expression, Subquery) and _same_keys(case, expression):
+            return failed("the query has this predicate already, or a tighter one")
+    return passed("the query has no such predicate yet")
+
+
+def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
+    """The conditions that reach a scan, over its own columns."""
+    for item in asked_of(case.plan, scan.relation, case.options.reach):
+        if isinstance(item, Conjunct):
+            yield item.expression
+
+
+def binds(expression: Expression, column: str) -> bool:
+    """Whether a condition on one relation lets a column of it have one value only."""
+    match expression:
+        case Call(name="=" | "<=>" | "in", args=(one, other)):
+            return any(
+                isinstance(a, ColumnRef) and a.name == column and _constant(b)
+                for a, b in ((one, other), (other, one))
+            )
+        case _:
+            return False
+
+
+def _constant(expression: Expression) -> bool:
+    """One value for the whole query: no columns, nothing unknown, nothing that varies."""
+    return not columns(expression) and not any(
+        isinstance(node, Unknown) or (isinstance(node, Call) and not _repeats(node.name))
+        for node in walk(expression)
+    )
+
+
+def _repeats(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.repeatable
+
+
+def _same_keys(case: Case, condition: Subquery) -> bool:
+    """Whether an author's ``p IN (SELECT k FROM D WHERE …)`` keeps no key that ours would drop: the
+    same column of the same table under at least the same conditions."""
+    pair, plan = case.pair, case.plan
+    ours = pair.dimension
+    operand = condition.operand
+    if condition.kind != "in" or not isinstance(operand, ColumnRef) or not isinstance(ours, Scan):
+        return False
+    if operand.name != pair.path.column or len(condition.query.top) != 1:
+        return False
+    block = plan.blocks[condition.query.top[0]]
+    theirs = block.source
+    if not isinstance(theirs, Scan) or theirs.table.name != ours.table.name:
+        return False
+    key = ColumnRef(theirs.relation, pair.key.name, None)
+    if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
+        return False
+    written = {_shape(found.expression) for found in block.where}
+    return all(
+        isinstance(item, Conjunct) and _shape(item.expression) in written for item in case.kept
+    )
+
+
+def _shape(expression: Expression) -> object:
+    """An expression without spans and relation numbers, to compare what two of them say."""
+    match expression:
+        case ColumnRef(name=name):
+            return ("column", name)
+        case Call(name=name, args=args):
+            return (name, *map(_shape, args))
+        case _:
+            return expression
+
+
+def binds_partition(case: Case, scan: Scan) -> bool:
+    """Whether the query binds one of a scan's own partition columns to one value."""
+    fields = {field.column.lower() for field in scan.table.partitioned_by}
+    return any(
+        binds(expression, column) for expression in _conditions(case, scan) for column in fields
+    )

@@ -1,0 +1,39 @@
+"""DPP105 barriers and DPP106 shared-cte: what stands between the join and the fact's scan.
+
+``lineage`` finds the operators; which of them let a predicate through is docs/soundness.md,
+"Operators between the join and the scan".
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.plan.algebra import CteReference
+
+
+def judge(case: Case) -> Judgement:
+    """Whether a predicate may go down from the join to the scan."""
+    barriers = case.pair.path.barriers
+    if barriers:
+        return failed(f"the predicate cannot go below {', '.join(dict.fromkeys(barriers))}")
+    return passed("nothing between the join and the scan is in the way")
+
+
+def judge_shared(case: Case) -> Judgement:
+    """Whether no CTE on the way serves other references, which the predicate would bound too; where
+    each of them has a bound, ``find.shared`` finds so, and this verdict is overruled."""
+    for relation in case.pair.path.relations:
+        if not isinstance(relation, CteReference):
+            continue
+        if relation.cte in case.plan.unbound or _references(case, relation.cte) > 1:
+            return failed(
+                f"{relation.name} is referenced more than once: a bound for one reference would "
+                "take rows from the others"
+            )
+    return passed("no other reference reads the fact through the same CTE")
+
+
+def _references(case: Case, cte: int) -> int:
+    return sum(
+        isinstance(relation, CteReference) and relation.cte == cte
+        for relation in case.plan.relations.values()
+    )

@@ -1,0 +1,91 @@
+"""What a rule is shown: one pair, the plan it stands in, the engine, and the conditions at hand."""
+
+from __future__ import annotations
+
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.restrictions import Restriction
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Block, ColumnRef, CteReference, Derived, Opaque, Plan, Scan
+from sqlrewrite.results import Outcome
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.options import Options
+from sqlrewrite.text.templates import is_template
+
+Judgement = tuple[Outcome, str]
+"""A rule's outcome and its reason."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """One pair before its rules, among all ``pairs`` of its statement.
+
+    ``kept`` are the conditions that the key query may repeat, ``left_out`` why others may not, and
+    ``against`` what speaks against reading the dimension again, as (rule code, reason).
+    """
+
+    plan: Plan
+    pair: Pair
+    pairs: tuple[Pair, ...]
+    options: Options
+    kept: tuple[Restriction, ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+    against: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine's settings and tables."""
+        return self.options.engine
+
+    @property
+    def target_block(self) -> Block:
+        """The block in whose text the predicate would be written."""
+        return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
+
+    def reason(self, code: str) -> str | None:
+        """The first thing that speaks against reading the dimension again under a rule's code."""
+        return next((reason for found, reason in self.against if found == code), None)
+
+    def label(self, ref: ColumnRef) -> str:
+        """A column as a person would name it."""
+        relation = self.plan.relations[ref.relation]
+        return f"{relation.alias}.{ref.name}" if relation.alias else ref.name
+
+    @property
+    def dimension_name(self) -> str:
+        """The dimension as a person would name it."""
+        return relation_name(self.pair.dimension)
+
+
+def relation_name(relation: object) -> str:
+    """A relation as a person would name it."""
+    match relation:
+        case Scan(parts=parts):
+            return ".".join(parts)
+        case Derived(view=view, parts=parts) if view:
+            return ".".join(parts)
+        case CteReference(name=name):
+            return name
+        case Derived(alias=alias) | Opaque(alias=alias):
+            return alias or "a derived table"
+        case _:
+            return "a relation"
+
+
+def called(name: str) -> str:
+    """A function, or a template read as one, as a reason names it."""
+    return name if is_template(name) else f"{name}()"
+
+
+def passed(message: str) -> Judgement:
+    """The rule holds."""
+    return Outcome.PASS, message
+
+
+def failed(message: str) -> Judgement:
+    """The rule does not hold."""
+    return Outcome.FAIL, message
+
+
+def unknown(message: str) -> Judgement:
+    """The rule cannot be decided from what is known."""
+    return Outcome.UNKNOWN, message

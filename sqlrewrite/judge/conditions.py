@@ -1,0 +1,140 @@
+"""Which conditions on the dimension the key query may repeat; the others are left out of it.
+
+Leaving one out only widens the bound, so this is where doubt costs least. DPP114 guards lives here:
+a condition that can raise an error is never copied, because what kept it from raising (``x <> 0 AND
+1 / x > 2``, or the join itself) might not come with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.judge.case import Case, Judgement, called, passed
+from sqlrewrite.judge.key_types import TYPES, unlike
+from sqlrewrite.judge.raising import raising_below, total
+from sqlrewrite.judge.repeatable import (
+    DETERMINISM,
+    PARAMETERS,
+    Reason,
+    against,
+    cannot_stand_alone,
+    of_expression,
+    of_whole,
+)
+from sqlrewrite.judge.selective_predicate import restricts
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Parameter, Subquery, Unknown
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.text.templates import is_template
+
+GUARDS = "DPP114"
+NO_TEXT = "DPP000"
+
+
+def sift(
+    case: Case, found: tuple[Restriction, ...]
+) -> tuple[tuple[Restriction, ...], tuple[Reason, ...]]:
+    """The restrictions that may be repeated, and the reasons why others may not."""
+    left_out: list[Reason] = []
+    kept = _sifted(case, found, left_out)
+    return kept, tuple(dict.fromkeys(left_out))
+
+
+def _sifted(
+    case: Case, found: tuple[Restriction, ...], left_out: list[Reason]
+) -> tuple[Restriction, ...]:
+    kept: list[Restriction] = []
+    for item in found:
+        match item:
+            case Conjunct():
+                if not _left_out(case, _of_conjunct(case, item), left_out):
+                    kept.append(item)
+            case AnyOf(branches=branches):
+                # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
+                kept += any_of([_sifted(case, branch, left_out) for branch in branches])
+            case SemiJoin(inner=inner):
+                if _left_out(case, _of_neighbour(case, item), left_out):
+                    continue
+                join = replace(item, inner=_sifted(case, inner, left_out))
+                if restricts(case, join):
+                    kept.append(join)
+    return tuple(kept)
+
+
+def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> bool:
+    against = [reason for reason in reasons if reason[0] not in case.options.disabled]
+    left_out += against[:1]
+    return bool(against)
+
+
+def judge_guards(case: Case) -> Judgement:
+    """Always passes: it tells of the conditions that were left out because they can fail."""
+    reasons = [reason for code, reason in case.left_out if code == GUARDS]
+    if reasons:
+        return passed("left out of the key query: " + "; ".join(reasons))
+    return passed("no condition in the key query can raise an error")
+
+
+def _of_conjunct(case: Case, item: Conjunct) -> Iterator[Reason]:
+    if item.condition.clause is None:
+        yield NO_TEXT, "a condition of USING or of a view has no text here"
+    yield from of_value(case, item.expression)
+
+
+def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
+    """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
+    yield from of_whole(case, item.relation)
+    yield from cannot_stand_alone(case, item.relation)
+    why = unlike(case.plan, item.key, item.other)
+    if why is not None:
+        yield TYPES, why
+
+
+def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
+    """The reasons why an expression may not be computed again, for rows that it might never have
+    been computed for."""
+    yield from of_expression(case.options, expression)
+    for node in walk(expression):
+        if not total(case, node):
+            yield GUARDS, f"{shown(node)} can raise an error"
+        match node:
+            case Unknown(reason=reason):
+                yield DETERMINISM, reason
+            case Parameter(positional=True):
+                yield PARAMETERS, "a positional parameter (?) cannot be repeated"
+            case Subquery(query=query):
+                yield from against(case, query.blocks)
+                if _entangled(case, query.blocks):
+                    yield GUARDS, "a subquery in it would itself be bounded by the dimension"
+            case ColumnRef(span=None):
+                yield NO_TEXT, "a column that the text does not name"
+            case ColumnRef():
+                culprit = raising_below(case, node)
+                if culprit is not None:
+                    yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
+            case _:
+                pass
+
+
+def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
+    """Whether a predicate from outside may be written into a subquery: its value would then differ
+    on rows that do not count, and a condition that rests on it could let one of them pass."""
+    owner = case.plan.owner
+    return any(
+        owner[pair.target.relation] in blocks and owner[pair.dimension.relation] not in blocks
+        for pair in case.pairs
+    )
+
+
+def shown(node: Expression) -> str:
+    match node:
+        case Call(name=name):
+            plain = name.isidentifier() or is_template(name)
+            return called(name) if plain else f"the operator {name}"
+        case Cast(type=kind):
+            return f"a cast to {kind}"
+        case Subquery():
+            return "a correlated subquery"
+        case _:
+            return "an expression"

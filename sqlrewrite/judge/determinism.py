@@ -1,0 +1,45 @@
+"""DPP108 determinism and DPP109 repeatable: no value depends on when, where or how often it is
+computed.
+
+On the fact's side a bound changes which rows reach ``rand()`` or ``monotonically_increasing_id()``;
+on the dimension's side the predicate computes everything a second time.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, unknown
+from sqlrewrite.judge.repeatable import DETERMINISM
+from sqlrewrite.settings.options import DECLARED_IN
+from sqlrewrite.text.templates import is_template
+
+
+def judge_fact(case: Case) -> Judgement:
+    """Whether the blocks from the join down to the scan compute nothing that varies."""
+    for number in _blocks(case):
+        for reason in case.plan.blocks[number].strange:
+            return unknown(f"in the fact's block {reason}")
+        for name in sorted(case.plan.blocks[number].functions - {"?"}):
+            found = case.options.function(name)
+            if found is None:
+                advice = "" if is_template(name) else f": if it is, declare it in {DECLARED_IN}"
+                return unknown(
+                    f"{called(name)} in the fact's block is not known to be deterministic{advice}"
+                )
+            if not found.deterministic:
+                return failed(
+                    f"{name}() stands in the fact's block: a bound would change its values"
+                )
+    return passed("the fact's blocks are deterministic")
+
+
+def _blocks(case: Case) -> set[int]:
+    owners = {case.plan.owner[relation.relation] for relation in case.pair.path.relations}
+    return owners | {case.pair.tie.block.number}
+
+
+def judge_dimension(case: Case) -> Judgement:
+    """Whether the dimension gives the same rows when it is read again."""
+    reason = case.reason(DETERMINISM)
+    if reason:
+        return failed(f"the dimension is read twice: {reason}")
+    return passed(f"{case.dimension_name} gives the same rows each time it is read")

@@ -1,0 +1,110 @@
+"""DPP124 key-size, and which form a predicate takes: how many keys there are, by the statistics.
+
+Flink gives up where the collected keys pass 32 MB (FLIP-248), Trino lets many values collapse to
+their range (``DynamicFilterConfig``); both limits are the engine's file's.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.selective_predicate import is_selective
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
+from sqlrewrite.plan.columns import expression_type, type_of
+from sqlrewrite.plan.facts.comparisons import alike
+
+# Bytes of a value, as Spark's DataType.defaultSize has them.
+_WIDTHS = {
+    "boolean": 1,
+    "tinyint": 1,
+    "smallint": 2,
+    "int": 4,
+    "date": 4,
+    "bigint": 8,
+    "timestamp": 8,
+    "string": 20,
+    "binary": 100,
+}
+_WIDEST = 16  # a decimal
+
+
+def chosen(case: Case) -> str:
+    """The form of a case's predicate: ``in``, ``set``, ``range`` or ``values``."""
+    form = case.options.form
+    if form == "values":
+        return form
+    if case.pair.operator not in ("=", "<=>"):
+        return "range"
+    if form == "auto":
+        form = "in" if is_selective(case) else "set"
+    count = _keys(case)
+    over = count is not None and count > case.engine.set_limit
+    return "range" if form == "set" and over else form
+
+
+def judge(case: Case) -> Judgement:
+    """Whether the keys that the engine would collect stay below the limit."""
+    if chosen(case) == "range":
+        return passed("a smallest and a largest key take no room")
+    if chosen(case) == "values":
+        return passed("the keys are counted when they are asked for")
+    count = _keys(case)
+    if count is None:
+        return passed("how many keys there are is not known")
+    kind = expression_type(case.plan, case.pair.key_side.expression)
+    size = round(count * _WIDTHS.get(kind or "", _WIDEST))
+    limit = case.options.key_limit
+    limit = case.engine.key_limit if limit is None else limit
+    if size > limit:
+        return failed(
+            f"{case.dimension_name} would give about {size:,} bytes of keys, over the limit of "
+            f"{limit:,}: set --key-limit, or --predicate range"
+        )
+    return passed(f"about {size:,} bytes of keys")
+
+
+def _keys(case: Case) -> float | None:
+    """How many keys the statistics promise: the distinct ones, or else the rows, and of them what
+    the engine takes a filter to leave."""
+    dimension = case.pair.dimension
+    if not isinstance(dimension, Scan) or not case.engine.use_stats:
+        return None
+    column = dimension.table.column(case.pair.key.name)
+    count = column.distinct_count if column is not None and case.pair.key_plain else None
+    count = dimension.table.row_count if count is None else count
+    return None if count is None else count * (1 - case.engine.fallback_filter_ratio)
+
+
+def repeats_keys(case: Case) -> bool:
+    """Whether the statistics say that each key comes twice or more, and no declaration that it is
+    unique speaks against them: then the key query selects DISTINCT ones."""
+    dimension = case.pair.dimension
+    if not isinstance(dimension, Scan) or not case.pair.key_plain:
+        return False
+    table = dimension.table
+    column = table.column(case.pair.key.name)
+    if column is None or [name.lower() for name in table.primary_key] == [case.pair.key.name]:
+        return False
+    rows, distinct = table.row_count, column.distinct_count
+    return bool(rows and distinct and rows >= 2 * distinct)
+
+
+def is_constant(case: Case, expression: Expression) -> bool:
+    """Whether a condition compares just the key with constants that IN compares the fact with in
+    the same way: ``k = 5``, ``k IN (1, 2)``."""
+    pair = case.pair
+    if pair.operator != "=" or not (pair.key_plain and pair.fact_plain):
+        return False
+    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
+    fact, other, key = (type_of(case.plan, ref) for ref in (stored, pair.fact, pair.key))
+    if fact is None or not fact == other == key:
+        return False  # against another type the same constant might compare otherwise
+    match expression:
+        case Call(name="=" | "in" as name, args=(ColumnRef(name=column), *values)):
+            if column != pair.key.name:
+                return False
+            if not all(isinstance(value, Literal) and value.kind != "null" for value in values):
+                return False
+            kinds = [type_of(case.plan, value) for value in values]
+            return name == "in" or all(kind is not None and alike(fact, kind) for kind in kinds)
+        case _:
+            return False

@@ -1,0 +1,108 @@
+"""DPP101 join-type: join type × side × place, as one table (docs/soundness.md, "Joins").
+
+The table says where a predicate on the fact may stand, if anywhere; the shapes are those of
+``candidates.Tie``, outer joins simplified by the conditions above them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.nullability import never_null
+
+
+class Place(Enum):
+    """Where the predicate goes, for a fact that stands in the block of the join itself."""
+
+    WHERE = "WHERE"
+    ON = "ON"
+
+
+_WHERE, _ON, _NO = Place.WHERE, Place.ON, None
+
+# (shape, where the fact stands) → where the predicate may go. What is not here is not sound.
+LEGAL: dict[tuple[str, str], Place | None] = {
+    ("inner", "left"): _WHERE,
+    ("inner", "right"): _WHERE,
+    ("cross", "left"): _WHERE,
+    ("cross", "right"): _WHERE,
+    ("left", "left"): _NO,  # the fact is preserved: its rows come out without a partner
+    ("left", "right"): _ON,  # null-extended: in WHERE it would drop the dimension's rows
+    ("right", "left"): _ON,
+    ("right", "right"): _NO,
+    ("full", "left"): _NO,
+    ("full", "right"): _NO,
+    ("left semi", "left"): _WHERE,
+    ("left semi", "right"): _ON,
+    ("left anti", "left"): _NO,  # only rows without a partner come out
+    ("left anti", "right"): _ON,
+    ("exists", "outside"): _WHERE,
+    ("exists", "inside"): _WHERE,
+    ("not exists", "outside"): _NO,
+    ("not exists", "inside"): _WHERE,
+    ("in", "outside"): _WHERE,
+    ("in", "inside"): _WHERE,
+    ("in (not required)", "outside"): _NO,
+    ("in (not required)", "inside"): _NO,
+    ("not in", "outside"): _NO,
+    ("not in", "inside"): _NO,  # a NULL among the facts' keys makes NOT IN hold for nothing
+    ("not in (correlated)", "outside"): _NO,
+    ("not in (correlated)", "inside"): _WHERE,
+    ("scalar", "outside"): _NO,
+    ("scalar", "inside"): _WHERE,  # for each row outside, the same rows are found
+    ("lateral", "outside"): _NO,
+    ("lateral", "inside"): _WHERE,
+}
+
+_WHY = {
+    "left": "the fact is preserved by the LEFT JOIN: its rows come out without a partner too",
+    "right": "the fact is preserved by the RIGHT JOIN: its rows come out without a partner too",
+    "unknown": "how the join pairs its rows is not certain",
+    "full": "a FULL JOIN preserves both sides",
+    "left anti": "an anti-join keeps just the rows without a partner",
+    "not exists": "NOT EXISTS keeps just the rows without a partner",
+    "not in": "NOT IN holds for nothing as soon as one key is NULL, and nothing rules that out",
+    "not in (correlated)": "NOT IN keeps just the rows without a partner",
+    "in (not required)": "the IN does not decide over the row by itself",
+    "scalar": "the fact's row comes out whatever the subquery finds",
+    "lateral": "the fact's row may come out whatever the LATERAL subquery finds",
+}
+
+
+def place(pair: Pair) -> Place | None:
+    """Where the predicate may stand, or None."""
+    found = LEGAL.get((pair.tie.shape, pair.side))
+    # An inner join below a null-extended side holds for its own rows, not for those of the block.
+    return Place.ON if found is Place.WHERE and not pair.tie.implied else found
+
+
+def judge(case: Case) -> Judgement:
+    """Whether the join lets the fact's rows without a partner be taken away."""
+    pair = case.pair
+    shape, side = pair.tie.shape, pair.side
+    if (shape, side) == ("not in", "inside") and _both_given(case):
+        return passed("NOT IN over two columns that are NOT NULL is an anti-join")
+    if place(pair) is None:
+        return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
+    if (shape, side) == ("exists", "outside"):
+        functions = pair.tie.block.functions - {"?"}
+        unsure = [name for name in sorted(functions) if not _known(case, name)]
+        if unsure:
+            return failed(f"{unsure[0]}() in the EXISTS might aggregate: a row from nothing")
+    if side in ("outside", "inside"):
+        return passed(f"{shape} subquery, the fact {side}: it can be filtered there")
+    if shape in ("inner", "cross"):
+        return passed("inner join: either side can be filtered")
+    return passed(f"{shape} join, the fact on its {side}: it can be filtered")
+
+
+def _known(case: Case, name: str) -> bool:
+    """Whether a function is known to make no row of its own: a user's might be an aggregate."""
+    found = case.options.function(name)
+    return found is not None and found.deterministic
+
+
+def _both_given(case: Case) -> bool:
+    return never_null(case.plan, case.pair.fact) and never_null(case.plan, case.pair.key)

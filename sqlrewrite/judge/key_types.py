@@ -1,0 +1,58 @@
+"""DPP112 key-types: the join and the predicate compare the two columns in the same way.
+
+Measured (ANSI mode off): ``p STRING = k INT`` finds '01', ``p IN (SELECT k …)`` does not, because
+IN casts both sides to string. So the types must be known, and such that ``=``, IN, array_contains
+and the order of values all compare them as one type (``plan/facts/comparisons.py``).
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
+from sqlrewrite.plan.algebra import ColumnRef, Expression, Plan
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.comparisons import FLOATING, alike, exactly_alike, family
+from sqlrewrite.plan.facts.types import Type
+
+TYPES = "DPP112"
+
+
+def judge(case: Case) -> Judgement:
+    """Whether the fact's column, as stored and as joined, and the key compare alike."""
+    pair = case.pair
+    name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
+    sides: list[tuple[str, Expression]] = [(case.label(pair.fact), pair.fact_side.expression)]
+    if pair.fact_plain:
+        sides.insert(0, (name, ColumnRef(pair.scan.relation, pair.path.column, None)))
+    sides.append((case.label(pair.key), pair.key_side.expression))
+    kinds: list[Type] = []
+    for shown, expression in sides:
+        kind = type_of(case.plan, expression)
+        if kind is None:
+            plain = isinstance(expression, ColumnRef)
+            what = shown if plain else f"an expression over {shown}"
+            return unknown(f"the type of {what} is not known")
+        kinds.append(kind)
+    stored, joined, key = kinds[0], kinds[-2], kinds[-1]
+    if not exactly_alike(stored, joined, key):
+        other = stored if alike(joined, key) else joined
+        return failed(_differ(name, other, case.label(pair.key), key))
+    distinct = list(dict.fromkeys(map(str, kinds)))
+    return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
+
+
+def unlike(plan: Plan, one: ColumnRef, other: ColumnRef) -> str | None:
+    """Why ``=`` and IN might compare two columns differently, or None."""
+    first, second = type_of(plan, one), type_of(plan, other)
+    if first is None or second is None:
+        return f"the type of {one.name if first is None else other.name} is not known"
+    if alike(first, second):
+        return None
+    return _differ(one.name, first, other.name, second)
+
+
+def _differ(one: str, kind: Type, other: str, its: Type) -> str:
+    if kind in FLOATING or its in FLOATING:
+        return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
+    if kind == its and family(kind) is None:
+        return f"{one} and {other} are {kind}, whose values do not compare as a key must"
+    return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

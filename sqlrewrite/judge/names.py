@@ -1,0 +1,26 @@
+"""DPP111 correlated, DPP113 names, DPP115 parameters: the dimension means the same elsewhere."""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.repeatable import CORRELATED, NAMES, PARAMETERS
+
+
+def judge_correlated(case: Case) -> Judgement:
+    """Whether the dimension can be read on its own, and the predicate at a place that sees it."""
+    reason = case.reason(CORRELATED)
+    return failed(reason) if reason else passed("the dimension can be read on its own")
+
+
+def judge_names(case: Case) -> Judgement:
+    """Whether each name in the key query means there what it means in the query."""
+    reason = case.reason(NAMES)
+    return (
+        failed(reason) if reason else passed("every name means the same where the predicate stands")
+    )
+
+
+def judge_parameters(case: Case) -> Judgement:
+    """Whether no positional parameter would be repeated."""
+    reason = case.reason(PARAMETERS)
+    return failed(reason) if reason else passed("no positional parameter is repeated")

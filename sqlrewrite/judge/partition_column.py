@@ -1,0 +1,137 @@
+"""DPP103 partition-column and DPP104 key-column: what the two sides of the equality are."""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.conditions import GUARDS, of_value, shown
+from sqlrewrite.judge.raising import raising_below, raising_in
+from sqlrewrite.plan.algebra import Derived, Expression, Opaque
+from sqlrewrite.plan.columns import arithmetic, computed_as
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.nulls import null_from
+from sqlrewrite.plan.relations import numbers
+
+
+def judge(case: Case) -> Judgement:
+    """Whether the fact's column is a partition column by itself, and reaches the join as such."""
+    path = case.pair.path
+    transforms = {
+        field.transform
+        for field in case.pair.scan.table.partitioned_by
+        if field.column.lower() == path.column
+    }
+    usable = transforms & case.engine.transforms
+    if not usable:
+        shown = ", ".join(sorted(transforms))
+        return failed(
+            f"the table is partitioned by {shown} of {path.column}, not by the column itself"
+        )
+    if path.computed:
+        return failed(f"{path.column} is only a part of the column that is joined")
+    if not case.pair.fact_plain:
+        return _computed(case)
+    return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
+
+
+def _computed(case: Case) -> Judgement:
+    """Whether an expression over partition columns can stand for one: the engine evaluates it once
+    a partition, so it must not fail for one that no row would have asked about."""
+    pair, expression = case.pair, case.pair.fact_side.expression
+    fields = {field.column.lower() for field in pair.scan.table.partitioned_by}
+    refs = columns(expression)
+    if any(ref.relation != pair.scan.relation or ref.name not in fields for ref in refs):
+        return failed(f"{pair.path.column} is inside an expression at the join, with others")
+    why = _unfit(case, expression) or _elsewhere(case)
+    if why:
+        return failed(f"{pair.path.column} is inside an expression at the join: {why}")
+    return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
+
+
+def judge_key(case: Case) -> Judgement:
+    """Whether the other side is a column of a known relation, or an expression over one."""
+    pair = case.pair
+    if isinstance(pair.dimension, Opaque):
+        return failed(
+            f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
+        )
+    if pair.key_plain:
+        why = _raising_inside(case)
+        if why is not None:
+            return failed(why)
+        return passed(f"the key is a column of {case.dimension_name}")
+    expression = pair.key_side.expression
+    shown = f"the key is an expression over {case.label(pair.key)}, not a column"
+    if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
+        return failed(f"{shown}, and over others")
+    why = _unfit(case, expression) or _of_no_row(case)
+    if why:
+        return failed(f"{shown}: {why}")
+    return passed(f"the key is computed from columns of {case.dimension_name} alone")
+
+
+def _raising_inside(case: Case) -> str | None:
+    """Why the key that a derived table computes may not be computed again: the predicate may ask it
+    for rows that the query has filtered out before."""
+    culprit = raising_below(case, case.pair.key)
+    if culprit is None or _written_anew(case):
+        return None
+    return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
+
+
+def _written_anew(case: Case) -> bool:
+    """Whether the key query, which repeats a derived table's text, writes what computes the key in
+    a form that raises no error (``plan/facts/arithmetic.py``)."""
+    dimension, plan = case.pair.dimension, case.plan
+    if not isinstance(dimension, Derived) or dimension.anchor is None:
+        return False
+    blocks = [plan.blocks[number] for number in dimension.query.top]
+    if any(block.aggregate is not None or block.distinct for block in blocks):
+        return False  # GROUP BY may name the expression, too, and so may ORDER BY
+    return all(
+        raising_in(case, expression) is None
+        or (
+            arithmetic(plan, expression) is not None
+            and all(
+                ref.span is not None and raising_below(case, ref) is None
+                for ref in columns(expression)
+            )
+        )
+        for expression in computed_as(plan, case.pair.key)
+    )
+
+
+def _unfit(case: Case, expression: Expression) -> str | None:
+    """Why an expression may not be computed again, elsewhere and for other rows."""
+    tie = case.pair.tie
+    if tie.query is not None or tie.condition.clause is None:
+        return "it cannot be repeated from its place in the text"
+    safe = arithmetic(case.plan, expression) is not None  # written so that it raises no error
+    reasons = (why for code, why in of_value(case, expression) if not (safe and code == GUARDS))
+    return next(reasons, None)
+
+
+def _of_no_row(case: Case) -> str | None:
+    """Why a key has a value for a row that an outer join makes of NULLs: a fact may then find such
+    a row as its partner, and the key query, which reads the dimension alone, never returns it."""
+    pair = case.pair
+    dimension, join, owner = pair.dimension.relation, pair.tie.join, case.plan.owner
+    here = owner[dimension] == pair.tie.block.number
+    block = case.plan.blocks[owner[dimension]]
+    tree = block.source
+    if here and join is not None:  # in an ON only the joins below it count
+        tree = join.left if dimension in numbers(join.left) else join.right
+    grouped = not here and block.aggregate == "grouping sets"
+    if not extended(tree, dimension) and not grouped:
+        return None
+    if null_from(pair.key_side.expression, frozenset({dimension})):
+        return None
+    shown = "ROLLUP or the like" if grouped else "an outer join"
+    return f"{shown} gives rows without one of {case.dimension_name}, for which it is not NULL"
+
+
+def _elsewhere(case: Case) -> str | None:
+    """Why a fact's expression does not mean the same where the predicate would stand."""
+    pair = case.pair
+    here = case.target_block.number == pair.tie.block.number
+    return None if here and pair.target is pair.scan else "it stands in another block than the fact"

@@ -1,0 +1,268 @@
+"""What can raise an error when it is computed for rows that it might never have been computed for.
+
+In: a node of an expression. Out: whether some values of its operands make it fail, in ANSI mode or
+not: the session's mode is not known here. What a function does with values of the types it takes is
+in the table of functions; here the arguments are looked at, which Spark casts to those types, and
+the literals with which some functions cannot fail that otherwise could.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from functools import partial
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Output,
+    Parameter,
+    Plan,
+    Query,
+    Subquery,
+)
+from sqlrewrite.plan.columns import computed_as, type_of
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.arithmetic import in_range
+from sqlrewrite.plan.facts.casts import never_fails
+from sqlrewrite.plan.facts.coercion import is_numeric
+from sqlrewrite.plan.facts.functions import Function
+from sqlrewrite.plan.facts.signatures import Signature, signature
+from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, TIMESTAMP, Type, parse, valued
+
+_NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
+"""The kinds of constants; those of columns are families of types."""
+
+_INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
+_DIGITS = 9
+"""So many digits in all of the numbers of a sum or product never overflow an INT."""
+
+
+def total(case: Case, node: Expression) -> bool:
+    """Whether a node computes a value from any values of its operands, in ANSI mode too."""
+    match node:
+        case Cast(operand=operand, type=kind, safe=safe):
+            given, wanted = type_of(case.plan, operand), parse(kind)
+            return safe or (given is not None and wanted is not None and never_fails(given, wanted))
+        case Call():
+            found = case.options.function(node.name)
+            return found is not None and (
+                _total(case.plan, found, node) or in_range(node, partial(type_of, case.plan))
+            )
+        case Subquery(outer=(_, *_)):
+            return False  # it computes for rows that the query may have ruled out before
+        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
+            found_there = [output.expression for output in _first_outputs(case.plan, query)]
+            return comparable(case.plan, (operand, *found_there))
+        case _:
+            return True
+
+
+def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
+    """What can raise an error in what derived tables, CTEs and views compute for a column; None
+    where nothing can, or where the column is one of a table."""
+    for expression in computed_as(case.plan, ref):
+        culprit = raising_in(case, expression)
+        if culprit is not None:
+            return culprit
+    return None
+
+
+def raising_in(case: Case, expression: Expression) -> Expression | None:
+    """What can raise an error in an expression, or below the columns in it."""
+    for node in walk(expression):
+        inner = raising_below(case, node) if isinstance(node, ColumnRef) else None
+        if inner is not None:
+            return inner
+        if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
+            return node
+    return None
+
+
+def _of_a_row(case: Case, node: Expression) -> bool:
+    """Whether a node is a function or operator of a row; one of many rows is computed from them
+    all, in either reading."""
+    found = case.options.function(node.name) if isinstance(node, Call) else None
+    return found is not None and found.kind in ("operator", "scalar")
+
+
+def _total(plan: Plan, found: Function, call: Call) -> bool:
+    safe = found.total or (bool(found.unless) and CHECKS[found.unless](call.args))
+    return safe and _accepted(plan, signature(found.signature), call.args)
+
+
+def _accepted(plan: Plan, form: Signature, args: tuple[Expression, ...]) -> bool:
+    """Whether no argument needs a cast that could fail."""
+    alike: dict[str, list[Expression]] = {}
+    for at, arg in enumerate(args):
+        parameter = form.parameter(at, len(args))
+        if parameter is None or parameter.given:
+            return False
+        if len(parameter.pattern) == 1:
+            alike.setdefault(parameter.pattern, []).append(arg)
+        elif not _fits(plan, parameter.pattern, arg):
+            return False
+    return all(len(found) == 1 or comparable(plan, tuple(found)) for found in alike.values())
+
+
+def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
+    """Whether every value of an argument is one of the type that a parameter is of."""
+    if pattern in ("any", "string", "text"):
+        return True
+    kind = _kind(plan, arg)
+    if kind in (_NULL, pattern):  # boolean, of which IN and EXISTS are
+        return True
+    if pattern in ("date", "timestamp"):
+        return kind in ("datetime", _OTHER) or (
+            isinstance(arg, Literal) and kind == _STRING and is_instant(arg.text)
+        )
+    if isinstance(arg, Literal) and pattern in _INTEGERS:
+        return kind == _NUMBER and arg.text.lstrip("-").isdigit() and len(arg.text) <= _DIGITS
+    if pattern in ("double", "float", "number"):
+        return kind in ("numeric", _NUMBER)
+    given = type_of(plan, arg)
+    wanted = _INTEGERS.get(pattern) or parse(pattern)
+    return given is not None and wanted is not None and never_fails(given, wanted)
+
+
+def is_instant(text: str) -> bool:
+    """Whether a text is a date or a time that any cast reads."""
+    try:
+        datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+    except ValueError:
+        return False
+    return text[4:5] == "-"
+
+
+def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
+    """Whether operands meet in one type without a cast of a column that could fail: a string
+    against a number is one, a string constant against anything is a cast of the constant."""
+    kinds = {_kind(plan, operand) for operand in operands} - {_NULL}
+    if None in kinds:
+        return False
+    columns = kinds - {_STRING, _NUMBER, _OTHER}
+    if len(columns) > 1:
+        return False
+    text = any(kind is not None and kind.startswith("string") for kind in columns)
+    return not (text and kinds & {_NUMBER, _OTHER})
+
+
+def _kind(plan: Plan, operand: Expression) -> str | None:
+    """The family of an operand's type, or which sort of constant it is; None if not known."""
+    match operand:
+        case Literal(kind="null"):
+            return _NULL
+        case Literal(kind="string"):
+            return _STRING
+        case Literal(kind="number"):
+            return _NUMBER
+        case Literal(kind="boolean"):
+            return "boolean"
+        case Literal() | Parameter():
+            return _OTHER
+        case Call() if _constant(operand):
+            return _OTHER
+        case Subquery(kind="scalar", query=query):
+            kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
+            return kinds.pop() if len(kinds) == 1 else None
+        case Subquery():
+            return "boolean"
+        case Call(name="+" | "-", args=args):
+            kinds = {_kind(plan, arg) for arg in args} - {_NUMBER}
+            return "numeric" if kinds <= {"numeric"} else None
+        case _:
+            kind = type_of(plan, operand)
+            return None if kind is None else _family(kind)
+
+
+def _family(kind: Type) -> str:
+    """What types have in common that meet without a cast that could fail."""
+    if is_numeric(kind):
+        return "numeric"
+    return "datetime" if kind in (DATE, TIMESTAMP) else str(valued(kind))
+
+
+def _first_outputs(plan: Plan, query: Query) -> list[Output]:
+    blocks = [plan.blocks[number] for number in query.top]
+    return [block.outputs[0] for block in blocks if block.outputs and block.complete]
+
+
+def _constant(expression: Expression) -> bool:
+    return all(isinstance(node, Literal | Call) for node in walk(expression))
+
+
+# --- literals with which a function cannot fail ---------------------------------------------------
+
+Args = tuple[Expression, ...]
+
+_LETTERS = re.compile(
+    r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
+)
+_EXPRESSION = re.compile(r"(?:[\w ,:;/@#%&=!~<>'\"-]|\.[*+?]?|\^|\$|\|)*")
+
+
+def _pattern(args: Args) -> bool:
+    """A pattern of plain fields of a date or time, behind the value."""
+    return any(
+        isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
+        for arg in args[1:]
+    )
+
+
+def _expression(args: Args) -> bool:
+    """A regular expression of plain characters, dots and anchors."""
+    return all(
+        isinstance(arg, Literal) and arg.kind == "string" and bool(_EXPRESSION.fullmatch(arg.text))
+        for arg in args[1:2]
+    )
+
+
+def _unescaped(args: Args) -> bool:
+    """A LIKE pattern without a backslash, after which not every character may stand."""
+    plain = all(isinstance(arg, Literal) and "\\" not in arg.text for arg in args[1:])
+    return plain and len(args) == 2  # no other character escapes
+
+
+def _small(args: Args) -> bool:
+    """Constants of so few digits that no sum or product of them overflows."""
+    nodes = [node for arg in args for node in walk(arg)]
+    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal) and it.kind == "number")
+    return digits <= _DIGITS and all(
+        isinstance(it, Literal) or (isinstance(it, Call) and it.name in ("+", "-", "*"))
+        for it in nodes
+    )
+
+
+def _divisor(args: Args) -> bool:
+    """A literal divisor that is neither zero nor minus one, of a literal."""
+    return _small(args) and all(
+        isinstance(arg, Literal) and arg.text.strip("0.") not in ("", "-1") for arg in args[1:]
+    )
+
+
+def _literal_rest(args: Args) -> bool:
+    """Small numbers and texts behind the first argument."""
+    return all(isinstance(arg, Literal) and len(arg.text) < _DIGITS for arg in args[1:])
+
+
+def _scale(args: Args) -> bool:
+    """Digits behind the point that are kept, if any: then nothing is rounded up beyond its type."""
+    return all(isinstance(arg, Literal) and arg.text.isdigit() for arg in args[1:])
+
+
+CHECKS: Mapping[str, Callable[[Args], bool]] = {
+    "pattern": _pattern,
+    "expression": _expression,
+    "unescaped": _unescaped,
+    "small": _small,
+    "divisor": _divisor,
+    "literals": _literal_rest,
+    "scale": _scale,
+}
+"""What the table of functions names behind ``raises``: of literal arguments with which there is no
+error."""

@@ -1,0 +1,195 @@
+"""What may be read a second time: the blocks of a dimension, or of a subquery in a condition.
+
+The dimension is read twice, by the query and by the predicate, and both must give the same rows
+(docs/soundness.md, "The dimension side is read twice"). One walk finds all reasons against it; each
+rule picks those under its own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sqlrewrite.judge.case import Case, called, relation_name
+from sqlrewrite.plan.algebra import (
+    Block,
+    Call,
+    Cast,
+    ColumnRef,
+    CteReference,
+    Derived,
+    Expression,
+    Literal,
+    Opaque,
+    Plan,
+    Relation,
+    Scan,
+    SetOperation,
+)
+from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.lineage import same
+from sqlrewrite.plan.relations import relations_of
+from sqlrewrite.settings.options import Options
+
+STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
+    "DPP107",
+    "DPP109",
+    "DPP110",
+    "DPP111",
+    "DPP113",
+    "DPP115",
+)
+
+Reason = tuple[str, str]
+"""A rule's code and a sentence."""
+
+_EXACT = frozenset({"tinyint", "smallint", "int", "bigint"})
+
+
+def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iterator[Reason]:
+    """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
+
+    ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
+    """
+    for number in blocks:
+        block = case.plan.blocks[number]
+        yield from _of_functions(case.options, block.functions)
+        for unknown in (*block.strange, *block.unknowns):
+            yield DETERMINISM, unknown
+        yield from _of_sums(case.plan, block)
+        if block.limit is not None and not total_order(case.plan, block):
+            yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
+        for relation in relations_of(case.plan, number):
+            inside = blocks if copied and not block.in_view else None
+            yield from of_relation(case, relation, inside)
+
+
+def of_whole(case: Case, relation: Relation) -> Iterator[Reason]:
+    """All that speaks against reading a relation again where the predicate of a case stands."""
+    yield from of_relation(case, relation)
+    if isinstance(relation, Derived | CteReference):
+        # Only a derived table is copied with its text; anything else is referred to by its name.
+        copied = isinstance(relation, Derived) and not relation.view
+        yield from against(case, relation.query.blocks, copied=copied)
+
+
+def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
+    """Why a relation's own text would not mean the same relation elsewhere."""
+    match relation:
+        case Derived(outer=(_, *_)) | Derived(lateral=True):
+            name = relation_name(relation)
+            yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
+        case Derived(view=(), anchor=None):
+            yield NAMES, "the derived table has no alias to find it by"
+        case Derived(view=()) | Opaque():
+            pass
+        case _ if relation.span is None:
+            yield NAMES, f"the name of {relation_name(relation)} cannot be repeated as it stands"
+        case _:
+            pass
+
+
+def of_relation(
+    case: Case, relation: Relation, copied: tuple[int, ...] | None = ()
+) -> Iterator[Reason]:
+    """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
+    is copied with its name in it, None where it is read inside something referred to by name."""
+    visible = case.target_block.ctes
+    match relation:
+        case Opaque(streaming=True) | Scan(streaming=True):
+            yield STREAMING, f"{relation.alias} is a stream: it cannot be read twice"
+        case Opaque(reason=reason):
+            yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
+        case CteReference(name=name, cte=cte, query=query):
+            # A CTE that is defined in the copied text comes along with it.
+            along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
+            if copied is not None and not along and visible.get(name) != cte:
+                yield NAMES, f"the CTE {name} is not visible where the predicate would stand"
+            yield from against(case, query.blocks, copied=False)
+        case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
+            if copied is not None and len(parts) == 1 and parts[0] in visible:
+                yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
+        case _:
+            pass
+    if not isinstance(relation, Opaque) and relation.sampled:
+        yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
+
+
+def of_expression(options: Options, expression: Expression) -> Iterator[Reason]:
+    """The reasons why a condition's own functions may not be computed again."""
+    for node in walk(expression):
+        if isinstance(node, Call):
+            yield from _of_functions(options, (node.name,))
+
+
+def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
+    for name in sorted(names):
+        if name == "?":
+            yield PARAMETERS, "a positional parameter (?) cannot be repeated: it would renumber"
+            continue
+        found = options.function(name)
+        if found is None:
+            yield DETERMINISM, f"{called(name)} is not known to be deterministic"
+        elif not found.deterministic:
+            yield DETERMINISM, f"{name}() gives another value each time"
+        elif not found.repeatable and found.again != "exact":
+            yield DETERMINISM, f"{name}() depends on the order of rows"
+
+
+def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
+    sums = {name for name in block.functions if _is_sum(name)}
+    if not sums:
+        return
+    shown = [output.expression for output in block.outputs]
+    for expression in (*shown, *(condition.expression for condition in block.having)):
+        for node in walk(expression):
+            if isinstance(node, Call) and node.name in sums and not _exact(plan, node.args[0]):
+                yield (
+                    DETERMINISM,
+                    "a sum that may be of floating-point numbers depends on the order",
+                )
+
+
+def _is_sum(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.again == "exact"
+
+
+def _exact(plan: Plan, expression: Expression) -> bool:
+    """Whether adding up such values gives the same in any order: integers and decimals."""
+    match expression:
+        case Literal(kind="number", text=text):
+            return text.replace(".", "").isdigit()
+        case Call(name="distinct", args=args):
+            return all(_exact(plan, arg) for arg in args)
+        case ColumnRef() | Cast() | Call():
+            kind = expression_type(plan, expression)
+            return kind is not None and (kind in _EXACT or kind.startswith("decimal"))
+        case _:
+            return False
+
+
+def total_order(plan: Plan, block: Block) -> bool:
+    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique."""
+    assert block.limit is not None
+    order = block.limit.order
+    if isinstance(block.limit.child, SetOperation):
+        return False
+    if block.aggregate == "global":
+        return True  # a single row
+    if block.aggregate == "group by" and block.keys:
+        return all(_among(key, order) for key in block.keys)
+    if block.distinct and block.complete:
+        return all(_among(output.expression, order) for output in block.outputs)
+    source = block.source
+    if isinstance(source, Scan) and source.table.primary_key:
+        return all(
+            any(isinstance(key, ColumnRef) and key.name == column.lower() for key in order)
+            for column in source.table.primary_key
+        )
+    return False
+
+
+def _among(expression: Expression, keys: tuple[Expression, ...]) -> bool:
+    return any(same(expression, key) for key in keys)

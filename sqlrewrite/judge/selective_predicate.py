@@ -1,0 +1,124 @@
+"""DPP120 selective-predicate: the dimension is filtered by something likely to be selective.
+
+The list is that of Spark's ``PartitionPruning.isLikelySelective``, kept in the engine's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.plan.algebra import (
+    Call,
+    CteReference,
+    Derived,
+    Expression,
+    Literal,
+    Relation,
+    Subquery,
+)
+from sqlrewrite.rulebook import Engine
+
+
+def judge(case: Case) -> Judgement:
+    """Whether some condition on the dimension, or in it, is selective."""
+    if any(restricts(case, item) for item in case.kept):
+        return passed(f"{case.dimension_name} is filtered")
+    if case.pair.tie.block.role == "merge":
+        return passed(f"a MERGE reads no more than what {case.dimension_name} has keys for")
+    if _filtered_inside(case, case.pair.dimension):
+        return passed(f"{case.dimension_name} is filtered inside")
+    if case.left_out:
+        return failed(
+            f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"
+        )
+    if any(_holds(case, item, _narrows) for item in case.kept):
+        return failed(
+            f"the engine does not take what filters {case.dimension_name} for selective, and would "
+            "not prune by an IN: --predicate auto writes a set there"
+        )
+    return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
+
+
+def is_selective(case: Case) -> bool:
+    """Whether the engine itself would take the dimension for filtered, as an IN needs it to."""
+    found = any(_holds(case, item, _selective) for item in case.kept)
+    return found or _inside(case, case.pair.dimension, _selective)
+
+
+def restricts(case: Case, item: Restriction) -> bool:
+    """Whether a restriction is likely to leave few rows, or, where the form of the predicate does
+    not depend on the engine's opinion, leaves any out at all."""
+    return _holds(case, item, _test(case))
+
+
+def _filtered_inside(case: Case, relation: Relation) -> bool:
+    return _inside(case, relation, _test(case))
+
+
+Test = Callable[[Case, Expression], bool]
+
+
+def _test(case: Case) -> Test:
+    by_semi_join = case.options.form == "in" and case.pair.operator in ("=", "<=>")
+    return _selective if by_semi_join else _narrows
+
+
+def _selective(case: Case, expression: Expression) -> bool:
+    return selective(case.engine, expression)
+
+
+def _narrows(case: Case, expression: Expression) -> bool:
+    """Whether a condition is more than IS NOT NULL, which a join asks of its keys anyway."""
+    match expression:
+        case Call(name="not", args=(Call(name="isnull"),)) | Literal():
+            return False
+        case _:
+            return True
+
+
+def _holds(case: Case, item: Restriction, test: Test) -> bool:
+    match item:
+        case Conjunct(expression=expression):
+            return test(case, expression)
+        case AnyOf(branches=branches):
+            return all(any(_holds(case, inner, test) for inner in branch) for branch in branches)
+        case SemiJoin(relation=relation, inner=inner):
+            return any(_holds(case, found, test) for found in inner) or _inside(
+                case, relation, test
+            )
+
+
+def _inside(case: Case, relation: Relation, test: Test) -> bool:
+    """Whether a derived table, view or CTE has such a condition of its own."""
+    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    blocks = (case.plan.blocks[number] for number in numbers)
+    return any(
+        test(case, condition.expression)
+        for block in blocks
+        for condition in (*block.where, *block.having)
+    )
+
+
+def selective(engine: Engine, expression: Expression) -> bool:
+    """Whether a condition is likely to leave few rows, as Spark sees it."""
+    match expression:
+        case Call(name="and", args=args):
+            return any(selective(engine, arg) for arg in args)
+        case Call(name="or", args=args):
+            return all(selective(engine, arg) for arg in args)
+        case Call(name="not", args=(inner,)):
+            return selective(engine, inner)
+        case Call(name="=" | "<=>" | "<>", args=args) if _against_boolean(args):
+            return False  # Spark makes it the bare column (BooleanSimplification)
+        case Call(name=name):
+            return name in engine.predicates
+        case Subquery(kind="in"):
+            return True
+        case _:
+            return False
+
+
+def _against_boolean(args: tuple[Expression, ...]) -> bool:
+    return any(isinstance(arg, Literal) and arg.kind == "boolean" for arg in args)

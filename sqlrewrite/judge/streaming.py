@@ -1,0 +1,14 @@
+"""DPP107 streaming: a stream is read once, and its state depends on what it has seen."""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.repeatable import STREAMING
+
+
+def judge(case: Case) -> Judgement:
+    """Whether neither side reads a stream."""
+    if case.pair.scan.streaming:
+        return failed(f"{case.pair.scan.alias} is a stream: a bound would change what it keeps")
+    reason = case.reason(STREAMING)
+    return failed(reason) if reason else passed("neither side is a stream")

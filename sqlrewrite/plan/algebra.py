@@ -1,0 +1,394 @@
+"""The values of the plan: expressions, relations at the leaves, operators above them, one block for
+each SELECT.
+
+An expression is what a condition says, with no trace of how it was parsed. An operator or function
+is a ``Call`` under its SQL name (``and``, ``=``, ``between``, ``upper``), so that what is legal can
+be a table of names. Column references are resolved: a relation's number and a lower-case column
+name, and the span of text where the author wrote it.
+
+A statement's ``Plan`` owns its blocks and CTEs by number; relations are numbered through the whole
+statement, so a column reference means the same thing wherever it is carried. Frozen throughout;
+two nodes are the same only if they are one (``eq=False``, which also makes them quick to define).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from enum import Enum
+from typing import Any, NamedTuple
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import Name, Table
+
+# --- expressions ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """A column of the relation with that number; ``qualified`` as written."""
+
+    relation: int
+    name: str
+    span: Span | None
+    qualified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
+    with its ``type``)."""
+
+    kind: str
+    text: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter marker; a positional one (``?``) must not be repeated in the text."""
+
+    positional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator or function under its lower-case SQL name."""
+
+    name: str
+    args: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast to a Spark type, lower case; ``safe`` is TRY_CAST, which gives NULL where CAST raises
+    an error."""
+
+    operand: Expression
+    type: str
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (then with its operand).
+
+    ``outer`` are the columns of enclosing queries it refers to.
+    """
+
+    kind: str
+    query: Query
+    operand: Expression | None = None
+    outer: tuple[ColumnRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What the binder does not know: never copied, never reasoned about."""
+
+    reason: str
+    args: tuple[Expression, ...] = ()
+
+
+Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Unknown
+
+
+# --- conditions and outputs -----------------------------------------------------------------------
+
+
+class JoinType(Enum):
+    """Join types in the words of SQL."""
+
+    INNER = "inner"
+    CROSS = "cross"
+    LEFT = "left"
+    RIGHT = "right"
+    FULL = "full"
+    SEMI = "left semi"
+    ANTI = "left anti"
+    UNKNOWN = "unknown"
+
+    # An Enum's own is a function of Python's, and tables are asked often.
+    __hash__ = object.__hash__
+
+
+class Clause(NamedTuple):
+    """A WHERE or ON in the text, found again by the offset of something inside it."""
+
+    kind: str
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause.
+
+    ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy. A part
+    of an OR has a ``path`` down to it from the conjunct: in turn a branch of an OR and a conjunct
+    of that branch, each with the number of its like.
+    """
+
+    expression: Expression
+    relations: frozenset[int]
+    clause: Clause | None = None
+    ordinal: int = 0
+    of: int = 1
+    path: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Output:
+    """A column of a SELECT list under its name, which is empty where the engine makes one up."""
+
+    name: str
+    expression: Expression
+
+
+# --- relations: the leaves of a join tree, each with its number -----------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
+    name, ``columns`` the names of its columns in lower case; ``aliased`` says that an alias is
+    written, behind which the name is no longer to be seen."""
+
+    relation: int
+    table: Table
+    columns: tuple[str, ...]
+    alias: str
+    parts: Name
+    span: Span | None
+    streaming: bool = False
+    sampled: bool = False
+    version: str = ""
+    aliased: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived:
+    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, and
+    ``listed`` are those of them that the alias lists.
+
+    ``anchor`` is the offset of a derived table's alias, ``outer`` what it refers to outside.
+    """
+
+    relation: int
+    query: Query
+    alias: str
+    span: Span | None
+    columns: tuple[str, ...] = ()
+    view: Name = ()
+    parts: Name = ()
+    listed: tuple[str, ...] = ()
+    anchor: int | None = None
+    outer: tuple[ColumnRef, ...] = ()
+    lateral: bool = False
+    sampled: bool = False
+    aliased: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CteReference:
+    """A reference to a common table expression of the statement, by the CTE's number."""
+
+    relation: int
+    cte: int
+    query: Query
+    alias: str
+    name: str
+    span: Span | None
+    columns: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    sampled: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …"""
+
+    relation: int
+    alias: str
+    reason: str
+    span: Span | None = None
+    columns: tuple[str, ...] | None = None
+    streaming: bool = False
+
+
+Relation = Scan | Derived | CteReference | Opaque
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in;
+    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join.
+    ``settled`` is False where it is not certain which columns it merges, or in which order they
+    come out of it."""
+
+    type: JoinType
+    left: Node
+    right: Node
+    conditions: tuple[Condition, ...]
+    declared: JoinType
+    using: tuple[str, ...] = ()
+    natural: bool = False
+    comma: bool = False
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generate:
+    """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own;
+    ``columns`` are None where the engine names them."""
+
+    relation: int
+    child: Node
+    alias: str
+    columns: tuple[str, ...] | None
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """WHERE, HAVING or QUALIFY (``clause``)."""
+
+    child: Node
+    conditions: tuple[Condition, ...]
+    clause: str = "where"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aggregate:
+    """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct``, ``global``, or
+    ``unknown``, where any of these may be meant."""
+
+    child: Node
+    keys: tuple[Expression, ...]
+    kind: str = "group by"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """Window functions: the PARTITION BY keys of each."""
+
+    child: Node
+    partitions: tuple[tuple[Expression, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Project:
+    """A SELECT list; ``complete`` is False where a ``*`` over unknown columns is part of it."""
+
+    child: Node
+    outputs: tuple[Output, ...]
+    block: int
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limit:
+    """LIMIT or OFFSET; ``order`` are the sort keys below it."""
+
+    child: Node
+    order: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetOperation:
+    """``union``, ``intersect`` or ``except``, by position; ``all`` keeps duplicates."""
+
+    left: Node
+    right: Node
+    kind: str
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unreadable:
+    """A query that is not understood (TRANSFORM, a recursive CTE, VALUES …), with the reason."""
+
+    reason: str
+
+
+Operator = (
+    Join | Generate | Filter | Aggregate | Window | Project | Limit | SetOperation | Unreadable
+)
+Node = Relation | Operator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it, and
+    the names of its columns, None where they are not all known."""
+
+    node: Node
+    top: tuple[int, ...]
+    blocks: tuple[int, ...]
+    names: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
+
+    ``role`` is ``query``, ``merge`` (the join that one runs), ``derived``, ``lateral``, ``cte`` or
+    ``view``, or as a subquery ``exists``, ``in`` or ``scalar``; then ``required`` says that it is
+    by itself a conjunct of the WHERE of ``parent``, and ``negated`` that it stands under NOT.
+    ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
+    set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
+    understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
+    ``hinted`` says that a hint of its SELECT tells the engine how to join.
+    """
+
+    number: int
+    parent: int | None
+    role: str
+    required: bool
+    negated: bool
+    source: Node
+    where: tuple[Condition, ...]
+    outputs: tuple[Output, ...]
+    complete: bool
+    aggregate: str | None
+    keys: tuple[Expression, ...]
+    having: tuple[Condition, ...]
+    distinct: bool
+    limit: Limit | None
+    functions: frozenset[str]
+    unknowns: tuple[str, ...]
+    ctes: Mapping[str, int]
+    in_view: bool
+    hinted: bool = False
+    strange: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cte:
+    """A common table expression: its query, where it is defined, the names of its columns."""
+
+    number: int
+    name: str
+    query: Query
+    offset: int
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A bound statement; ``owner`` gives the block in whose FROM a relation stands, ``unbound`` are
+    the CTEs that something refers to which is not part of the plan.
+
+    A plan never changes, so what was once worked out about it is kept in ``memo``, by question.
+    """
+
+    query: Query
+    blocks: tuple[Block, ...]
+    ctes: tuple[Cte, ...]
+    relations: Mapping[int, Relation | Generate]
+    owner: Mapping[int, int]
+    unbound: frozenset[int]
+    memo: dict[object, Any] = field(default_factory=dict, repr=False)

@@ -1,0 +1,68 @@
+"""Which relations a block, a query or a join tree reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.plan.algebra import (
+    CteReference,
+    Derived,
+    Generate,
+    Join,
+    Node,
+    Opaque,
+    Plan,
+    Query,
+    Relation,
+    Scan,
+)
+
+
+def relations_of(plan: Plan, block: int) -> tuple[Relation, ...]:
+    """The relations that stand in a block's own FROM."""
+    found: dict[int, list[Relation]] | None = plan.memo.get("relations of")
+    if found is None:
+        found = plan.memo["relations of"] = {}
+        for number, owner in plan.owner.items():
+            relation = plan.relations.get(number)
+            if isinstance(relation, Relation):
+                found.setdefault(owner, []).append(relation)
+    return tuple(found.get(block, ()))
+
+
+def read_by(plan: Plan, query: Query) -> Iterator[Relation]:
+    """The relations that a query reads, however deep, through CTEs (each once) and views too."""
+    seen: set[int] = set()
+    stack = [query]
+    while stack:
+        for number in stack.pop().blocks:
+            for relation in relations_of(plan, number):
+                yield relation
+                if isinstance(relation, CteReference) and relation.cte not in seen:
+                    seen.add(relation.cte)
+                    stack.append(relation.query)
+
+
+def leaves(node: Node | None) -> Iterator[Relation | Generate]:
+    """The relations of a join tree from left to right, generators included."""
+    # Without recursion: hundreds of joins are one deep left spine.
+    stack: list[tuple[Node | None, bool]] = [(node, False)]
+    while stack:
+        found, below = stack.pop()
+        match found:
+            case Scan() | Derived() | CteReference() | Opaque():
+                yield found
+            case Generate(child=child):
+                if below:
+                    yield found
+                else:
+                    stack += [(found, True), (child, False)]
+            case Join(left=left, right=right):
+                stack += [(right, False), (left, False)]
+            case _:
+                pass
+
+
+def numbers(node: Node | None) -> frozenset[int]:
+    """The relation numbers in a join tree."""
+    return frozenset(leaf.relation for leaf in leaves(node))

@@ -1,0 +1,165 @@
+"""What a caller is given: candidates with their verdicts, problems, plans, and the new text.
+
+Any of them may cross a process boundary. Lines and columns count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+from sqlrewrite.frozen import dataclass
+
+
+class ConfigError(Exception):
+    """Settings or options that cannot be used; the message says which and what would do."""
+
+
+class Outcome(Enum):
+    """What a rule says of a candidate; only ``PASS`` from every rule makes a predicate."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+class Verdict(Enum):
+    """What became of a candidate."""
+
+    REWRITTEN = "rewritten"
+    ALREADY_PRUNED = "already-pruned"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One rule's outcome for one candidate, with its reason."""
+
+    code: str
+    name: str
+    outcome: Outcome
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableUse:
+    """One side of a candidate as a person names it: the table, its alias, the column, the place."""
+
+    table: str
+    alias: str
+    column: str
+    line: int
+    column_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class JoinUse:
+    """The join of a candidate: its type in the words of SQL, and its place."""
+
+    type: str
+    line: int
+    column_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact scan, one of its partition columns, and a relation whose join keys bound it."""
+
+    statement: int
+    fact: TableUse
+    dimension: TableUse
+    join: JoinUse
+    verdict: Verdict
+    rules: tuple[RuleResult, ...]
+    predicate: str | None = None
+
+    @property
+    def reason(self) -> RuleResult | None:
+        """The first rule that did not pass: the reason to show; None where all passed."""
+        return next((rule for rule in self.rules if rule.outcome is not Outcome.PASS), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A statement or file that was left alone, with its place and why."""
+
+    code: str
+    message: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A predicate of an earlier run that was taken out, and why; ``by`` is the one that was written
+    in its place, if one was."""
+
+    statement: int
+    text: str
+    line: int
+    column: int
+    by: str = ""
+    reason: str = (
+        "not what follows from the query and the options now; to keep one that you have edited, "
+        "take its marker off"
+    )
+
+    @property
+    def refreshed(self) -> bool:
+        """Whether another was written in its place."""
+        return bool(self.by)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One line of the explain diff: ``mark`` is ``+``, ``-`` or a space."""
+
+    mark: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDiff:
+    """The logical plan of one changed statement, before and after, as one marked tree, which is
+    drawn only when it is asked for."""
+
+    statement: int
+    line: int
+    draw: Callable[[], tuple[PlanLine, ...]]
+
+    @property
+    def lines(self) -> tuple[PlanLine, ...]:
+        """The tree, line by line."""
+        return self.draw()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What ``rewrite`` made of one text.
+
+    ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
+    those that do not parse; ``statements`` counts all of them. ``removed`` are earlier predicates
+    of ours that no longer follow, ``notes`` what else an author should know, with its place.
+    """
+
+    original: str
+    sql: str
+    statements: int
+    candidates: tuple[Candidate, ...]
+    errors: tuple[Problem, ...]
+    skipped: tuple[Problem, ...]
+    plans: tuple[PlanDiff, ...]
+    removed: tuple[Removed, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the text differs from what was given."""
+        return self.sql != self.original
+
+    def explain(self) -> str:
+        """The logical explain diff as plain text; empty where nothing was inserted."""
+        return "\n\n".join(
+            "\n".join(f"{line.mark} {line.text}".rstrip() for line in plan.lines)
+            for plan in self.plans
+        )

@@ -1,0 +1,284 @@
+"""Results of earlier runs, so that an unchanged repository is done in a moment.
+
+Kept are, by the hash of a text, what a job keeps of its result and, as in git's index, each
+folder's files by their ``stat``, so that a file that is as it was need not be read. A part of each
+key is a fingerprint of all that a result depends on besides the text: the program, its parser, the
+settings, the catalog. It is a SQLite file in a folder of the user's own. Its values are MessagePack
+and decoded as the one type that is expected (msgspec): whatever somebody has put there, reading it
+runs nothing, and what is not of that type is as good as not there. Whatever goes wrong, the work is
+done without.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+from zlib import crc32
+
+from msgspec import DecodeError, msgpack
+
+from sqlrewrite.warehouse import Warehouse
+
+VERSION = 4
+"""Of the file's form: another form is another file."""
+
+Stamp = tuple[int, int, int, int]
+"""Tells whether a file is as it was: size, times of change in nanoseconds, inode."""
+
+Seen = tuple[bytes, bytes | None]
+"""What is known of a file that is as it was: the hash of its bytes, and what is kept of its result
+where that is short."""
+
+_Folder = dict[bytes, tuple[Stamp, bytes, bytes | None]]
+
+_DAYS = 30
+_MOST = 1 << 20
+_LITTLE = 4096
+_PENDING = 4 << 20
+_BATCH = 500
+_TABLE = "CREATE TABLE results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
+_MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
+_FAILURES = (sqlite3.Error, OSError)
+_SETTLED = 2_000_000_000
+"""A file changed less than so many nanoseconds ago may change again and have the same times: some
+file systems count in twos of seconds. git calls such files racily clean, and looks into them."""
+
+
+def folder() -> str:
+    """Where the cache is: ``DPP_REWRITE_CACHE_DIR``, else the user's own folder for caches."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("DPP_REWRITE_CACHE_DIR") or os.path.join(home, "dpp-rewrite")
+
+
+def fingerprint(catalog: Warehouse, *settings: object) -> bytes:
+    """A hash of the program, its parser, the settings and the catalog."""
+    found = sha256()
+    for part in (VERSION, sys.version, version("sqlglot"), *_program(), *settings, catalog):
+        found.update(repr(part).encode("utf-8", "surrogateescape") + b"\0")
+    return found.digest()
+
+
+def _program() -> Iterator[object]:
+    """The files of the program, as a build or an edit leaves them: the version alone would not
+    change while someone works on it."""
+    from sqlrewrite.rulebook import rules_folder
+
+    folders = [str(files("sqlrewrite")), str(rules_folder())]
+    for folder in folders:  # which grows on the way
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda it: it.name)
+        folders += [it.path for it in entries if it.is_dir()]
+        for entry in entries:
+            if entry.name.endswith((".py", ".toml")):
+                status = entry.stat()
+                yield (entry.path, status.st_size, status.st_mtime_ns)
+
+
+def packed(value: object) -> bytes | None:
+    """A value's bytes, None for one with half a surrogate pair, which no UTF-8 holds."""
+    try:
+        return msgpack.encode(value)
+    except UnicodeEncodeError:
+        return None
+
+
+def unpacked(data: bytes | None, kind: Any) -> Any | None:
+    """The value of that type again; None for bytes that are not one, whoever wrote them."""
+    try:
+        return None if data is None else _decoder(kind).decode(data)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+@cache
+def _decoder(kind: Any) -> msgpack.Decoder[Any]:
+    return msgpack.Decoder(kind)
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """What is compared of a file."""
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+def settled(status: os.stat_result) -> Stamp | None:
+    """The stamp of a file that is just being read, None where it changed so short a time ago that
+    the next change might have the same."""
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    return stamp(status) if changed + _SETTLED < time.time_ns() else None
+
+
+class Cache:
+    """Results by the hash of a text, and hashes by a file's ``stat``. What is new is written now
+    and then, and the rest at ``close``."""
+
+    def __init__(self, fingerprint: bytes, where: str | None = None) -> None:
+        self._fingerprint = fingerprint
+        self._new: dict[bytes, bytes] = {}
+        self._pending = 0
+        self._folders: dict[str, _Folder] = {}
+        self._met: dict[str, _Folder] = {}
+        self._here = os.getcwd()
+        self._path = os.path.join(where or folder(), f"results-{VERSION}.sqlite")
+        self._database = _open(self._path)
+
+    def _key(self, digest: bytes) -> bytes:
+        return sha256(self._fingerprint + digest).digest()
+
+    def seen(self, path: str) -> Seen | None:
+        """What is known of a file that is as it was when it was noted; None of any other."""
+        above, name = _cut(path)
+        known = self._folders.get(above)
+        if known is None:
+            known = self._folders[above] = self._folder(above)
+            self._met[above] = {}
+        entry = known.get(name)
+        if entry is None:
+            return None
+        try:
+            as_it_was = stamp(os.stat(path)) == entry[0]
+        except OSError:
+            return None
+        return entry[1:] if as_it_was else None
+
+    def note(self, path: str, found: Stamp | None, digest: bytes, kept: bytes) -> None:
+        """Keeps what a file is known by, for ``seen``."""
+        above, name = _cut(path)
+        if found is not None and above in self._met:
+            short = None if len(kept) > _LITTLE else kept
+            self._met[above][name] = (found, digest, short)
+
+    def known(self, digests: Iterable[bytes]) -> set[bytes]:
+        """The hashes of those texts that have a result."""
+        keys = {self._key(digest): digest for digest in digests}
+        return {keys[key] for batch in _batches(list(keys)) for key, _ in self._stored(batch, "1")}
+
+    def values(self, digests: Sequence[bytes]) -> Iterator[bytes | None]:
+        """What was kept for each text of those hashes in turn, None where there is nothing; a few
+        at a time, so that many take no more memory."""
+        for batch in _batches([self._key(digest) for digest in digests]):
+            stored = dict(self._stored(batch, "value"))
+            yield from (_unsealed(stored.get(key)) for key in batch)
+
+    def put(self, digest: bytes, kept: bytes) -> None:
+        """Keeps what is kept of a text, unless it is large."""
+        value = _sealed(kept)
+        if self._database is not None and len(value) <= _MOST:
+            self._new[self._key(digest)] = value
+            self._pending += len(value)
+            if self._pending > _PENDING:
+                self._write()
+
+    def close(self) -> None:
+        """Writes what is new, and forgets what is old."""
+        if self._database is None:
+            return
+        for above, met in self._met.items():
+            all_of_it = {**self._folders[above], **met}  # a hook names some of the files
+            if met and all_of_it != self._folders[above]:
+                self._new[self._folder_key(above)] = _sealed(msgpack.encode(all_of_it))
+        self._write()
+        with suppress(*_FAILURES):
+            self._database.close()
+
+    def _folder_key(self, above: str) -> bytes:
+        path = os.path.normpath(os.path.join(self._here, above))
+        return self._key(b"folder\0" + os.fsencode(path))
+
+    def _folder(self, above: str) -> _Folder:
+        """What was noted of the files in a folder."""
+        for _, value in self._stored([self._folder_key(above)], "value"):
+            return unpacked(_unsealed(value), _Folder) or {}
+        return {}
+
+    def _stored(self, keys: Sequence[bytes], what: str) -> list[tuple[bytes, Any]]:
+        """What is stored under those of the keys that are there."""
+        if self._database is None:
+            return []
+        marks = ",".join("?" * len(keys))
+        query = f"SELECT key, {what} FROM results WHERE key IN ({marks})"
+        try:
+            return self._database.execute(query, keys).fetchall()
+        except sqlite3.OperationalError:  # another run writes just now
+            return []
+        except _FAILURES:  # broken: the next run begins anew
+            with suppress(*_FAILURES):
+                self._database.close()
+                os.unlink(self._path)
+            self._database = None
+            return []
+
+    def _write(self) -> None:
+        """Writes what is new in one transaction, and once a day forgets what is old."""
+        if self._database is None or not self._new:
+            return
+        today = int(time.time() // 86400)
+        rows = [(key, today, value) for key, value in self._new.items()]
+        self._new, self._pending = {}, 0
+        with suppress(*_FAILURES), self._database:
+            if self._database.execute("PRAGMA user_version").fetchone() != (today,):
+                self._database.execute("DELETE FROM results WHERE day < ?", (today - _DAYS,))
+                self._database.execute(f"PRAGMA user_version = {today}")
+            self._database.executemany("REPLACE INTO results VALUES (?, ?, ?)", rows)
+
+
+def _cut(path: str) -> tuple[str, bytes]:
+    """A path's folder, with its separator, and name: ``os.path.split`` takes thrice the time."""
+    cut = path.rfind(os.sep) + 1
+    return path[:cut], os.fsencode(path[cut:])
+
+
+def _batches(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(keys), _BATCH):
+        yield keys[start : start + _BATCH]
+
+
+def _sealed(data: bytes) -> bytes:
+    """Bytes behind their checksum: SQLite has none, and what a disk has changed in them might be
+    written into a file of the author's."""
+    return crc32(data).to_bytes(4, "big") + data
+
+
+def _unsealed(value: object) -> bytes | None:
+    """The bytes again, None where they are not the same."""
+    if not isinstance(value, bytes) or int.from_bytes(value[:4], "big") != crc32(value[4:]):
+        return None
+    return value[4:]
+
+
+def _open(path: str) -> sqlite3.Connection | None:
+    """The database, made if need be; None where its folder is not ours alone. One that is broken,
+    or has anything in it but our table, is deleted: the next run begins anew."""
+    where = os.path.dirname(path)
+    try:
+        os.makedirs(where, mode=0o700, exist_ok=True)
+        status = os.stat(where)
+        # What is recalled may be written into files: nobody else may have put it here.
+        if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o022):
+            return None
+        database = sqlite3.connect(path, timeout=2)
+    except _FAILURES:
+        return None
+    try:
+        database.execute("PRAGMA trusted_schema = OFF")
+        if not database.execute(_MADE).fetchall():
+            database.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+        if database.execute(_MADE).fetchall() == [(_TABLE,)]:
+            return database
+    except sqlite3.OperationalError:  # another run writes just now
+        database.close()
+        return None
+    except sqlite3.DatabaseError:
+        pass
+    with suppress(*_FAILURES):
+        database.close()
+        os.unlink(path)
+    return None

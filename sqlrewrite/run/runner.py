@@ -1,0 +1,364 @@
+"""One file from bytes to bytes, and the sum over many.
+
+In come a file's name and bytes, out goes a ``FileResult``, whatever happened: a file that cannot be
+read, and a mistake of ours, are results too, so that one file never stops the others.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Mapping
+from dataclasses import field, replace
+from functools import partial
+from typing import Any
+
+from sqlrewrite.document import BUG, rewrite, stripped
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import (
+    Candidate,
+    ConfigError,
+    PlanDiff,
+    PlanLine,
+    Problem,
+    Removed,
+    Rewrite,
+    Verdict,
+)
+from sqlrewrite.settings.options import Options, Resolve, not_asked, options
+from sqlrewrite.sql.deep import TOO_DEEP
+from sqlrewrite.text.limits import Limits, over
+from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically
+from sqlrewrite.warehouse import CatalogError, Warehouse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """How each file is to be rewritten; ``strip`` only takes out what earlier runs wrote, and
+    ``resolve`` gives keys for ``values``."""
+
+    catalog: Warehouse
+    engine: str = "spark"
+    predicate: str = "in"
+    when: str = "eligible"
+    hint: bool = True
+    strip: bool = False
+    depth: int = 3
+    through_facts: bool = False
+    key_limit: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    functions: Mapping[str, str] = field(default_factory=dict)
+    resolve: Resolve = not_asked
+
+    @property
+    def asks(self) -> bool:
+        """Whether an engine is asked, so that the same text may come out otherwise."""
+        return self.resolve is not not_asked
+
+    def options(self) -> Options:
+        """The same, checked. Raises ConfigError."""
+        return options(**self.choices, resolve=self.resolve)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What ``rewrite`` and ``options`` take by name, but for ``resolve``."""
+        return {
+            "engine": self.engine,
+            "predicate": self.predicate,
+            "when": self.when,
+            "hint": self.hint,
+            "depth": self.depth,
+            "through_facts": self.through_facts,
+            "key_limit": self.key_limit,
+            "limits": self.limits,
+            "functions": self.functions,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileResult:
+    """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing."""
+
+    path: str
+    data: bytes | None = None
+    source: Source | None = None
+    rewrite: Rewrite | None = None
+    failure: Problem | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether the file's text would be, or is, another."""
+        return self.rewrite is not None and self.rewrite.changed
+
+    @property
+    def silent(self) -> bool:
+        """Whether there is nothing to be said of it but that it was read."""
+        return self.quiet and not (self.rewrite and self.rewrite.candidates)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to be said of it but its candidates."""
+        done = self.rewrite
+        return done is not None and not (
+            self.failure
+            or done.errors
+            or done.skipped
+            or done.removed
+            or done.notes
+            or done.plans
+            or done.changed
+        )
+
+    @property
+    def output(self) -> bytes | None:
+        """The bytes to print: what was read, byte for byte, wherever nothing was inserted."""
+        if self.changed and self.source and self.rewrite:
+            return self.source.encode(self.rewrite.sql)
+        return self.data
+
+    @property
+    def text(self) -> str | None:
+        """The output as text, its byte-order mark included; None where the file was not read."""
+        if self.source is None or self.rewrite is None:
+            return None
+        return ("\ufeff" if self.source.bom else "") + self.rewrite.sql
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """All that went wrong: the file's own failure, then statements that do not parse."""
+        own = (self.failure,) if self.failure else ()
+        return own + (self.rewrite.errors if self.rewrite else ())
+
+    def diff(self) -> bytes:
+        """The unified diff, empty where nothing changes."""
+        if not (self.changed and self.source and self.rewrite):
+            return b""
+        mark = "\ufeff" if self.source.bom else ""
+        text = unified_diff(mark + self.source.text, mark + self.rewrite.sql, self.path)
+        return text.encode("utf-8", "surrogateescape")
+
+
+@dataclass(slots=True)
+class Summary:
+    """Counts over files, to which each is added.
+
+    ``statements_*`` and ``skipped`` add up to all statements, a file that could not be read
+    counting as one.
+    """
+
+    files: int = 0
+    changed: int = 0
+    failures: int = 0
+    statements: int = 0
+    statements_rewritten: int = 0
+    statements_unchanged: int = 0
+    skipped: int = 0
+    candidates: int = 0
+    rewritten: int = 0
+    errors: int = 0
+
+    def add(self, result: FileResult) -> None:
+        """Counts one more file."""
+        done = result.rewrite
+        statements = done.statements if done else 0
+        self.files += 1
+        self.statements += statements
+        if result.silent:
+            self.statements_unchanged += statements
+            return
+        found = done.candidates if done else ()
+        rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
+        touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
+        left = len(done.errors) + len(done.skipped) if done else 0
+        self.changed += result.changed
+        self.failures += result.failure is not None
+        self.statements_rewritten += len(touched)
+        self.statements_unchanged += max(0, statements - left - len(touched))
+        self.skipped += left + (result.failure is not None)
+        self.candidates += len(found)
+        self.rewritten += len(rewritten)
+        self.errors += len(result.errors)
+
+    def status(self, *, check: bool, strict: bool) -> int:
+        """The exit status: 2 where something could not be done, 1 where ``--check`` found work."""
+        if self.failures or (self.errors and not check):
+            return 2
+        return int(check and bool(self.changed or (strict and self.errors)))
+
+
+def read_file(path: str) -> bytes | FileResult:
+    """The bytes of a file, or the result that says why there are none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        return missing(path, error.strerror or str(error))
+
+
+def missing(path: str, why: str) -> FileResult:
+    """The result for a file that could not be read."""
+    return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
+
+
+def over_limit(size: int, request: Request) -> Problem:
+    """Why a file of so many bytes is left alone."""
+    return Problem("", over("file", size, request.limits.file), 1, 1)
+
+
+def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
+    """The result for a file that is left alone for its size; it need not have been read."""
+    problem = over_limit(size, request)
+    return FileResult(path, data, rewrite=Rewrite("", "", 1, (), (), (problem,), ()))
+
+
+def run(path: str, data: bytes, request: Request) -> FileResult:
+    """The result for one file's bytes. Raises only for what is wrong with the request itself."""
+    if len(data) > request.limits.file:
+        return large(path, len(data), request, data)
+    try:
+        source = decode(data)
+    except SourceError as error:
+        return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
+    try:
+        if request.strip:
+            done = stripped(source.text)
+        else:
+            resolve = request.resolve
+            done = rewrite(source.text, request.catalog, **request.choices, resolve=resolve)
+    except (ConfigError, CatalogError):
+        raise
+    except Exception as error:
+        return FileResult(path, data, source, failure=internal_error(error))
+    return FileResult(path, data, source, done)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be done with each of many files, in any process: ``plans`` asks for the explain
+    diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
+    ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not
+    only for what is to be done."""
+
+    request: Request
+    plans: bool = True
+    write: bool = False
+    text: bool = True
+    unchanged: bool = True
+    verdicts: bool = True
+
+    def __call__(self, path: str, data: bytes) -> FileResult:
+        """The result for a file's bytes, fit to be sent to another process."""
+        result = run(path, data, self.request)
+        if result.rewrite is not None:
+            done = result.rewrite
+            plans = tuple(map(_drawn, done.plans)) if self.plans else ()
+            found = done.candidates
+            if not self.verdicts:
+                found = tuple(replace(it, rules=()) for it in found)
+            result = replace(result, rewrite=replace(done, plans=plans, candidates=found))
+        return write(result) if self.write else result
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+        return self.request.limits.file
+
+    def large(self, path: str, size: int) -> FileResult:
+        """The result for a file of so many bytes."""
+        return large(path, size, self.request)
+
+    def unread(self, path: str, why: str) -> FileResult:
+        """The result for a file that cannot be read."""
+        return missing(path, why)
+
+    @property
+    def kept(self) -> Any:
+        """The type of what ``keep`` gives."""
+        return _Kept
+
+    def keep(self, result: FileResult) -> _Kept | None:
+        """The record of a file, of its text only what it is changed to; the number of statements
+        where there is nothing else to say."""
+        done = result.rewrite
+        if done is None or result.failure:
+            return None
+        if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
+            return None  # another run may do better
+        if result.silent or (result.quiet and not self.verdicts):
+            return done.statements
+        plans = tuple((it.statement, it.line, it.lines) for it in done.plans)
+        return (
+            done.sql if done.changed else "",
+            done.statements,
+            done.candidates,
+            done.errors,
+            done.skipped,
+            plans,
+            done.removed,
+            done.notes,
+        )
+
+    def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
+        """The result for a file of that record."""
+        done = _record(kept)
+        if data is None:
+            wanted = (self.text or self.write) if done.sql else self.unchanged
+            return None if wanted else FileResult(path, rewrite=done)
+        source = decode(data)
+        done = replace(done, original=source.text, sql=done.sql or source.text)
+        result = FileResult(path, data, source, done)
+        return write(result) if self.write else result
+
+
+_Kept = (
+    int
+    | tuple[
+        str,
+        int,
+        tuple[Candidate, ...],
+        tuple[Problem, ...],
+        tuple[Problem, ...],
+        tuple[tuple[int, int, tuple[PlanLine, ...]], ...],
+        tuple[Removed, ...],
+        tuple[Problem, ...],
+    ]
+)
+"""What a cache keeps of a file: its number of statements, or the parts of a ``Rewrite``, with the
+lines of its plans."""
+
+
+def _record(kept: _Kept) -> Rewrite:
+    """A ``Rewrite`` without the text that it began with."""
+    if isinstance(kept, int):
+        return Rewrite("", "", kept, (), (), (), ())
+    sql, statements, candidates, errors, skipped, plans, removed, notes = kept
+    drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
+    return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes)
+
+
+def _drawn(plan: PlanDiff) -> PlanDiff:
+    """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
+    return replace(plan, draw=partial(tuple, plan.lines))
+
+
+def write(result: FileResult) -> FileResult:
+    """Writes a changed file in place; the result again, with the failure if that did not work."""
+    if not result.changed or result.output is None:
+        return result
+    try:
+        write_atomically(result.path, result.output)
+    except OSError as error:
+        why = f"cannot be written: {error.strerror or error}"
+        return FileResult(
+            result.path, result.data, result.source, failure=Problem("io-error", why, 1, 1)
+        )
+    return result
+
+
+def internal_error(error: BaseException) -> Problem:
+    """A mistake of ours, with the line it happened in: enough for a report, no traceback."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    what = f"{type(error).__name__}: {error}".removesuffix(": ").splitlines()[0][:200]
+    message = f"internal error ({what}{where}); please report it, with the query if you may"
+    return Problem("internal-error", message, 1, 1)

@@ -1,0 +1,196 @@
+"""A job for each of many files: from the cache where it was done before, else by several processes.
+
+In: the job, the files' names, a cache or none. Out: the results, in the order of the files. Here it
+is decided what a cache is asked; ``cache`` reads and writes. Of a file that is as it was no more is
+asked than its ``stat``, unless its text is wanted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.run import pool
+
+if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run longer
+    from sqlrewrite.run.cache import Cache, Stamp
+
+Result = TypeVar("Result")
+
+
+class LargeError(Exception):
+    """A file over the limit: its bytes."""
+
+
+class Job(Protocol[Result]):
+    """What is done with each file, and how that is kept and recalled."""
+
+    def __call__(self, path: str, data: bytes) -> Result:
+        """The result for a file of these bytes, fit to be sent to another process."""
+
+    @property
+    def limit(self) -> int:
+        """A file of more bytes is not read."""
+
+    def large(self, path: str, size: int) -> Result:
+        """The result for a file of so many bytes, which is not read."""
+
+    def unread(self, path: str, why: str) -> Result:
+        """The result for a file that cannot be read."""
+
+    @property
+    def kept(self) -> Any:
+        """The type of what ``keep`` gives, which is read again as this and nothing else."""
+
+    def keep(self, result: Result) -> object | None:
+        """What is to be kept of a result; None where it is not to be recalled."""
+
+    def recall(self, path: str, data: bytes | None, kept: Any) -> Result | None:
+        """The result again, from what was kept of it for a file of these bytes; where these are not
+        given and wanted, None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a cache gets to know of a file that was worked on: its ``stamp`` where it may be known
+    by it, the hash of its bytes, and what is kept of the result."""
+
+    stamp: Stamp | None
+    digest: bytes
+    kept: bytes
+
+
+def each(
+    job: Job[Result], paths: Sequence[str], jobs: int | None, cache: Cache | None
+) -> Iterator[Result]:
+    """The job's result for each file in order: from the cache, or by several processes."""
+    if cache is None:
+        yield from pool.each(partial(once, job), paths, jobs)
+        return
+    met = [(path, *(cache.seen(path) or (digest(path, job.limit), None))) for path in paths]
+    others = [(path, found) for path, found, kept in met if kept is None]
+    known = cache.known(found for _, found in others if found is not None)
+    stored = cache.values([found for _, found in others if found is not None and found in known])
+    fresh = pool.each(partial(_sent, job), [it for it, found in others if found not in known], jobs)
+    for path, found, kept in met:
+        if kept is not None and found is not None:  # as it was
+            result = _told(job, path, kept)
+            if result is None:
+                result = _recalled(job, path, found, kept, cache)
+        elif found is not None and found in known:
+            result = _recalled(job, path, found, next(stored), cache)
+        else:
+            result = _taken(job, path, *next(fresh), cache)
+        # It has changed meanwhile, or what was kept is of no use: it is done now.
+        yield _anew(job, path, cache) if result is None else result
+    cache.close()
+
+
+def once(job: Job[Result], path: str) -> Result:
+    """The job's result for one file."""
+    try:
+        data, _ = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return _unread(job, path, error)
+    return job(path, data)
+
+
+def _unread(job: Job[Result], path: str, error: OSError | LargeError) -> Result:
+    if isinstance(error, LargeError):
+        return job.large(path, error.args[0])
+    return job.unread(path, error.strerror or str(error))
+
+
+def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
+    """The same with what a cache gets to know of it."""
+    from sqlrewrite.run.cache import packed, settled
+
+    try:
+        data, status = _read(path, job.limit)
+    except (OSError, LargeError) as error:
+        return _unread(job, path, error), None
+    stamp = settled(status)
+    result = job(path, data)
+    value = job.keep(result)
+    kept = None if value is None else packed(value)
+    return result, None if kept is None else Done(stamp, hashed(data), kept)
+
+
+def _sent(job: Job[Result], path: str) -> tuple[Result | None, Done | None]:
+    """The same as another process sends it: without the result where what is kept tells it all."""
+    result, done = _done(job, path)
+    told = done is not None and _told(job, path, done.kept) is not None
+    return None if told else result, done
+
+
+def _taken(
+    job: Job[Result], path: str, result: Result | None, done: Done | None, cache: Cache
+) -> Result | None:
+    """The result of a file that was worked on, which the cache gets to know."""
+    if done is None:
+        return result
+    cache.put(done.digest, done.kept)
+    cache.note(path, done.stamp, done.digest, done.kept)
+    return _told(job, path, done.kept) if result is None else result
+
+
+def _anew(job: Job[Result], path: str, cache: Cache) -> Result:
+    """The result of a file that is worked on here, which the cache gets to know."""
+    result, done = _done(job, path)
+    _taken(job, path, result, done, cache)
+    return result
+
+
+def _told(job: Job[Result], path: str, kept: bytes) -> Result | None:
+    """The result of a file, from what was kept of it alone."""
+    from sqlrewrite.run.cache import unpacked
+
+    value = unpacked(kept, job.kept)
+    return None if value is None else job.recall(path, None, value)
+
+
+def _recalled(
+    job: Job[Result], path: str, known: bytes, kept: bytes | None, cache: Cache
+) -> Result | None:
+    """The result from what was kept of a file, if it is still the one that was asked about."""
+    from sqlrewrite.run.cache import settled, unpacked
+
+    try:
+        data, status = _read(path, job.limit)
+    except (OSError, LargeError):
+        return None
+    stamp = settled(status)
+    value = unpacked(kept, job.kept)
+    if kept is None or value is None or hashed(data) != known:
+        return None
+    cache.note(path, stamp, known, kept)
+    return job.recall(path, data, value)
+
+
+def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
+    """The hash of a file's bytes, None where they cannot be read or are too many."""
+    try:
+        return hashed(_read(path, limit)[0])
+    except (OSError, LargeError):
+        return None
+
+
+def hashed(data: bytes) -> bytes:
+    """The hash of bytes."""
+    from hashlib import sha256  # it would take a part in the time in which a small run starts
+
+    return sha256(data).digest()
+
+
+def _read(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+    """The bytes of a file, and its status before: a change while it is read makes another. Raises
+    OSError, and LargeError."""
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if status.st_size > limit:
+            raise LargeError(status.st_size)
+        return file.read(), status

@@ -1,0 +1,1 @@
+"""How to rewrite: options, and where a project says them."""

@@ -1,0 +1,1 @@
+"""Texts without their grammar: lines, edits, templates, notes, limits."""

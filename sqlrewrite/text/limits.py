@@ -1,0 +1,34 @@
+"""How much is read: of a file, of a statement, and how deep it may be nested."""
+
+from __future__ import annotations
+
+from sqlrewrite.frozen import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What is left alone: bytes of a file and of a statement, and how deep a statement may be
+    nested. ``double_quoted`` says whether Spark reads ``"…"`` as a name (True) or as a string
+    (False); where it is not known (None), what may be either is left alone."""
+
+    file: int = 4 << 20
+    statement: int = 1 << 20
+    nesting: int = 250
+    double_quoted: bool | None = None
+
+
+NESTING_MOST = 1000
+"""Deeper than this sqlglot's compiled parser may run out of its stack, and end the program."""
+
+
+def over(what: str, taken: int, limit: int) -> str:
+    """What is said of a file or statement of too many bytes, with the setting and the value."""
+    return f"the {what} has {_shown(taken)}, more than {what}-limit ({_shown(limit)}) lets be read"
+
+
+def _shown(size: int) -> str:
+    """Bytes, as a person reads them."""
+    for unit, factor in (("MB", 1 << 20), ("kB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}".replace(".0 ", " ")
+    return f"{size} bytes"

@@ -1,0 +1,164 @@
+"""Bytes to text and back, offsets to places, insertions to text, texts to files.
+
+In come the bytes of a file, out goes a ``Source``: text without its byte-order mark, from which
+``encode`` makes the very bytes again. Line ends are never touched, and bytes that are not UTF-8
+travel as surrogates, so that a stray Latin-1 letter in a comment neither stops us nor changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cached_property
+from itertools import accumulate
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.edits import Edit
+
+_BOM = b"\xef\xbb\xbf"
+_OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+_QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
+LINE_END = re.compile(r"\r\n|\n|\r")
+"""What ends a line."""
+
+
+class SourceError(Exception):
+    """A file whose bytes cannot be read as text; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's text, and whether a UTF-8 byte-order mark stood before it."""
+
+    text: str
+    bom: bool = False
+
+    def encode(self, text: str | None = None) -> bytes:
+        """The bytes of this source, or of another text in its place, with the same mark."""
+        data = (self.text if text is None else text).encode("utf-8", "surrogateescape")
+        return _BOM + data if self.bom else data
+
+
+def decode(data: bytes) -> Source:
+    """The text in ``data``; raises SourceError for encodings other than UTF-8 and its like."""
+    for mark, name in _OTHER_BOMS:
+        if data.startswith(mark):
+            raise SourceError(f"{name} text is not supported: save the file as UTF-8")
+    bom = data.startswith(_BOM)
+    return Source(data.removeprefix(_BOM).decode("utf-8", "surrogateescape"), bom)
+
+
+class Lines:
+    """Where each line of a text begins, so that an offset becomes a place in one bisection."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Found when a place is asked for: of most texts none is."""
+        if "\r" in self._text:
+            return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+        lengths = [len(line) + 1 for line in self._text.split("\n")]
+        return list(accumulate(lengths[:-1], initial=0))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1; columns count code points."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def offset(self, line: int, column: int = 1) -> int:
+        """The offset of a place: ``place`` the other way round."""
+        return self._starts[line - 1] + column - 1
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """``text`` with all insertions made; those at one offset stand in the order given."""
+    pieces: list[str] = []
+    done = 0
+    for edit in sorted(edits, key=lambda edit: edit.offset):  # sorted is stable
+        pieces += (text[done : edit.offset], edit.text)
+        done = edit.offset
+    return "".join((*pieces, text[done:]))
+
+
+def unified_diff(before: str, after: str, path: str) -> str:
+    """What ``diff -u`` prints for the two texts: ``patch`` and ``git apply`` with ``-p0`` can apply
+    it, CRLF and all."""
+    from difflib import unified_diff as diff
+
+    name = _named(path)
+    lines = diff(_split(before), _split(after), name, name)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _named(path: str) -> str:
+    """A path as a diff names it: without ``./``, which git refuses, a string of C where it must be,
+    and a tab behind one with spaces, which would end it."""
+    path = os.path.normpath(path)
+    if _QUOTED.search(path):
+        return '"' + _QUOTED.sub(lambda found: rf"\{ord(found[0]):03o}", path) + '"'
+    return f"{path}\t" if " " in path else path
+
+
+def _split(text: str) -> list[str]:
+    """Lines as ``patch`` sees them: only a line feed ends one (``splitlines`` knows ten others)."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Writes a file whole or not at all, be it there already or new. Raises OSError."""
+    from tempfile import mkstemp
+
+    if os.path.lexists(path):
+        write_atomically(path, data)
+        return
+    folder, name = os.path.split(path)
+    descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder or ".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def write_atomically(path: str, data: bytes) -> None:
+    """Replaces a file's content whole or not at all; its mode stays, a link is followed.
+
+    Raises OSError, and leaves the file as it was and nothing beside it.
+    """
+    from tempfile import mkstemp
+
+    target = os.path.realpath(path)
+    if not os.access(target, os.W_OK):  # a rename would not mind: the mode is the owner's word
+        raise PermissionError(13, "the file is read-only", path)
+    status = os.stat(target)
+    folder, name = os.path.split(target)
+    descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        with suppress(OSError, AttributeError):  # only the superuser may give a file away
+            os.chown(temporary, status.st_uid, status.st_gid)
+        os.chmod(temporary, status.st_mode & 0o7777)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,331 @@
+"""Template text (Jinja as dbt has it, ``${x}``, notebook cells) masked, so that SQL can be lexed.
+
+In comes a text, out goes a ``Masked`` one of the same length and line ends, in which each template
+expression that stands for a token is a quoted name; offsets therefore hold in both, and whatever is
+repeated is cut from the author's. ``template_tokens`` puts in what the expressions mean.
+
+What a template renders to is not known, only what it stands for, and three things are assumed:
+``ref`` and ``source`` render to the name of their relation; an expression that stands for an
+operand renders to one, closed in itself (not to ``1 OR x = 2``); ``var('x')`` and ``${x}`` render
+to a constant, the same wherever they stand in a statement, so that a condition on one may be
+repeated. Any other expression is a function that nobody knows: what holds it is never repeated.
+An expression that is a whole condition may well hold an OR, one inside of a token or beside it may
+change the token, and blocks change everything: over these a statement is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from enum import Enum
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.warehouse import Name, Reference
+
+Refer = Callable[[Reference], Name | None]
+"""The name that a ``ref`` or ``source`` stands for, as a catalog knows it."""
+
+
+def no_name(reference: Reference) -> Name | None:
+    """Where no catalog is at hand."""
+    return None
+
+
+_SIGNS = ("{{", "{%", "{#", "${", "-- Databricks notebook source")
+
+# What may open in SQL code, and what matters inside of what it opens until it ends.
+_CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{")
+_INSIDE = {
+    "--": re.compile(r"[\r\n]|\{[{%#]"),
+    "/*": re.compile(r"\*/|\{[{%#]"),
+    "'": re.compile(r"\\.|'|\{[{%#]|\$\{", re.DOTALL),
+    '"': re.compile(r"\\.|\"|\{[{%#]|\$\{", re.DOTALL),
+    "r'": re.compile(r"'|\{[{%#]|\$\{"),
+    'r"': re.compile(r"\"|\{[{%#]|\$\{"),
+    "`": re.compile(r"`|\{[{%#]|\$\{"),
+}
+_CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_OPENS = frozenset({*_CLOSES, "${"})
+
+_CALL = re.compile(r"(ref|source|var|config)\s*\(")
+_TAG = re.compile(r"\{%[-+]?\s*(\w+)")
+_SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
+_VARIABLE = re.compile(r"\$\{[\w.:]+\}")
+_NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
+_CELL = re.compile(r"-- COMMAND -+[ \t]*(?=[\r\n]|\Z)")
+_REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_VISIBLE = re.compile(r"[^\r\n]")
+
+# What may touch an expression and not become one token with what it renders to.
+_BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
+
+_BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
+
+
+class Kind(Enum):
+    """What an expression stands for."""
+
+    REFERENCE = "the name of a relation"
+    THIS = "the name of the model itself"
+    VALUE = "a constant"
+    NOTHING = "nothing: settings that dbt reads"
+    OTHER = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """An expression that stands for a token, ``end`` exclusive."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    reference: Reference = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A stretch of template text that cannot be masked, and why; ``end`` exclusive."""
+
+    start: int
+    end: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A text fit for the lexer, and what was masked in it."""
+
+    text: str
+    templates: tuple[Template, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+
+
+def is_template(name: str) -> bool:
+    """Whether what is read as a function's name is a template, of which nothing is known."""
+    return name.startswith("{{")
+
+
+def templated(text: str) -> bool:
+    """Whether there may be a template in a text."""
+    return any(sign in text for sign in _SIGNS)
+
+
+def mask(text: str) -> Masked:
+    """The text with its templates masked. Raises nothing."""
+    if not templated(text):
+        return Masked(text)
+    return _Scan(text).run()
+
+
+def on_one_line(text: str) -> str:
+    """An expression as a reason shows it: on one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else f"{line[:57]}…"
+
+
+class _Scan:
+    """One pass over a text: where SQL code, literals and comments begin and end, templates as
+    units in each of them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pieces: list[str] = []
+        self.done = 0
+        self.templates: list[Template] = []
+        self.obstacles: list[Obstacle] = []
+        self.open: list[tuple[str, int]] = []
+        self.tags = {match.group(1) for match in _TAG.finditer(text)}
+        self.endless: set[str] = set()
+        self.entered = 0
+        self.head = True
+        self.notebook = _NOTEBOOK.match(text) is not None
+
+    def run(self) -> Masked:
+        """The masked text."""
+        text, at, context = self.text, 0, ""
+        while True:
+            match = (_INSIDE[context] if context else _CODE).search(text, at)
+            if match is None:
+                break
+            sign = match.group()
+            if sign in _OPENS:
+                at = self._unit(sign, match.start(), context)
+            elif context:
+                at = match.end()
+                context = context if sign.startswith("\\") else ""
+            elif self.notebook and (cell := _CELL.match(text, match.start())):
+                at = cell.end()
+                self._put(cell.start(), at, ";" + " " * (at - cell.start() - 1))
+            else:
+                context, at, self.entered = sign.lower(), match.end(), match.start()
+        for tag, start in self.open:
+            self._refuse(start, len(text), _BLOCK.format(tag))
+        pieces = "".join([*self.pieces, text[self.done :]])
+        obstacles = sorted(self.obstacles, key=lambda obstacle: obstacle.start)
+        return Masked(pieces, tuple(self.templates), tuple(obstacles))
+
+    def _unit(self, sign: str, start: int, context: str) -> int:
+        """Takes in the template that begins here; where the scan goes on."""
+        if sign == "${":
+            found = _VARIABLE.match(self.text, start)
+            end = found.end() if found else 0
+        else:
+            end = 0 if sign in self.endless else self.text.find(_CLOSES[sign], start + 2) + 2
+            if end < 2:
+                self.endless.add(sign)  # and not looked for again
+                end = 0
+        if not end:
+            if context not in ("--", "/*"):
+                self._refuse(start, start + 2, f"{sign} does not open a template that can be read")
+            return start + 2
+        unit = self.text[start:end]
+        if sign in ("{{", "{%") and any(unit.count(quote) % 2 for quote in "'\""):
+            self._refuse(start, len(self.text), f"{on_one_line(unit)} may end elsewhere")
+            return len(self.text)
+        match sign:
+            case "{%":
+                self._tag(start, end, unit, context)
+            case "{#":
+                self._nothing(start, end, unit, context)
+            case _:
+                self._expression(start, end, unit, context)
+        return end
+
+    # --- what renders to nothing, and blocks ---------------------------------------------------
+
+    def _tag(self, start: int, end: int, unit: str, context: str) -> None:
+        """A block's tag: from the first of a block to its last is one obstacle."""
+        match = _TAG.match(unit)
+        name = match.group(1) if match else ""
+        if name.startswith("end"):
+            since = start
+            while self.open:
+                tag, since = self.open.pop()
+                if tag == name[3:]:
+                    break
+            self._refuse(since, end, _BLOCK.format(name[3:]))
+        elif name == "do" or _SET.match(unit):
+            self._nothing(start, end, unit, context)
+            return
+        elif f"end{name}" in self.tags:
+            self.open.append((name, start))
+        elif not self.open:
+            self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
+        self._blank(start, end)
+
+    def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
+        """What renders to nothing is white space, but for what it leaves or takes around it."""
+        if context in ("--", "/*") and not _breaks(unit):
+            return
+        before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+        head = self.head and not self.text[self.done : start].strip()
+        if context:
+            self._refuse(start, end, f"{on_one_line(unit)} stands inside a string, name or comment")
+        elif _trims(unit) and not head:
+            self._refuse(start, end, f"{on_one_line(unit)} takes the white space around it away")
+        elif before.strip() and behind.strip():
+            self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
+        self._blank(start, end)
+
+    # --- expressions ---------------------------------------------------------------------------
+
+    def _expression(self, start: int, end: int, unit: str, context: str) -> None:
+        shown = on_one_line(unit)
+        kind, reference = _meaning(unit)
+        if context in ("--", "/*"):
+            hint = self.text.startswith("/*+", self.entered)
+            macro = kind is Kind.OTHER and "(" in unit  # may render to several lines
+            several = context == "--" and (macro or _breaks(unit))
+            if hint or several:
+                self._refuse(start, end, f"{shown} stands inside a comment or hint")
+            if several or "*/" in unit:
+                self._blank(start, end)
+        elif context:
+            quote = context[-1]
+            constant = kind is Kind.VALUE and quote != "`" and unit.startswith("{{")
+            if not constant or quote in unit or "\\" in unit:
+                self._refuse(start, end, f"{shown} stands inside of a string or name")
+                self._blank(start, end)
+        elif kind is Kind.NOTHING and self._alone(start, end):
+            self._nothing(start, end, unit, context)
+        else:
+            before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+            if _trims(unit):
+                self._refuse(start, end, f"{shown} takes the white space around it away")
+            elif _touches(before, _BEFORE) or _touches(behind, _BEHIND):
+                self._refuse(start, end, f"{shown} is a part of a word")
+            else:
+                self.templates.append(Template(start, end, unit, kind, reference))
+            filling = _VISIBLE.sub("_", unit[1:-1])
+            self._put(start, end, f"`{filling}`")
+
+    def _alone(self, start: int, end: int) -> bool:
+        """Whether nothing else stands on the lines of a stretch."""
+        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        return _REST.match(self.text, end) is not None and not self.text[line:start].strip()
+
+    # --- the masked text -----------------------------------------------------------------------
+
+    def _refuse(self, start: int, end: int, why: str) -> None:
+        self.obstacles.append(Obstacle(start, end, why))
+
+    def _blank(self, start: int, end: int) -> None:
+        self._put(start, end, _VISIBLE.sub(" ", self.text[start:end]))
+
+    def _put(self, start: int, end: int, masked: str) -> None:
+        before = self.text[self.done : start]
+        self.head = self.head and not before.strip() and not masked.strip()
+        self.pieces += (before, masked)
+        self.done = end
+
+
+def _breaks(unit: str) -> bool:
+    return "\n" in unit or "\r" in unit
+
+
+def _trims(unit: str) -> bool:
+    return unit[2] == "-" or unit[-3] == "-"
+
+
+def _touches(beside: str, allowed: frozenset[str]) -> bool:
+    return bool(beside.strip()) and beside not in allowed
+
+
+def _inner(unit: str) -> str:
+    return unit[2:-2].strip("+-").strip()
+
+
+def _meaning(unit: str) -> tuple[Kind, Reference]:
+    """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
+    Python does."""
+    if unit.startswith("${"):
+        return Kind.VALUE, ()
+    inner = _inner(unit)
+    if inner == "this":
+        return Kind.THIS, ()
+    if _CALL.match(inner) is None or "\\" in inner:
+        return Kind.OTHER, ()
+    try:
+        call = ast.parse(re.sub(r"[\r\n]", " ", inner), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return Kind.OTHER, ()
+        if call.func.id == "config":
+            return Kind.NOTHING, ()
+        given = [ast.literal_eval(item) for item in call.args]
+        named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+        return Kind.OTHER, ()
+    texts = tuple(item for item in given if isinstance(item, str))
+    if call.func.id == "var":
+        return (Kind.VALUE, ()) if texts and len(given) <= 2 and not named else (Kind.OTHER, ())
+    if len(texts) != len(given):
+        return Kind.OTHER, ()
+    if call.func.id == "source" and len(texts) == 2 and not named:
+        return Kind.REFERENCE, ("source", *texts)
+    version = named.pop("v", named.pop("version", None))
+    if call.func.id == "ref" and len(texts) in (1, 2) and not named:
+        last = texts[-1] if version is None else f"{texts[-1]}.v{version}"
+        return Kind.REFERENCE, ("ref", *texts[:-1], last)
+    return Kind.OTHER, ()

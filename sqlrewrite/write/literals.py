@@ -1,0 +1,209 @@
+"""A key query's keys as literals: ``p IN (1, 2)``, or from the smallest of many to the largest.
+
+In: what is bounded, the key query's text, the cases it is for. Out: the predicate's text and the
+note beside it, or ``RefusedError`` with the reason. Literals are the keys of one moment, and that
+is what the user asked for; but what could make the same query give others though no table has
+changed (the clock, a name that means something in this text alone, a table that the text itself
+writes) is refused, and so is a type whose literals might compare otherwise than the key does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.case import Case
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
+from sqlrewrite.plan.columns import column_type, expression_type
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.relations import read_by
+from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
+from sqlrewrite.sql.marked import behind_value, plain
+from sqlrewrite.text.notes import note
+from sqlrewrite.warehouse import View, Warehouse
+
+# A template, or a parameter: what stands for them the author knows, and Spark does not.
+_TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
+_PARAMETER = re.compile(r"\?|(?<![:\w]):[A-Za-z_]")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
+
+# What stands for another day on another day, in DATE '…'.
+_SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+
+_INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What is bounded, in the author's words, by the keys of a query: ``sign`` is IN, or the
+    comparison with the one key that there is."""
+
+    fact: str
+    sign: str
+    query: str
+
+
+def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
+    """A predicate of literals and the note beside it; None where another form is asked for, and no
+    earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
+    options = cases[0].options
+    noted = options.around.noted.get((plain(bound.fact), bound.query))
+    if noted is not None:  # perhaps that of another scan, which spells the column otherwise
+        noted = (bound.fact + behind_value(noted[0]), noted[1])
+    why = _refusal(bound.query, cases)
+    if options.form != "values":
+        return None if noted is None or why else (noted[0], note(noted[1], bound.query))
+    if why:
+        raise RefusedError(why)
+    text, at = _resolved(bound, cases, options) or noted or ("", "")
+    if not text:
+        raise NotAskedError(bound.fact)
+    if noted is not None and text == noted[0]:
+        at = noted[1]  # the same keys as then: nothing changes, the time neither
+    return text, note(at, bound.query)
+
+
+def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
+    """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
+    keys = options.resolve(bound.query, options.around.catalog.namespace)
+    if keys is None:
+        return None
+    if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:
+        declared = expression_type(cases[0].plan, cases[0].pair.key_side.expression)
+        raise RefusedError(f"its keys are {keys.kind}, and {declared} by the catalog")
+    literals = keys.literals
+    if not literals:
+        raise RefusedError(
+            "it gives no keys now: what is never true would hide all that the table gets next"
+        )
+    lower = bound.sign.islower()
+    if bound.sign.upper() != "IN":
+        return f"{bound.fact} {bound.sign} {literals[0]}", keys.at
+    if keys.collapsed:
+        between, joined = ("between", "and") if lower else ("BETWEEN", "AND")
+        return f"{bound.fact} {between} {literals[0]} {joined} {literals[-1]}", keys.at
+    return f"{bound.fact} {bound.sign} ({', '.join(literals)})", keys.at
+
+
+def _refusal(query: str, cases: Sequence[Case]) -> str | None:
+    """Why the keys of a query are not to be asked for, or None."""
+    plan, around = cases[0].plan, cases[0].options.around
+    if _TEMPLATE.search(query) or _PARAMETER.search(_without_strings(query)):
+        return "its query holds a template or a parameter, whose value is not known here"
+    if _CONTROL.search(query):
+        return "its query holds a line break or a control character in a string"
+    if "?" in around.catalog.namespace:
+        return "the current schema is not known there, after a USE that could not be read"
+    kinds = {kind: _kind(kind) for kind in _kinds(cases)}
+    unlike = next((kind for kind, found in kinds.items() if found is None), None)
+    if unlike is not None:
+        return f"literals of type {unlike} may compare otherwise than the key does"
+    if len(set(kinds.values())) > 1:
+        return f"a literal of one of {' and '.join(sorted(kinds))} may compare otherwise"
+    local = [cte.name for cte in plan.ctes if _names(query, cte.name)]
+    if local:
+        return f"{local[0]} is a CTE, which means something in this statement alone"
+    read = _read(plan, query)
+    texts = (query, *(_definition(around.catalog, it) for it in read if isinstance(it, Derived)))
+    for text in texts:
+        changing = _again(text, "query") or set(_SPECIAL_DAY.findall(text))
+        if changing:
+            return f"{min(changing)} gives other keys on another day, with no table changed"
+        zoned = _again(text, "zone") or _timestamps(text, read)
+        if zoned:
+            return f"{min(zoned)} may give other keys in another session's time zone"
+    partial = [it for it in read if isinstance(it, Scan) and not it.table.complete]
+    if partial:
+        return f"the columns of {partial[0].parts[-1]} are not all known: one may be a timestamp"
+    changed = {it.parts[-1].lower() for it in read} & around.changed
+    if changed:
+        return f"the text itself changes {min(changed)}: the keys are others when it has run"
+    return None
+
+
+def _kinds(cases: Sequence[Case]) -> Iterator[str]:
+    """The types that meet: of the fact's column, as it is stored and as it is joined, and of the
+    key."""
+    for case in cases:
+        pair = case.pair
+        sides = [pair.fact_side.expression, pair.key_side.expression]
+        if pair.fact_plain:
+            sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]
+        for side in sides:
+            found = (
+                column_type(case.plan, side)
+                if isinstance(side, ColumnRef)
+                else expression_type(case.plan, side)
+            )
+            yield found or "unknown"
+
+
+def _kind(name: str) -> str | None:
+    """What types have in common whose values compare with a literal just as with each other: any
+    integers; decimals of one scale (others may be rounded to meet); dates; strings, without CHAR
+    and VARCHAR, which are padded. None for all else."""
+    if name in _INTEGERS:
+        return "integer"
+    decimal = _DECIMAL.fullmatch(name)
+    if decimal is not None:
+        return f"decimal of scale {decimal[1]}"
+    return name if name in ("date", "string") else None
+
+
+def _read(plan: Plan, query: str) -> list[Scan | Derived]:
+    """The tables and views that a query names, of those that the statement does, with those inside
+    of the views."""
+    found: list[Scan | Derived] = []
+    for relation in plan.relations.values():
+        if not isinstance(relation, Scan | Derived) or not relation.parts:
+            continue
+        if _names(query, relation.parts[-1]):
+            found.append(relation)
+            if isinstance(relation, Derived):
+                inside = read_by(plan, relation.query)
+                found += [it for it in inside if isinstance(it, Scan | Derived) and it.parts]
+    return found
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a name stands in a text, as a whole word."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _unqualified(text: str) -> set[str]:
+    """The words of a text, in lower case, but for what a dot makes a column."""
+    words = _UNQUALIFIED.findall(_without_strings(text).replace("`", ""))
+    return {word.lower() for word in words}
+
+
+def _again(text: str, wanted: str) -> set[str]:
+    """The functions of a text that give the same ``wanted``ly: within a query, or in a zone."""
+    found = {name: function(name) for name in _unqualified(text)}
+    return {name for name, it in found.items() if it is not None and it.again == wanted}
+
+
+def _without_strings(text: str) -> str:
+    """A text with its strings empty; as it is where a backslash leaves open where one ends."""
+    return text if "\\" in text else _STRING.sub("''", text)
+
+
+def _timestamps(text: str, read: Sequence[Scan | Derived]) -> set[str]:
+    """The columns of tables that a text names and that hold a time, or may."""
+    text = _without_strings(text)
+    return {
+        column.name.lower()
+        for table in (it.table for it in read if isinstance(it, Scan))
+        for column in table.columns
+        if (column.type is None or "timestamp" in column.type) and _names(text, column.name)
+    }
+
+
+def _definition(catalog: Warehouse, view: Derived) -> str:
+    """The text of a view."""
+    found = catalog.relations[view.view]
+    assert isinstance(found, View)
+    return found.query

@@ -1,0 +1,147 @@
+"""Into which clause a predicate goes, and the insertion that puts it there.
+
+A conjunct at the end of the WHERE or ON; a new WHERE where there is none; and where the condition
+has an OR at its top, in front of it, with the condition in parentheses: only an insertion of ours
+has that form, so it can be taken out again for certain (``managed``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.join_type import Place, place
+from sqlrewrite.plan.algebra import Clause
+from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
+from sqlrewrite.text import notes
+from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.write.predicates import Predicate, Style
+
+# Up to its last character that shows: blanks behind it stay behind what is inserted.
+_LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")
+_INDENT = re.compile(r"[ \t]*")
+
+
+class Slot(NamedTuple):
+    """A clause to insert into, an ON or else the WHERE of a block; equal for all predicates that go
+    to the same one."""
+
+    clause: ConditionClause
+    block: int
+    on: Clause | None = None
+
+
+def slot(case: Case, anchors: Anchors) -> Slot:
+    """The clause for a case's predicate. Raises AnchorError where it is not found."""
+    pair = case.pair
+    here = case.target_block.number == pair.tie.block.number
+    if here and place(pair) is Place.ON:
+        on = _on_of(case)
+        return Slot(anchors.clause(on), case.target_block.number, on)
+    span = pair.target.span
+    if span is None:
+        raise AnchorError("the fact has no place in the text")
+    return Slot(anchors.where(span.start), case.target_block.number)
+
+
+def _on_of(case: Case) -> Clause:
+    join = case.pair.tie.join
+    for condition in join.conditions if join is not None else ():
+        if condition.clause is not None:
+            return condition.clause
+    raise AnchorError("the join has no ON")
+
+
+def style(found: Slot, anchors: Anchors) -> Style:
+    """The author's case of keywords, as in the word that opens the block or the ON."""
+    return Style(lower=anchors.raw(found.clause.lead).islower())
+
+
+def edits(found: Slot, predicates: Sequence[Predicate], anchors: Anchors) -> list[Edit]:
+    """The insertions that add the predicates to a clause, in the order of their offsets."""
+    clause, words = found.clause, style(found, anchors)
+    marked = [predicate.marked for predicate in predicates]
+    conjunction = words.word("AND")
+    if clause.disjunction:
+        first, last = anchors.tokens[clause.condition.start], clause.condition.end - 1
+        front = f" {conjunction} ".join(marked) + f" {conjunction} ("
+        return [Edit(first.start, front), Edit(anchors.tokens[last].end + 1, ")")]
+    last = clause.condition.end - 1
+    offset = _behind(anchors, last)
+    comment = _LINE_COMMENT.match(anchors.text, offset)
+    separator = _separator(clause, anchors)
+    if comment and comment.group().strip():
+        offset = comment.end()
+        separator = separator if "\n" in separator else _newline(anchors.text, offset)
+    if clause.keyword is None:
+        where = f"{separator}{words.word('WHERE')} "
+        inner = separator + "  " if "\n" in separator else " "
+        return [Edit(offset, where + f"{inner}{conjunction} ".join(marked))]
+    column = _trailing(clause, anchors)
+    if column is not None and offset == _behind(anchors, last):
+        return [Edit(offset, "".join(f" {conjunction}{column}{text}" for text in marked))]
+    return [Edit(offset, "".join(f"{separator}{conjunction} {text}" for text in marked))]
+
+
+def _behind(anchors: Anchors, last: int) -> int:
+    """Where a clause's last token ends, and with it markers with their notes: of a predicate that
+    stays because its scan is suppressed, or the author has put one more."""
+    offset = anchors.tokens[last].end + 1
+    marker = f" {MARKER}"
+    while anchors.text.startswith(marker, offset):
+        offset += len(marker)
+        note = notes.read(anchors.text, offset)
+        offset = offset if note is None else note[2]
+    return offset
+
+
+def _trailing(clause: ConditionClause, anchors: Anchors) -> str | None:
+    """The new line and indentation behind an AND at the end of a line, where the author writes it
+    there."""
+    for index in reversed(anchors.connectives(clause.condition)):
+        start, behind = anchors.tokens[index].start, anchors.tokens[index + 1].start
+        if "\n" in anchors.text[start:behind] and not _opens_line(anchors.text, start):
+            return _newline(anchors.text, behind) + _indent(anchors.text, behind)
+        return None
+    return None
+
+
+def _separator(clause: ConditionClause, anchors: Anchors) -> str:
+    """What goes before AND or WHERE: a space, or a new line indented like those around it."""
+    text, tokens = anchors.text, anchors.tokens
+    if clause.keyword is None:
+        # A new WHERE stands under its SELECT where the statement spreads over lines.
+        lead, last = tokens[clause.lead], tokens[clause.condition.end - 1]
+        if "\n" not in text[lead.start : last.end]:
+            return " "
+        return _newline(text, lead.start) + _indent(text, lead.start)
+    for index in reversed(anchors.connectives(clause.condition)):
+        start = tokens[index].start
+        if _opens_line(text, start):
+            return _newline(text, start) + _indent(text, start)
+    first, keyword = tokens[clause.condition.start].start, tokens[clause.keyword].start
+    if "\n" in text[keyword:first]:
+        return _newline(text, first) + _indent(text, first)
+    if _opens_line(text, keyword):
+        return _newline(text, keyword) + _indent(text, keyword) + "  "
+    return " "
+
+
+def _opens_line(text: str, offset: int) -> bool:
+    start = text.rfind("\n", 0, offset) + 1
+    return start > 0 and not text[start:offset].strip()
+
+
+def _indent(text: str, offset: int) -> str:
+    """The white space that the line of an offset begins with."""
+    match = _INDENT.match(text, text.rfind("\n", 0, offset) + 1)
+    return match.group() if match else ""
+
+
+def _newline(text: str, offset: int) -> str:
+    """The line end in use around an offset."""
+    at = text.rfind("\n", 0, offset)
+    at = at if at >= 0 else text.find("\n", offset)
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"

@@ -1,0 +1,78 @@
+"""After the edit: the result parses, says what it said and our predicates besides, and a second
+run would find just the text it started from.
+
+Trino's DynamicFiltersChecker is the model: a check of its own, after the work, that trusts none of
+it. What fails it is discarded, and reported as a bug of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlrewrite.sql import verify
+from sqlrewrite.sql.anchors import Anchors
+from sqlrewrite.sql.bind import Bound
+from sqlrewrite.sql.managed import without
+from sqlrewrite.sql.marked import OUTLINE
+from sqlrewrite.sql.parse import TokenError, tokenize
+from sqlrewrite.text.edits import MARKER, Edit
+from sqlrewrite.text.source import apply
+from sqlrewrite.text.templates import Refer
+from sqlrewrite.write.placement import Slot
+from sqlrewrite.write.predicates import Predicate
+
+
+def check(
+    found: Slot,
+    predicates: Sequence[Predicate],
+    edits: Sequence[Edit],
+    anchors: Anchors,
+    bound: Bound,
+    known: set[str],
+    refer: Refer,
+) -> str | None:
+    """What is wrong with the edits of one clause, or None; ``known`` collects the key queries that
+    have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
+    statement's templates were read with."""
+    clause, tokens, text = found.clause, anchors.tokens, anchors.text
+    # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
+    # parentheses, else its last conjunct, which the predicates follow.
+    if clause.keyword is None:
+        lead, first = "SELECT 1 ", clause.opening
+    else:
+        lead = f"SELECT {anchors.raw(clause.keyword)} "
+        ends = [] if clause.disjunction else anchors.connectives(clause.condition)
+        first = max([clause.keyword, *ends]) + 1
+    start = tokens[first].start
+    end = max(tokens[clause.condition.end - 1].end + 1, edits[-1].offset)
+    # A query that is one by itself reads the same between any two tokens: each is parsed once, and
+    # the clause with a number in its place.
+    queries = tuple(dict.fromkeys(query for item in predicates for query in item.queries))
+    for query in queries:
+        if query not in known and not verify.is_query(query, refer):
+            return "a key query does not read as a query"
+        known.add(query)
+    before = text[start:end]
+    after = apply(before, [Edit(e.offset - start, _outlined(e.text, queries)) for e in edits])
+    before, after = lead + before, lead + after
+    try:
+        read = verify.clause(after, clause.keyword is None, refer)
+    except TokenError:
+        return "the result cannot be lexed"
+    # A predicate of ours that stays, because its scan is suppressed, is on both sides.
+    bare = without(before, tokenize(before)) if MARKER in before else before
+    if read.bare != bare:
+        return "a second run would not find the text as it was"
+    if clause.keyword is None:
+        gained = verify.where_gained(bound.selects[found.block], read.tree, len(predicates))
+    else:
+        tree = bound.condition(found.block, found.on)
+        gained = verify.condition_gained(tree, read.tree, len(predicates))
+    return None if gained else "the result does not read as the query and the predicate"
+
+
+def _outlined(text: str, queries: Sequence[str]) -> str:
+    """An insertion with something in place of each key query that is quickly parsed."""
+    for query in sorted(queries, key=len, reverse=True):  # one may hold another
+        text = text.replace(query, OUTLINE)
+    return text
