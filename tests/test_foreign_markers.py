@@ -76,12 +76,15 @@ THEIRS = {
     "behind a script": "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1 AND {}",
     "pipes": "FROM f |> WHERE f.a = 1 AND {}",
     "pipes behind SELECT": "SELECT * FROM f |> WHERE f.a = 1 AND {}",
-    "FROM first": "FROM f SELECT a WHERE f.a = 1 AND {}",
-    "several inserts": "FROM f INSERT INTO g SELECT a, p WHERE f.a = 1 AND {}",
     "what Spark lexes otherwise": "SELECT f.a FROM f WHERE f.a !> 1 AND {}",
 }
 OURS = {
     "SELECT": ("SELECT f.a FROM f WHERE f.a = 1 AND {}", "SELECT f.a FROM f WHERE f.a = 1"),
+    "FROM first": ("FROM f SELECT a WHERE f.a = 1 AND {}", "FROM f SELECT a WHERE f.a = 1"),
+    "several inserts": (
+        "FROM f INSERT INTO g SELECT a, p WHERE f.a = 1 AND {} INSERT INTO h SELECT a",
+        "FROM f INSERT INTO g SELECT a, p WHERE f.a = 1 INSERT INTO h SELECT a",
+    ),
     "ON": ("SELECT 1 FROM d JOIN f ON f.p = d.k AND {}", "SELECT 1 FROM d JOIN f ON f.p = d.k"),
     "INSERT": (
         "INSERT INTO g REPLACE WHERE a = 1 SELECT f.a FROM f WHERE {} AND f.b = 1",

@@ -92,7 +92,7 @@ def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, with
             id="a template behind",
         ),
         pytest.param(
-            f"SELECT 1; FROM f SELECT a WHERE b = 1 -- b\n AND {OURS} -- c\n; SELECT 1",
+            f"SELECT 1; SELECT a FROM f@v1 WHERE b = 1 -- b\n AND {OURS} -- c\n; SELECT 1",
             id="not supported, with comments around",
         ),
         pytest.param(f"SELECT f.a FROM f WHERE NOT (f.a = 1 AND {OURS})", id="under NOT"),

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.case import Case, Judgement, failed, passed, relation_name
 from sqlrewrite.plan.algebra import CteReference
 
 
@@ -25,8 +25,9 @@ def judge_shared(case: Case) -> Judgement:
         if not isinstance(relation, CteReference):
             continue
         if relation.cte in case.plan.unbound or _references(case, relation.cte) > 1:
+            name = relation_name(relation)
             return failed(
-                f"{relation.name} is referenced more than once: a bound for one reference would "
+                f"{name} is referenced more than once: a bound for one reference would "
                 "take rows from the others"
             )
     return passed("no other reference reads the fact through the same CTE")

@@ -63,8 +63,8 @@ def relation_name(relation: object) -> str:
             return ".".join(parts)
         case Derived(view=view, parts=parts) if view:
             return ".".join(parts)
-        case CteReference(name=name):
-            return name
+        case CteReference(name=name, alias=alias):
+            return name or alias
         case Derived(alias=alias) | Opaque(alias=alias):
             return alias or "a derived table"
         case _:

@@ -105,7 +105,8 @@ def of_relation(
             # A CTE that is defined in the copied text comes along with it.
             along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
             if copied is not None and not along and visible.get(name) != cte:
-                yield NAMES, f"the CTE {name} is not visible where the predicate would stand"
+                why = f"the CTE {name} is not visible where the predicate would stand"
+                yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
             yield from against(case, query.blocks, copied=False)
         case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:

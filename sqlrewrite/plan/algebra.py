@@ -341,7 +341,9 @@ class Block:
     ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
     set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
     understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
-    ``hinted`` says that a hint of its SELECT tells the engine how to join.
+    ``hinted`` says that a hint of its SELECT tells the engine how to join. ``led`` is where its
+    word SELECT stands if that has its FROM before it; ``shared`` says that several SELECTs have
+    the text of its FROM, or all of its text.
     """
 
     number: int
@@ -364,17 +366,21 @@ class Block:
     in_view: bool
     hinted: bool = False
     strange: tuple[str, ...] = ()
+    led: int | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cte:
-    """A common table expression: its query, where it is defined, the names of its columns."""
+    """A common table expression: its query, where it is defined, the names of its columns, what it
+    refers to outside. A derived table that several SELECTs share is one without a name."""
 
     number: int
     name: str
     query: Query
     offset: int
     columns: tuple[str, ...] = ()
+    outer: tuple[ColumnRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

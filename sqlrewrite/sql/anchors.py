@@ -19,6 +19,7 @@ from sqlrewrite.sql.keywords import (
     AFTER_WHERE,
     ALSO_FUNCTIONS,
     BEFORE_STATEMENT,
+    BETWEEN_QUERIES,
     CASE_END,
     CLOSE,
     COMPARISONS,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _TO_FROM = AFTER_WHERE | {TokenType.FROM}
 _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
+_TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
@@ -61,7 +63,7 @@ class ConditionClause(NamedTuple):
 
     Without a keyword ``condition`` is empty and lies behind the FROM clause. ``disjunction`` tells
     of an OR at its top, ``lead`` is the token that opens the block (SELECT) or join (ON), and
-    ``opening`` the FROM, or the ON again.
+    ``opening`` the FROM, the SELECT where that has its FROM before it, or the ON again.
     """
 
     keyword: int | None
@@ -102,7 +104,7 @@ class Anchors:
     def where(self, inside: int) -> ConditionClause:
         """The WHERE of the SELECT that the token at an offset (in its FROM or later) belongs to,
         or the place for one."""
-        select = self._outward(self.index(inside), TokenType.SELECT)
+        select = self._select(self.index(inside))
         if select not in self._wheres:
             self._wheres[select] = self._where(select)
         return self._wheres[select]
@@ -110,7 +112,9 @@ class Anchors:
     def _where(self, select: int) -> ConditionClause:
         start = self._find(select, _TO_FROM)
         if self.kind(start) is not TokenType.FROM:
-            raise AnchorError("a SELECT without FROM")
+            if self._opens(select) is not TokenType.FROM:
+                raise AnchorError("a SELECT without FROM")
+            start = select
         stop = self._find(start, _TO_WHERE)
         if self.kind(stop) is not TokenType.WHERE:
             if self.kind(stop - 1) is TokenType.ALIAS:
@@ -145,7 +149,7 @@ class Anchors:
         if after is AFTER_ON and self._of_merge(keyword):
             after = _AFTER_MERGE_ON
         else:
-            self._outward(keyword, TokenType.SELECT)  # and not of a DELETE or UPDATE
+            self._select(keyword)  # and not of a DELETE or UPDATE
         condition = Range(keyword + 1, self._find(keyword, after))
         if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")
@@ -343,6 +347,40 @@ class Anchors:
             return False
         return True
 
+    def _select(self, index: int) -> int:
+        """The SELECT that a token belongs to; it may stand behind its FROM."""
+        while True:
+            start = index
+            while not self._begins_query(start):
+                kind = self._types[start]
+                if kind is TokenType.SELECT:
+                    return start
+                if kind in NO_QUERY and self.kind(start - 1) in BEFORE_STATEMENT:
+                    raise AnchorError("no SELECT around the place")
+                start = (self.opening(start) if kind is CLOSE else start) - 1
+            select = self._find(index, _TO_SELECT)
+            if self.kind(select) is TokenType.SELECT and self._opens(index) is TokenType.FROM:
+                if self.kind(self._find(select, _TO_SELECT)) is TokenType.SELECT:
+                    raise AnchorError("several SELECTs share the FROM")
+                return select
+            if self.kind(start) is not OPEN:
+                raise AnchorError("no SELECT around the place")
+            index = start - 1
+
+    def _opens(self, index: int) -> TokenType | None:
+        """Which of SELECT and FROM comes first in the query that a token is in, at its depth."""
+        found: TokenType | None = None
+        while not self._begins_query(index):
+            kind = self._types[index]
+            found = kind if kind in (TokenType.SELECT, TokenType.FROM) else found
+            index = (self.opening(index) if kind is CLOSE else index) - 1
+        return found
+
+    def _begins_query(self, index: int) -> bool:
+        """Whether a query, or what it is in, begins right behind a token."""
+        kind = self.kind(index)
+        return kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(index, kind))
+
     def _outward(self, index: int, wanted: TokenType) -> int:
         """The nearest token of a type before this one and not inside a closed parenthesis."""
         types = self._types
@@ -359,7 +397,7 @@ class Anchors:
             index -= 1
         raise AnchorError(f"no {wanted.name} around the place")
 
-    def _find(self, start: int, wanted: frozenset[TokenType]) -> int:
+    def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
         """The first token after ``start`` at its depth of one of these types, or where that depth
         ends."""
         types, index = self._types, start + 1
@@ -372,7 +410,7 @@ class Anchors:
             index += 1
         return min(index, len(types))
 
-    def _keyword(self, index: int, kind: TokenType) -> bool:
+    def _keyword(self, index: int, kind: TokenType | None) -> bool:
         """Whether a token that could be a keyword is one, and not a name or a function."""
         if self.kind(index - 1) is TokenType.DOT:
             return False
@@ -380,6 +418,8 @@ class Anchors:
             return False  # SELECT * EXCEPT (…)
         if kind is TokenType.WINDOW:
             return self.kind(index + 2) is TokenType.ALIAS
+        if kind is TokenType.INSERT:
+            return self.kind(index + 1) in (TokenType.INTO, TokenType.OVERWRITE)
         if kind in (TokenType.LIMIT, TokenType.OFFSET):
             return self.kind(index + 1) not in AFTER_NAME
         return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)

@@ -40,6 +40,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
+from sqlrewrite.sql.query_grammar import LED, SHARED
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
@@ -282,7 +283,9 @@ class Binder(RelationBinder):
         scope = Scope(outer.ctes, outer.parent)
         translator = Translator(self.text, self.in_view, self.subquery, scope, Facts())
         facts = translator.facts
-        source = scope.source = self.from_clause(node, translator)
+        held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
+        shared, source = self.sharing, self.from_clause(node, translator)
+        self.sharing, scope.source = held, source
         translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
@@ -338,6 +341,8 @@ class Binder(RelationBinder):
                 in_view=self.in_view,
                 hinted=_hints_at_joins(node),
                 strange=tuple(strange(node, self.text)),
+                led=node.meta.get(LED),
+                shared=shared,
             )
         )
         outer.outer.extend(scope.outer)

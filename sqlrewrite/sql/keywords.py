@@ -48,6 +48,20 @@ AFTER_WHERE = frozenset(
         TokenType.EXCEPT,
         TokenType.INTERSECT,
         TokenType.SEMICOLON,
+        # of the next SELECT or INSERT over a FROM that several have
+        TokenType.SELECT,
+        TokenType.INSERT,
+    }
+)
+
+# What parts one query from another at the same depth.
+BETWEEN_QUERIES = frozenset(
+    {
+        None,
+        TokenType.SEMICOLON,
+        TokenType.UNION,
+        TokenType.EXCEPT,
+        TokenType.INTERSECT,
     }
 )
 

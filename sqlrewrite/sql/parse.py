@@ -1,7 +1,7 @@
 """Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
 
 Templates are masked before the text is lexed (``templates``). What sqlglot reads wrongly without
-complaint (``t@v1``, a second hint, ``TABLE t``, pipes, FROM first) is recognised on the tokens,
+complaint (``t@v1``, a second hint, ``TABLE t``, pipes) is recognised on the tokens,
 before parsing, and left alone with a reason.
 """
 
@@ -32,7 +32,6 @@ _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 
 # What the tokens are looked through for, where one of these is in the text at all.
 _SUSPECT = ("@", "|>", "table")
-_FROM_INSIDE = re.compile(r"\(\s*(?:from\b|--|/\*)")
 
 # A statement that opens with one of these may hold a query that can be rewritten, or changes what
 # names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
@@ -298,11 +297,8 @@ def _first_line(error: BaseException) -> str:
 
 def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
     """What in the statement sqlglot would read wrongly in silence, if anything."""
-    first, last = tokens[0], tokens[-1]
-    part = text[first.start : last.end + 1].lower()
-    if first.token_type is TokenType.FROM:
-        return Failure(first.start, "a query that begins with FROM is not supported", True)
-    if not any(sign in part for sign in _SUSPECT) and not _FROM_INSIDE.search(part):
+    part = text[tokens[0].start : tokens[-1].end + 1].lower()
+    if not any(sign in part for sign in _SUSPECT):
         return None
     before = None
     for token in tokens:
@@ -321,8 +317,6 @@ def _misread_token(before: Token | None, token: Token) -> str | None:
         return "TABLE t as a query is not supported: write SELECT * FROM t"
     if kind is TokenType.PIPE_GT:
         return "pipe syntax (|>) is not supported"
-    if kind is TokenType.FROM and before is not None and before.token_type is TokenType.L_PAREN:
-        return "a query that begins with FROM is not supported"
     return None
 
 

@@ -30,6 +30,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.expressions import relations
 from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.sql.query_grammar import SHARED
 from sqlrewrite.sql.quoted import is_double_quoted
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
@@ -68,6 +69,10 @@ class RelationBinder:
         self.ctes: list[Cte] = []
         self._numbered = 0
         self._views: tuple[Name, ...] = ()
+        # Whether what is bound stands in a FROM that several SELECTs have, and the CTEs that the
+        # derived tables of such a FROM are, since all of them read the one text.
+        self.sharing = False
+        self._shared: dict[object, int] = {}
 
     @abstractmethod
     def query(self, node: exp.Expr, scope: Scope, role: str) -> Query: ...
@@ -211,10 +216,13 @@ class RelationBinder:
                 return self._keep(Opaque(self._number(), _alias(node), "an alias around a join"))
             inner = self._relation(node.this, translator)
             return self._joined(inner, node.args.get("joins") or [], translator)
-        number = self._number()
         # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
         scope = translator.scope
         outside = Scope(scope.ctes, scope.parent)
+        if SHARED in node.meta:
+            kept = self._keep(self._shared_table(node, outside))
+            return self._joined(kept, node.args.get("joins") or [], translator)
+        number = self._number()
         query = self._inner(node.this, outside, "derived")
         scope.outer.extend(outside.outer)
         columns = _alias_columns(node) or ()
@@ -233,6 +241,26 @@ class RelationBinder:
             bound = Opaque(number, _alias(node), "PIVOT, UNPIVOT or MATCH_RECOGNIZE")
         kept = self._keep(bound)
         return self._joined(kept, node.args.get("joins") or [], translator)
+
+    def _shared_table(self, node: exp.Subquery, outside: Scope) -> Relation:
+        """A derived table in a FROM that several SELECTs have: each of them reads the same rows,
+        as those of a CTE without a name."""
+        number, alias, columns = self._number(), _alias(node), _alias_columns(node) or ()
+        key = node.meta[SHARED]
+        if key not in self._shared:
+            held, self.sharing = self.sharing, False
+            query = self._inner(node.this, outside, "cte")
+            self.sharing = held
+            self._shared[key] = len(self.ctes)
+            at = _alias_offset(node) or 0
+            self.ctes.append(Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
+        cte = self.ctes[self._shared[key]]
+        if cte.outer or node.args.get("pivots") or node.args.get("match"):
+            return Opaque(number, alias, "a derived table that several SELECTs share")
+        sampled = bool(node.args.get("sample"))
+        return CteReference(
+            number, cte.number, cte.query, alias, "", None, columns, columns, sampled
+        )
 
     def _lateral(self, node: exp.Lateral, scope: Scope) -> Relation:
         number = self._number()

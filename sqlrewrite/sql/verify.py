@@ -2,7 +2,8 @@
 
 A WHERE or ON is delimited by tokens, so parsing its condition alone sees what parsing the statement
 would; where predicates join its end, its last conjunct at the top and they are parsed, which also
-shows that the end is where the tree has it. For a new WHERE the FROM before it is parsed along.
+shows that the end is where the tree has it. For a new WHERE the FROM, or SELECT, before it is
+parsed along.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from sqlglot.errors import SqlglotError
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
+from sqlrewrite.sql.query_grammar import LED
 from sqlrewrite.sql.trees import conjunct_trees
 from sqlrewrite.text.templates import Refer, no_name, templated
 
-_FROM = ("from_", "joins", "laterals")
+_FROM: tuple[str, ...] = ("from_", "joins", "laterals")
+_SELECTED = ("distinct", "expressions")
 
 _LONG = 1000
 """A clause of more characters is not like another."""
@@ -87,15 +90,20 @@ def condition_gained(before: exp.Expr | None, after: exp.Expr | None, count: int
 
 
 def where_gained(before: exp.Select, after: exp.Expr | None, count: int) -> bool:
-    """Whether a SELECT has the FROM of the one ``before`` and a new WHERE of just ``count``
-    predicates."""
+    """Whether a SELECT has the FROM of the one ``before``, or where that stands before its SELECT
+    the same list of items, and a new WHERE of just ``count`` predicates."""
     if after is None:
         return False
-    where = after.args.get("where")
+    where, kept = after.args.get("where"), _FROM
+    if LED in before.meta:
+        kept = _SELECTED
+        own = after.args.get("laterals") or []
+        if not same_tree(own, (before.args.get("laterals") or [])[-len(own) :] if own else []):
+            return False
     return (
         where is not None
         and _gained([], conjunct_trees(where.this), count)
-        and all(same_tree(after.args.get(key), before.args.get(key)) for key in _FROM)
+        and all(same_tree(after.args.get(key), before.args.get(key)) for key in kept)
     )
 
 

@@ -19,6 +19,7 @@ _OPENERS = frozenset(
     {
         TokenType.SELECT,
         TokenType.WITH,
+        TokenType.FROM,
         TokenType.L_PAREN,
         TokenType.INSERT,
         TokenType.CREATE,

@@ -35,15 +35,18 @@ class Slot(NamedTuple):
 
 def slot(case: Case, anchors: Anchors) -> Slot:
     """The clause for a case's predicate. Raises AnchorError where it is not found."""
-    pair = case.pair
-    here = case.target_block.number == pair.tie.block.number
-    if here and place(pair) is Place.ON:
-        on = _on_of(case)
-        return Slot(anchors.clause(on), case.target_block.number, on)
+    pair, block = case.pair, case.target_block
+    here = block.number == pair.tie.block.number
+    on = here and place(pair) is Place.ON
+    if block.shared and (on or block.led is None):
+        raise AnchorError("several SELECTs share the text of this FROM")
+    if on:
+        clause = _on_of(case)
+        return Slot(anchors.clause(clause), block.number, clause)
     span = pair.target.span
     if span is None:
         raise AnchorError("the fact has no place in the text")
-    return Slot(anchors.where(span.start), case.target_block.number)
+    return Slot(anchors.where(span.start if block.led is None else block.led), block.number)
 
 
 def _on_of(case: Case) -> Clause:

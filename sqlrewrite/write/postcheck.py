@@ -35,10 +35,11 @@ def check(
     have been parsed, each of which several clauses of a statement may share; ``refer`` is what the
     statement's templates were read with."""
     clause, tokens, text = found.clause, anchors.tokens, anchors.text
-    # What has to be seen: the FROM before a new WHERE, the whole of a condition that gets
-    # parentheses, else its last conjunct, which the predicates follow.
+    # What has to be seen: the FROM (or SELECT) before a new WHERE, the whole of a condition that
+    # gets parentheses, else its last conjunct, which the predicates follow.
     if clause.keyword is None:
-        lead, first = "SELECT 1 ", clause.opening
+        behind = clause.opening == clause.lead  # and the FROM before the SELECT
+        lead, first = "" if behind else "SELECT 1 ", clause.opening
     else:
         lead = f"SELECT {anchors.raw(clause.keyword)} "
         ends = [] if clause.disjunction else anchors.connectives(clause.condition)

@@ -1,0 +1,156 @@
+"""Spark's grammar of statements and queries, where sqlglot's reads another one or none.
+
+``dmlStatementNoWith`` and ``queryPrimary`` of SqlBaseParser.g4: where INSERT writes to, and queries
+that begin with their FROM. Of these each SELECT is a query of its own over the relations of the
+one FROM, which every tree of them has: Spark makes a UNION ALL of the SELECTs, and of the INSERTs
+one statement that runs them all (AstBuilder.visitFromStatement, visitMultiInsertQuery).
+"""
+
+from __future__ import annotations
+
+from sqlglot import TokenType, exp
+
+from sqlrewrite.sql.grammar import ExpressionParser
+
+LED = "led"
+"""The key in the ``meta`` of a SELECT behind its FROM: the offset of its word SELECT."""
+
+SHARED = "shared"
+"""The key in the ``meta`` of a SELECT that shares its FROM with others, and of each derived table
+in there: the same value for all trees of one text."""
+
+_ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
+_DIRECTORY = ("OVERWRITE", "LOCAL", "DIRECTORY")
+
+
+class QueryParser(ExpressionParser):
+    """Reads statements and queries; see the module."""
+
+    def _warn_unsupported(self) -> None:
+        """What sqlglot takes as it is, it tells its log; we tell our users where it matters."""
+
+    # --- INSERT --------------------------------------------------------------------------------
+
+    def _parse_insert(self) -> exp.Insert | exp.MultitableInserts:
+        index = self._index
+        words = [word for word in _DIRECTORY if self._match_text_seq(word)]
+        if words[:1] + words[-1:] != ["OVERWRITE", "DIRECTORY"]:
+            self._retreat(index)
+            return super()._parse_insert()
+        target = self._directory("LOCAL" in words)
+        return exp.Insert(this=target, overwrite=True, expression=self._inserted())
+
+    def _directory(self, local: bool) -> exp.Expr:
+        """A directory with the format of its files: that of a data source, or Hive's."""
+        path = self._parse_string()
+        if not self._match(TokenType.USING):
+            rows = self._parse_row_format(match_row=True)
+            stored = self._match_text_seq("STORED") and self._parse_stored()
+            return exp.Directory(this=path, local=local, row_format=rows or stored)
+        self._parse_table_parts()
+        options = self._match_text_seq("OPTIONS") and self._parse_wrapped_csv(self._option)
+        return exp.Directory(this=path, local=local, row_format=exp.Tuple(expressions=options))
+
+    def _option(self) -> exp.Expr | None:
+        """``'sep' '\\t'``, ``header = true``, ``a.b 1``: the value."""
+        if self._parse_string() is None:
+            self._parse_table_parts()
+        self._match(TokenType.EQ)
+        return self._parse_unary()
+
+    def _inserted(self) -> exp.Expr | None:
+        """The query of an INSERT."""
+        return self._parse_derived_table_values() or self._parse_ddl_select()
+
+    def _parse_insert_table(self) -> exp.Expr | None:
+        target = super()._parse_insert_table()
+        self._parse_exists(not_=True)  # PARTITION (…) IF NOT EXISTS
+        return target
+
+    # --- FROM first ----------------------------------------------------------------------------
+
+    def _parse_select_query(
+        self,
+        nested: bool = False,
+        table: bool = False,
+        parse_subquery_alias: bool = True,
+        parse_set_operation: bool = True,
+    ) -> exp.Expr | None:
+        if self._curr.token_type is not TokenType.FROM:
+            return super()._parse_select_query(
+                nested, table, parse_subquery_alias, parse_set_operation
+            )
+        found = self._from_statement()
+        if parse_set_operation and isinstance(found, exp.Query):
+            return self._parse_set_operations(found)
+        return found
+
+    def _from_statement(self) -> exp.Expr:
+        """``FROM …`` with the SELECTs, or INSERTs, behind it; each has the FROM as its own."""
+        start = self._curr.start
+        relations = exp.Select(from_=self._parse_from(), joins=list(self._parse_joins()))
+        relations.set("laterals", list(iter(self._parse_lateral, None)))
+        if self._curr.token_type is TokenType.INSERT:
+            return self._inserts(relations, start)
+        bodies: list[exp.Expr] = []
+        while self._curr.token_type is TokenType.SELECT:
+            bodies.append(self._body())
+        if not bodies:
+            self.raise_error("Expected SELECT or INSERT behind FROM")
+        return _all_of(_over(relations, bodies, start))
+
+    def _inserts(self, relations: exp.Select, start: int) -> exp.Insert:
+        """INSERT … SELECT …, several times: one statement that runs all of their queries."""
+        bodies: list[exp.Expr] = []
+        targets: list[exp.Expr | None] = []
+        while self._match(TokenType.INSERT):
+            self._match(TokenType.OVERWRITE) or self._match(TokenType.INTO)
+            if self._match_text_seq("DIRECTORY"):
+                targets.append(self._directory(False))
+            else:
+                self._match(TokenType.TABLE)
+                targets.append(self._parse_insert_table())
+                self._match_text_seq("BY", "NAME")
+            if self._curr.token_type is not TokenType.SELECT:
+                self.raise_error("Expected SELECT behind the target of INSERT")
+            bodies.append(self._body())
+        query = _all_of(_over(relations, bodies, start))
+        return exp.Insert(this=exp.Tuple(expressions=targets), expression=query)
+
+    def _body(self) -> exp.Expr:
+        """A SELECT without a FROM of its own."""
+        led = self._curr.start
+        found = super()._parse_select_query(parse_set_operation=False)
+        if not isinstance(found, exp.Select) or found.args.get("from_") or found.args.get("joins"):
+            self.raise_error("Expected SELECT without FROM, behind the FROM of all")
+            raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
+        found.meta[LED] = led
+        # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.
+        return found.subquery(copy=False) if _ends_itself(found) else found
+
+
+def _ends_itself(select: exp.Select) -> bool:
+    return any(select.args.get(key) for key in _ENDS)
+
+
+def _over(relations: exp.Select, bodies: list[exp.Expr], start: int) -> list[exp.Expr]:
+    """The SELECTs, each with the relations as its FROM."""
+    several = len(bodies) > 1
+    for number, table in enumerate(relations.find_all(exp.Subquery) if several else ()):
+        table.meta[SHARED] = (start, number)
+    for body in (it.unnest() for it in bodies):
+        if several:
+            body.meta[SHARED] = start
+        copied = relations.copy()
+        body.set("from_", copied.args["from_"])
+        body.set("joins", copied.args["joins"])
+        body.set("laterals", [*copied.args["laterals"], *(body.args.get("laterals") or [])])
+    return bodies
+
+
+def _all_of(queries: list[exp.Expr]) -> exp.Expr:
+    """The UNION ALL of queries."""
+    found, *rest = queries
+    for query in rest:
+        found = exp.Union(this=found, expression=query, distinct=False)
+    return found

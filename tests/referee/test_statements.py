@@ -1,0 +1,92 @@
+"""Statements that only Spark and Hive write: each answers on Spark what it did before, whatever was
+inserted, and is rewritten where ``statements.sql`` says so."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+
+from .harness import answer, differ, quick, release
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+DDL = """
+CREATE TABLE f (p INT, x INT, s STRING) USING parquet PARTITIONED BY (p);
+CREATE TABLE g (p INT, y INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE d (k INT, c STRING) USING parquet;
+"""
+ROWS = {
+    "f": "(1, 10, 'x'), (2, 20, 'y'), (2, 30, 'y'), (9, 90, 'z'), (NULL, 5, 'n') AS f(p, x, s)",
+    "g": "(1, 100), (2, 200), (9, 900) AS g(p, y)",
+    "d": "(1, 'a'), (1, 'a'), (2, 'b'), (90, 'a'), (NULL, 'a') AS d(k, c)",
+}
+
+CATALOG = Catalog.from_ddl(DDL)
+
+TEXT = Path(__file__).with_name("statements.sql").read_text()
+CASES = re.findall(r"-- ([\w ]+): (.*)\n([^;]*);\n", TEXT)
+
+
+def cases(kind: str) -> pytest.MarkDecorator:
+    """The cases of a kind, as the parameter of a test."""
+    chosen = [pytest.param(text, id=name) for it, name, text in CASES if it == kind]
+    return pytest.mark.parametrize("text", chosen)
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[SparkSession]:
+    found = quick(spark)
+    for name, rows in ROWS.items():
+        found.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM VALUES {rows}")
+    found.sql("CREATE DATABASE IF NOT EXISTS statements")
+    yield found
+    found.sql("DROP DATABASE statements CASCADE")
+    for name in ROWS:
+        found.catalog.dropTempView(name)
+    release(found)
+
+
+@cases("rewritten")
+def test_it_is_rewritten_and_answers_the_same(session: Any, text: str) -> None:
+    result = rewrite(text, CATALOG)
+    assert result.changed
+    before = answer(session, text)
+    assert not before.error
+    assert differ(before, answer(session, result.sql)) == ""
+
+
+@cases("left alone")
+def test_it_is_left_alone(session: Any, text: str) -> None:
+    assert not answer(session, text).error
+    result = rewrite(text, CATALOG)
+    assert not result.changed
+    assert not result.errors
+    assert result.skipped or result.candidates
+
+
+@cases("inserts")
+def test_the_same_rows_are_inserted(session: SparkSession, text: str) -> None:
+    result = rewrite(text, CATALOG)
+    found: list[list[Counter[Any]]] = []
+    for sql in (text, result.sql):
+        for table, partitions in (("statements.one", ""), ("statements.two", "PARTITIONED BY (n)")):
+            session.sql(f"DROP TABLE IF EXISTS {table}")
+            columns = "a INT, n INT" if partitions else "a INT"
+            session.sql(f"CREATE TABLE {table} ({columns}) USING parquet {partitions}")
+        session.sql(sql)
+        found.append(
+            [Counter(session.table(f"statements.{it}").collect()) for it in ("one", "two")]
+        )
+    assert result.changed
+    assert found[0] == found[1]
+    assert any(found[0])
