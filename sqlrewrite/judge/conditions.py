@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
-from sqlrewrite.judge.case import Case, Judgement, called, passed
+from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
-from sqlrewrite.judge.raising import raising_below, total
+from sqlrewrite.judge.raising import raising_below, raising_inside, total
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -69,7 +69,14 @@ def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> 
 
 
 def judge_guards(case: Case) -> Judgement:
-    """Always passes: it tells of the conditions that were left out because they can fail."""
+    """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
+    the conditions that were left out because they can."""
+    culprit = raising_inside(case, case.pair.dimension)
+    if culprit is not None:
+        name = relation_name(case.pair.dimension)
+        return failed(
+            f"{shown(culprit)} inside {name} can raise an error where the join raises none"
+        )
     reasons = [reason for code, reason in case.left_out if code == GUARDS]
     if reasons:
         return passed("left out of the key query: " + "; ".join(reasons))
@@ -86,6 +93,9 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
     """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
     yield from of_whole(case, item.relation)
     yield from cannot_stand_alone(case, item.relation)
+    culprit = raising_inside(case, item.relation)
+    if culprit is not None:
+        yield GUARDS, f"{shown(culprit)} inside {relation_name(item.relation)} can raise an error"
     why = unlike(case.plan, item.key, item.other)
     if why is not None:
         yield TYPES, why

@@ -9,22 +9,36 @@ the literals with which some functions cannot fail that otherwise could.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from functools import partial
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
+    Aggregate,
     Call,
     Cast,
     ColumnRef,
+    CteReference,
+    Derived,
     Expression,
+    Filter,
+    Generate,
+    Join,
+    Limit,
     Literal,
+    Node,
+    Opaque,
     Output,
     Parameter,
     Plan,
+    Project,
     Query,
+    Relation,
+    Scan,
+    SetOperation,
     Subquery,
+    Window,
 )
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
@@ -34,6 +48,7 @@ from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, TIMESTAMP, Type, parse, valued
+from sqlrewrite.plan.relations import read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -56,11 +71,19 @@ def total(case: Case, node: Expression) -> bool:
             )
         case Subquery(outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
-        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
-            found_there = [output.expression for output in _first_outputs(case.plan, query)]
-            return comparable(case.plan, (operand, *found_there))
+        case Subquery():
+            return _meets(case, node)
         case _:
             return True
+
+
+def _meets(case: Case, node: Subquery) -> bool:
+    """Whether what an IN compares with its subquery meets in one type without a cast that could
+    fail."""
+    if node.kind != "in" or node.operand is None:
+        return True
+    found = [output.expression for output in _first_outputs(case.plan, node.query)]
+    return comparable(case.plan, (node.operand, *found))
 
 
 def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
@@ -73,6 +96,59 @@ def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
     return None
 
 
+def raising_inside(case: Case, relation: Relation) -> Expression | None:
+    """What can raise an error among all that a derived table, CTE or view computes to know which
+    rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
+    query would not: no row of the fact is left, or the join's other side rules out the files."""
+    if not isinstance(relation, Derived | CteReference):
+        return None
+    below = [it for it in read_by(case.plan, relation.query) if not isinstance(it, Scan | Opaque)]
+    for query in (relation.query, *(it.query for it in below)):
+        for expression in _deciding(query):
+            culprit = raising_in(case, expression)
+            if culprit is not None:
+                return culprit
+    return None
+
+
+def _deciding(query: Query) -> Iterator[Expression]:
+    """The expressions that decide which rows a query has, those of the subqueries in them
+    included: conditions, keys of groups and windows, and columns of which each row is kept once."""
+    stack: list[tuple[Node, bool]] = [(query.node, False)]
+    while stack:
+        node, once = stack.pop()
+        found: tuple[Expression, ...] = ()
+        match node:
+            case Filter(child=child, conditions=conditions):
+                found = tuple(it.expression for it in conditions)
+                stack.append((child, once))
+            case Join(left=left, right=right, conditions=conditions):
+                found = tuple(it.expression for it in conditions)
+                stack += [(left, False), (right, False)]
+            case Generate(child=child, expression=expression):
+                found = (expression,)
+                stack.append((child, False))
+            case Aggregate(child=child, keys=found, kind=kind):
+                stack.append((child, kind == "distinct"))
+            case Window(child=child, partitions=partitions):
+                found = tuple(key for keys in partitions for key in keys)
+                stack.append((child, once))
+            case Limit(child=child, order=found):
+                stack.append((child, once))
+            case Project(child=child, outputs=outputs):
+                found = tuple(it.expression for it in outputs) if once else ()
+                stack.append((child, False))
+            case SetOperation(left=left, right=right, all=every):
+                stack += [(left, once or not every), (right, once or not every)]
+            case _:
+                pass  # a relation, or what is not read again at all
+        for expression in found:
+            yield expression
+            for part in walk(expression):
+                if isinstance(part, Subquery):
+                    yield from _deciding(part.query)
+
+
 def raising_in(case: Case, expression: Expression) -> Expression | None:
     """What can raise an error in an expression, or below the columns in it."""
     for node in walk(expression):
@@ -80,6 +156,8 @@ def raising_in(case: Case, expression: Expression) -> Expression | None:
         if inner is not None:
             return inner
         if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
+            return node
+        if isinstance(node, Subquery) and not _meets(case, node):
             return node
     return None
 
