@@ -99,26 +99,42 @@ Relation = Table | View
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What could not be read of a catalog's files: where, as ``file:line:column``, and why."""
+
+    where: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Warehouse:
     """All known relations by qualified name, and the namespace of short names.
 
-    ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``prunable`` the
-    last names of all partitioned tables, and of the views, which may hide one.
+    ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``forgotten`` those
+    of which nothing is known any more, ``left_out`` what of its files could not be read.
+    ``prunable`` are the last names of all partitioned tables, and of the views, which may hide one;
+    ``by_last`` all qualified names by their last.
     """
 
     relations: Mapping[Name, Relation] = field(default_factory=dict)
     namespace: Name = DEFAULT_NAMESPACE
     sources: tuple[str, ...] = ()
     references: Mapping[Reference, Name] = field(default_factory=dict)
+    forgotten: frozenset[Name] = field(default=frozenset(), compare=False)
+    left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
+    by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        names = frozenset(
-            relation.name[-1].lower()
-            for relation in self.relations.values()
-            if isinstance(relation, View) or relation.partitioned_by
-        )
-        object.__setattr__(self, "prunable", names)
+        prunable: set[str] = set()
+        by_last: dict[str, tuple[Name, ...]] = {}
+        for name, relation in self.relations.items():
+            last = name[-1]
+            if isinstance(relation, View) or relation.partitioned_by:
+                prunable.add(last)
+            by_last[last] = (*by_last.get(last, ()), name)
+        object.__setattr__(self, "prunable", frozenset(prunable))
+        object.__setattr__(self, "by_last", by_last)
 
     def qualify(self, parts: Name) -> Name:
         """A name as written, completed as Spark does: one part in the current schema, two in the
@@ -131,8 +147,20 @@ class Warehouse:
         return parts
 
     def resolve(self, parts: Name) -> Relation | None:
-        """The relation that a name as written means here, or None."""
-        return self.relations.get(self.qualify(parts))
+        """The relation that a name as written means here, or None.
+
+        Where none has the name, it is that of the only one with its last part whose other parts
+        may be the same: a schema that is a template (``${db}.t``), or that nobody has named, may be
+        any.
+        """
+        name = self.qualify(parts)
+        found = self.relations.get(name)
+        if found is not None or name in self.forgotten:
+            return found
+        others = self.by_last.get(name[-1], ())
+        if len(others) != 1 or len(others[0]) == 1:
+            return None
+        return self.relations[others[0]] if _may_be(name, others[0]) else None
 
     def refer(self, reference: Reference) -> Name | None:
         """The name that a reference in a template stands for: a manifest's, else that of the only
@@ -151,12 +179,31 @@ class Warehouse:
 
     def with_relation(self, relation: Relation) -> Self:
         """This catalog with one relation added or replaced."""
-        return replace(self, relations={**self.relations, relation.name: relation})
+        relations = {**self.relations, relation.name: relation}
+        return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
 
     def without(self, name: Name) -> Self:
-        """This catalog without the relation of that qualified name, if it was there."""
+        """This catalog where nothing is known of that qualified name."""
         kept = {key: value for key, value in self.relations.items() if key != name}
-        return replace(self, relations=kept)
+        return replace(self, relations=kept, forgotten=self.forgotten | {name})
 
     def _two_part_names(self) -> set[Name]:
         return {name for name in self.relations if len(name) == 2}
+
+
+_GLOBAL = "global_temp"
+_TEMPLATE_SIGNS = ("$", "{", "}", "@")
+
+
+def _may_be(name: Name, other: Name) -> bool:
+    """Whether two qualified names with the same last part may be the same: each part before it is
+    alike, or one of the two is open. A name of two parts has its catalog left out."""
+    if _GLOBAL in (name[-2], other[-2]):
+        return False
+    pairs = zip(reversed(name[:-1]), reversed(other[:-1]), strict=False)
+    return all(one == two or _open(one) or _open(two) for one, two in pairs)
+
+
+def _open(part: str) -> bool:
+    """Whether a part is that of the default namespace, or holds a template."""
+    return part in DEFAULT_NAMESPACE or any(sign in part for sign in _TEMPLATE_SIGNS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import CatalogError, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +28,24 @@ class Catalog(Warehouse):
     def from_ddl(cls, text: str, *, schema: str | None = None) -> Catalog:
         """The catalog of the definitions in a text: CREATE TABLE, CREATE VIEW, USE, …
 
-        ``schema`` is the current one before them. Raises CatalogError for a definition that cannot
-        be read.
+        ``schema`` is the current one before them. Raises CatalogError where none of the definitions
+        can be read; ``left_out`` lists those that cannot.
         """
         from sqlrewrite.catalog.ddl import read_ddl
 
         start = Warehouse() if schema is None else Warehouse().use(schema)
-        return cls._of(replace(read_ddl(text, "<ddl>", start), namespace=start.namespace))
+        found = read_ddl(text, "<ddl>", start)
+        if found.left_out and not found.relations:
+            raise CatalogError(f"{found.left_out[0].where}: {found.left_out[0].why}")
+        return cls._of(replace(found, namespace=start.namespace))
 
     @classmethod
     def _of(cls, found: Warehouse) -> Catalog:
-        return cls(found.relations, found.namespace, found.sources, found.references)
+        return cls(
+            found.relations,
+            found.namespace,
+            found.sources,
+            found.references,
+            found.forgotten,
+            found.left_out,
+        )

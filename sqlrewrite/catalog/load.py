@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.catalog.files import read_text
+from sqlrewrite.catalog.files import DDL_SUFFIXES, read_text
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, Warehouse
 
-_DDL = frozenset({".sql", ".ddl", ".hql"})
 _SUPPORTED = (
-    "a DDL file (.sql, .ddl, .hql), a directory of them, a snapshot or dbt manifest (.json)"
+    "a DDL file (.sql, .ddl, .hql, …), a directory of them, a snapshot or dbt manifest (.json)"
 )
 
 
@@ -37,7 +36,7 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
         place = Path(path)
         if not place.exists():
             raise CatalogError(f"{path}: no such file or directory; a catalog is {_SUPPORTED}")
-        if place.is_dir() or place.suffix.lower() in _DDL:
+        if place.is_dir() or place.name.lower().endswith(DDL_SUFFIXES):
             from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
 
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
@@ -58,7 +57,9 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
         else relation
         for name, relation in catalog.relations.items()
     }
-    return Warehouse(relations, namespace, tuple(paths), catalog.references)
+    if not relations and any(not path.endswith(".json") for path in paths):
+        raise CatalogError(f"{', '.join(paths)}: no CREATE TABLE or CREATE VIEW that could be read")
+    return replace(catalog, relations=relations, namespace=namespace, sources=tuple(paths))
 
 
 def _read_json(path: Path, start: Warehouse) -> Warehouse:

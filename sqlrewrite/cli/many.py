@@ -181,7 +181,7 @@ def _placeless(catalog: Warehouse) -> Warehouse:
     """A catalog without where it was read, which is written differently in each folder that one
     may stand in; no result depends on it."""
     known = {name: replace(it, source="") for name, it in catalog.relations.items()}
-    return replace(catalog, relations=known, sources=())
+    return replace(catalog, relations=known, sources=(), left_out=())
 
 
 def why_missing(path: str) -> str:

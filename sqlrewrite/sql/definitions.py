@@ -1,8 +1,8 @@
-"""What the catalog is after a statement: CREATE, REPLACE, DROP, ALTER, CACHE and USE, followed.
+"""What the catalog is after a statement: CREATE, REPLACE, DROP, ALTER, CACHE, USE and SET.
 
-In comes a parsed statement and the catalog before it, out goes the catalog after it. The DDL loader
-folds this over a file, the rewriter over a script. A definition that cannot be read makes its
-relation unknown: what was known under that name before is no longer so.
+In comes a statement's tokens and the catalog before it, out goes the catalog after it. The DDL
+loader folds this over a file, the rewriter over a script. A definition that cannot be read makes
+its relation unknown: what was known under that name before is no longer so.
 """
 
 from __future__ import annotations
@@ -11,49 +11,25 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlglot import Token, TokenType, exp
-from sqlglot.errors import SqlglotError
+from sqlglot import Token
 
 from sqlrewrite.sql import parse
-from sqlrewrite.sql.table_definition import created_table
-from sqlrewrite.warehouse import Name, Table, View, Warehouse
+from sqlrewrite.sql.alterations import altered
+from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.table_definition import Definition, created_table, read
+from sqlrewrite.warehouse import Name, Relation, View, Warehouse
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
 
 _DEFAULT_SCHEMA = "default"
-_TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
+_SCHEMAS = frozenset({"schema", "database", "namespace"})
 
 # What a CREATE or DROP may be of before the word TABLE comes, in CREATE POLICY p ON TABLE t.
-_OTHER_KINDS = frozenset(
-    {"function", "schema", "database", "namespace", "index", "on", "procedure"}
-)
-
-# ALTER TABLE actions after which columns, keys and partition fields are what they were. An
-# allow-list: an action that is not here makes the table unknown.
-_HARMLESS = (
-    ("set", "tblproperties"),
-    ("set", "location"),
-    ("set", "serde"),
-    ("set", "serdeproperties"),
-    ("set", "fileformat"),
-    ("set", "owner"),
-    ("set", "tags"),
-    ("unset", "tblproperties"),
-    ("unset", "tags"),
-    ("add", "partition"),
-    ("add", "if", "not", "exists", "partition"),
-    ("add", "constraint"),
-    ("drop", "partition"),
-    ("drop", "if", "exists", "partition"),
-    ("partition",),
-    ("recover", "partitions"),
-    ("cluster", "by"),
-    ("write",),
-    ("owner", "to"),
-)
-# … though the same words open Iceberg's ADD PARTITION FIELD and DROP PARTITION FIELD.
-_PARTITION_FIELD = ("partition", "field")
+_OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *_SCHEMAS})
+_BEFORE_NAME = frozenset({"(", "as", "select"})
+_BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
+_SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.]+)\s*=", re.IGNORECASE)
 
 
 def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:
@@ -63,157 +39,96 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
     """
     if not statement.tokens:
         return catalog
-    tree = _tree(statement, text)
-    if isinstance(tree, exp.Create | exp.Cache | exp.Drop | exp.Use):
-        return _followed(tree, statement, text, catalog, source)
-    return _guarded(statement, catalog)
-
-
-def _followed(
-    tree: exp.Expr, statement: parse.Statement, text: str, catalog: Warehouse, source: str
-) -> Warehouse:
-    """The catalog after a definition that was read."""
-    match tree:
-        case exp.Create():
-            return _create(tree, statement, text, catalog, source)
-        case exp.Cache():
-            return _cache(tree, statement, text, catalog, source)
-        case exp.Drop():
-            return _drop(tree, catalog)
-        case exp.Use():
-            return _use(catalog, _used(tree, catalog))
-    return catalog
-
-
-def _guarded(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
-    """The catalog after a statement that has no tree: what it may have changed is unknown."""
-    match statement.tokens[0].text.lower():
-        case "create" | "replace" | "drop" | "cache":
-            return _forget(catalog, defined_name(statement))
+    at = Cursor(statement.tokens, text)
+    match at.word:
+        case "create" | "replace":
+            return _create(at, statement, catalog, source)
+        case "cache":
+            return _cache(at, catalog, source)
+        case "drop":
+            return _drop(at, catalog)
         case "alter":
-            return _alter(statement, catalog)
+            return _alter(at, catalog)
         case "use":
-            return _use(catalog, UNKNOWN_NAMESPACE)
+            return _use(catalog, _used(at, catalog))
         case "set":
-            return _set_catalog(statement, catalog)
+            return _set(at, catalog)
     return catalog
 
 
-def defined_name(statement: parse.Statement) -> Name:
+def defined_name(statement: parse.Statement, text: str) -> Name:
     """The table or view that a CREATE, REPLACE, DROP, ALTER or CACHE names, as written, from its
     tokens alone; empty where there is none."""
-    return _name_at(statement.tokens, _after_kind(statement.tokens))[0]
+    at = Cursor(statement.tokens, text)
+    at.at = _after_kind(at)
+    return at.name() if at.at else ()
 
 
-def defines_relation(statement: parse.Statement) -> bool:
+def defines_relation(statement: parse.Statement, text: str) -> bool:
     """Whether this is a CREATE or REPLACE of a table or view, read or not."""
-    if not statement.tokens or statement.tokens[0].text.lower() not in {"create", "replace"}:
-        return False
-    return _after_kind(statement.tokens) > 0
+    at = Cursor(statement.tokens, text)
+    return at.word in {"create", "replace"} and _after_kind(at) > 0
 
 
-def unread(statement: parse.Statement) -> bool:
-    """Whether sqlglot has no tree of this statement, or merely repeats its text as a command."""
-    return statement.tree is None or isinstance(statement.tree, exp.Command)
+def unread(statement: parse.Statement, text: str) -> str:
+    """Why a definition cannot be read."""
+    at = Cursor(statement.tokens, text)
+    at.at = _after_kind(at)
+    at.name()
+    return read(at).unread or "it may be one of two"
 
 
 # --- CREATE and CACHE
 
 
-def _tree(statement: parse.Statement, text: str) -> exp.Expr | None:
-    """The statement's tree, also of two kinds that are not parsed among queries: Iceberg's REPLACE
-    TABLE, read as a CREATE, and a CREATE TABLE with template text in its literals alone."""
-    tokens = statement.tokens
-    first = tokens[0]
-    replaces = first.text.lower() == "replace"
-    templated = statement.failure is not None and _template_in_literals(statement, text)
-    if not templated and (statement.failure is not None or not replaces):
-        return statement.tree
-    create = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
-    try:
-        return parse.parse_tokens([create if replaces else first, *tokens[1:]], text)
-    except (SqlglotError, RecursionError):
-        return None
-
-
-def _template_in_literals(statement: parse.Statement, text: str) -> bool:
-    """Whether a definition without a query has template text, all of it in string literals:
-    ``LOCATION '${root}/sales'`` changes nothing that the catalog holds."""
-    if not defines_relation(statement):
-        return False
-    outside, at = [], statement.start
-    for token in statement.tokens:
-        if token.token_type is TokenType.SELECT:
-            return False
-        if token.token_type is TokenType.STRING:
-            outside.append(text[at : token.start])
-            at = token.end + 1
-    outside.append(text[at : statement.tokens[-1].end + 1])
-    failure = statement.failure
-    inside = failure is not None and _TEMPLATE.match(text, failure.offset) is not None
-    return inside and not any(_TEMPLATE.search(part) for part in outside)
-
-
-def _create(
-    tree: exp.Create, statement: parse.Statement, text: str, catalog: Warehouse, source: str
-) -> Warehouse:
-    kind = str(tree.args.get("kind") or "").upper()
-    parts = _parts(tree.find(exp.Table)) if kind in {"TABLE", "VIEW"} else ()
-    if not parts:
+def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: str) -> Warehouse:
+    behind = _after_kind(at)
+    if not behind:
         return catalog
-    if tree.args.get("exists") and catalog.resolve(parts) is not None:
+    head = {at.word_at(n) for n in range(behind)}
+    at.at = behind
+    parts = at.name()
+    if not parts or ("exists" in head and catalog.qualify(parts) in catalog.relations):
         return catalog
-    properties = tree.args.get("properties")
-    flags = {type(item) for item in properties.expressions} if properties else set()
-    if kind == "VIEW" and tree.expression and exp.MaterializedProperty not in flags:
-        query = query_text(statement.tokens, text)
-        columns = tuple(item.name for item in tree.this.expressions if _names_column(item))
-        relation: Table | View = View(
-            parts, query, columns, namespace=catalog.namespace, source=source
-        )
+    said = read(at)
+    if said.unread is not None:
+        return _forget(catalog, parts)
+    if _BLOCK.search(at.text, statement.start, at.tokens[at.end - 1].end):
+        said.complete = False
+    # A materialised view is stored, and may be older than what its query reads today: a table.
+    if "view" in head and said.query is not None and "materialized" not in head:
+        names = tuple(column.name for column in said.columns)
+        query = at.slice(said.query, at.end)
+        relation: Relation = View(parts, query, names, catalog.namespace, source)
     else:
-        # A materialised view is stored, and may be older than what its query reads today: a table.
-        relation = created_table(tree, parts, catalog, source)
-    if exp.TemporaryProperty in flags and exp.GlobalProperty not in flags and len(parts) == 1:
-        return _create_temporary(catalog, relation, tree)
-    if exp.GlobalProperty in flags and len(parts) == 1:
+        relation = created_table(said, parts, catalog, source, streaming="streaming" in head)
+    if len(parts) == 1 and "global" in head:
         parts = ("global_temp", *parts)
+    elif len(parts) == 1 and head & {"temp", "temporary"}:
+        return _create_temporary(catalog, relation, at, said)
     return catalog.with_relation(replace(relation, name=catalog.qualify(parts)))
 
 
-def _names_column(item: exp.Expr) -> bool:
-    return isinstance(item, exp.ColumnDef | exp.Identifier)
-
-
-def _cache(
-    tree: exp.Cache, statement: parse.Statement, text: str, catalog: Warehouse, source: str
-) -> Warehouse:
+def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
-    parts = _parts(tree.this)
-    if not tree.expression or len(parts) != 1:
+    at.at = _after_kind(at)
+    parts = at.name() if at.at else ()
+    said = read(at)
+    if said.query is None or len(parts) != 1:
         return catalog
-    query = query_text(statement.tokens, text)
+    query = at.slice(said.query, at.end)
     view = View(parts, query, namespace=catalog.namespace, source=source)
-    return _create_temporary(catalog, view, tree)
+    return _create_temporary(catalog, view, at, said)
 
 
 def query_text(tokens: Sequence[Token], text: str) -> str:
-    """The query of a CREATE VIEW or CACHE TABLE: from behind its AS to the end."""
-    at = _name_at(tokens, _after_kind(tokens))[1]
-    depth = 0
-    while at < len(tokens):
-        kind = tokens[at].token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth == 0 and kind is TokenType.ALIAS:
-            at += 1
-            break
-        if depth == 0 and kind in {TokenType.SELECT, TokenType.WITH, TokenType.VALUES}:
-            # CACHE TABLE may leave out its AS; the WITH of WITH SCHEMA begins no query.
-            following = tokens[at + 1].text.lower() if at + 1 < len(tokens) else ""
-            if following not in {"schema", "metrics"}:
-                break
-        at += 1
-    return text[tokens[at].start : tokens[-1].end + 1] if at < len(tokens) else ""
+    """The query of a CREATE VIEW, CREATE TABLE or CACHE TABLE: from behind its AS to the end."""
+    at = Cursor(tokens, text)
+    at.at = _after_kind(at)
+    if not at.at or not at.name():
+        return ""
+    said = read(at)
+    return "" if said.query is None else at.slice(said.query, at.end)
 
 
 # --- temporary views
@@ -224,13 +139,15 @@ def query_text(tokens: Sequence[Token], text: str) -> str:
 # relation with the bare name says that there is such a view.
 
 
-def _create_temporary(catalog: Warehouse, relation: Table | View, tree: exp.Expr) -> Warehouse:
+def _create_temporary(
+    catalog: Warehouse, relation: Relation, at: Cursor, said: Definition
+) -> Warehouse:
     bare, place = catalog.qualify(relation.name)[-1:], catalog.qualify(relation.name)
     was_temporary, was_known = bare in catalog.relations, place in catalog.relations
     after = catalog.with_relation(replace(relation, name=bare))
-    references = tree.expression.find_all(exp.Table) if tree.expression else ()
     # Its own name in its query means the table that it hides.
-    recursive = any(catalog.qualify(_parts(table)) == place for table in references)
+    words = range(at.end if said.query is None else said.query, at.end)
+    recursive = any(at.tokens[n].text.lower() == bare[0] for n in words)
     if was_temporary != was_known or recursive:
         return after.without(place)
     return after.with_relation(replace(relation, name=place))
@@ -243,23 +160,24 @@ def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
 # --- DROP and USE
 
 
-def _drop(tree: exp.Drop, catalog: Warehouse) -> Warehouse:
-    tables = tree.args.get("tables") or [tree.this]
-    kind = str(tree.args.get("kind") or "").upper()
-    for table in tables:
-        parts = _parts(table)
-        if not parts:
-            continue
-        if kind in {"SCHEMA", "DATABASE", "NAMESPACE"}:
-            catalog = _drop_namespace(catalog, parts)
-        elif kind in {"TABLE", "VIEW"}:
+def _drop(at: Cursor, catalog: Warehouse) -> Warehouse:
+    behind = _after_kind(at)
+    if behind:
+        at.at = behind
+        for item in at.items():
+            parts = item.name()
             # DROP TABLE drops a temporary view of that name, too.
             catalog = _forget(catalog, parts)
             catalog = catalog.without(parts) if len(parts) == 1 else catalog
+    elif at.word_at(1) in _SCHEMAS:
+        at.at = 4 if at.word_at(2) == "if" else 2
+        catalog = _drop_namespace(catalog, at.name())
     return catalog
 
 
 def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
+    if not parts:
+        return catalog
     namespace = parts if len(parts) > 1 else (catalog.namespace[0], *parts)
     for name in catalog.relations:
         if name[: len(namespace)] == namespace and len(name) > len(namespace):
@@ -267,32 +185,41 @@ def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog
 
 
-def _used(tree: exp.Use, catalog: Warehouse) -> Name:
+def _used(at: Cursor, catalog: Warehouse) -> Name:
     """The namespace that a USE means; the default schema of a catalog is ``default``."""
-    table = tree.this
-    kind = tree.args.get("kind")
-    parts = _parts(table)
-    alias = table.alias.lower() if isinstance(table, exp.Table) else ""
-    if alias and parts == ("namespace",):  # sqlglot reads USE NAMESPACE x as a table and its alias
-        parts = (alias,)
-    if not parts:
+    at.at += 1
+    kind = at.word if at.word in {"catalog", *_SCHEMAS} and at.at + 1 < at.end else ""
+    at.at += bool(kind)
+    parts = at.name()
+    if not parts or not at.done:
         return UNKNOWN_NAMESPACE
     if len(parts) > 1:
         return parts
-    is_catalog = kind is not None and kind.name.upper() == "CATALOG"
-    if kind is None and not alias:
+    is_catalog = kind == "catalog"
+    if not kind:
         # As Spark does: a name that is a catalog's means the catalog.
         is_catalog = any(name[0] == parts[0] for name in catalog.relations if name[2:])
     return (*parts, _DEFAULT_SCHEMA) if is_catalog else (catalog.namespace[0], *parts)
 
 
-def _set_catalog(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
-    match [token.text.lower() for token in statement.tokens]:
-        case ["set", "catalog", name] if statement.failure is None:
-            return _use(catalog, (name, _DEFAULT_SCHEMA))
-        case ["set", "catalog", *_]:
-            return _use(catalog, UNKNOWN_NAMESPACE)
+def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
+    """SET CATALOG, and a SET of a variable: whatever has it in its name may be another now."""
+    if at.take("set", "catalog"):
+        parts = at.name()
+        known = len(parts) == 1 and at.done
+        return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
+    found = _SET.match(at.text, at.tokens[0].start)
+    variable = found.group(1).lower() if found else ""
+    for name in catalog.relations if variable else ():
+        if _holds(name, variable):
+            catalog = catalog.without(name)
+    if variable and _holds(catalog.namespace, variable):
+        return replace(catalog, namespace=UNKNOWN_NAMESPACE)
     return catalog
+
+
+def _holds(name: Name, variable: str) -> bool:
+    return any("$" in part and variable in re.split(r"[^\w.]+", part) for part in name)
 
 
 def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
@@ -305,51 +232,41 @@ def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
 # --- ALTER
 
 
-def _alter(statement: parse.Statement, catalog: Warehouse) -> Warehouse:
-    """Harmless changes leave a relation as it was, any other makes it unknown."""
-    tokens = statement.tokens
-    parts, at = _name_at(tokens, _after_kind(tokens))
-    # CLUSTER BY is one token.
-    words = tuple(" ".join(token.text.lower() for token in tokens[at:]).split())
-    harmless = any(words[: len(action)] == action for action in _HARMLESS)
-    field = _PARTITION_FIELD in {words[1:3], words[3:5], words[4:6]}
-    streaming = "dpp.streaming" in words
-    return catalog if harmless and not field and not streaming else _forget(catalog, parts)
+def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
+    """The catalog after an ALTER, which is followed as far as it is understood."""
+    at.at = _after_kind(at)
+    parts = at.name() if at.at else ()
+    relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
+    if relation is None:
+        return catalog
+    if at.take("rename", "to"):
+        return _renamed(catalog, relation, parts, at.name())
+    after = altered(relation, at, catalog)
+    if after is None:
+        return catalog.without(relation.name)
+    return catalog if after is relation else catalog.with_relation(after)
+
+
+def _renamed(catalog: Warehouse, relation: Relation, old: Name, new: Name) -> Warehouse:
+    catalog = catalog.without(relation.name)
+    if not new or relation.name[-1:] in catalog.relations:  # which of two it was is not told
+        return catalog
+    place = catalog.qualify(new if len(new) > 1 else (*old[:-1], *new))
+    return catalog.with_relation(replace(relation, name=place))
 
 
 # --- names
 
 
-def _parts(table: object) -> Name:
-    """A table's name as written, lower case; empty for what is not a plain name."""
-    if not isinstance(table, exp.Table):
-        return ()
-    parts = [part for part in table.parts if isinstance(part, exp.Identifier)]
-    return tuple(part.name.lower() for part in parts)
-
-
-def _after_kind(tokens: Sequence[Token]) -> int:
+def _after_kind(at: Cursor) -> int:
     """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
-    for at, token in enumerate(tokens):
-        if token.token_type in {TokenType.L_PAREN, TokenType.ALIAS, TokenType.SELECT}:
+    for index in range(at.end):
+        word = at.word_at(index)
+        if word in _BEFORE_NAME or word in _OTHER_KINDS:
             break
-        if token.text.lower() in {"table", "view"} and token.token_type is not TokenType.IDENTIFIER:
-            after = at + 1
-            while after < len(tokens) and tokens[after].text.lower() in {"if", "not", "exists"}:
+        if word in {"table", "view"}:
+            after = index + 1
+            while at.word_at(after) in {"if", "not", "exists"}:
                 after += 1
             return after
-        if token.text.lower() in _OTHER_KINDS:
-            break
     return 0
-
-
-def _name_at(tokens: Sequence[Token], at: int) -> tuple[Name, int]:
-    """The dotted name that begins at an index, and the index behind it."""
-    parts: list[str] = []
-    while 0 < at < len(tokens):
-        parts.append(tokens[at].text.lower())
-        at += 1
-        if at >= len(tokens) or tokens[at].token_type is not TokenType.DOT:
-            break
-        at += 1
-    return tuple(parts), at

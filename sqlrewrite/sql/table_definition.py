@@ -1,17 +1,21 @@
-"""The tree of a CREATE TABLE to a ``Table``: columns, types, keys, partitioning, statistics.
+"""A CREATE TABLE's tokens to a ``warehouse.Table``: columns, types, keys, partitioning, numbers.
 
-What is not understood is left unknown: a type becomes None, a partition expression the transform
-``unknown``, and a table whose columns are a query's or another's that is not known has none.
+What says nothing of these is passed over, whatever engine it is of. What says something and is not
+understood is left unknown: a type becomes None, a partition expression the transform ``unknown``,
+and a table whose columns are a query's, a template's, or another's that is not known has none, or
+is not ``complete``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from itertools import pairwise
 
-from sqlglot import exp
-from sqlglot.expressions import DType
-
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts import types
+from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 _STREAMING = "dpp.streaming"
@@ -23,25 +27,6 @@ _DISTINCT_COUNT = ".distinctcount"
 # (PreprocessTableCreation); Delta and Iceberg keep the order of the declaration.
 _PARTITIONS_LAST = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
 _SESSION_CATALOG = "spark_catalog"
-
-_SIMPLE_TYPES = {
-    DType.BOOLEAN: "boolean",
-    DType.TINYINT: "tinyint",
-    DType.SMALLINT: "smallint",
-    DType.INT: "int",
-    DType.BIGINT: "bigint",
-    DType.FLOAT: "float",
-    DType.DOUBLE: "double",
-    DType.TEXT: "string",
-    DType.BINARY: "binary",
-    DType.DATE: "date",
-    DType.TIMESTAMPTZ: "timestamp",  # what sqlglot makes of Spark's TIMESTAMP
-    DType.TIMESTAMPLTZ: "timestamp_ltz",
-    DType.TIMESTAMPNTZ: "timestamp_ntz",
-    DType.VARIANT: "variant",
-}
-_SIZED_TYPES = {DType.CHAR: "char", DType.VARCHAR: "varchar"}
-_DECIMAL_DEFAULTS = ("10", "0")
 
 # Iceberg's transforms and their older spellings.
 _TRANSFORMS = {
@@ -61,108 +46,383 @@ _TRANSFORMS = {
 }
 _UNKNOWN = "unknown"
 
+# What may follow a column's type: Spark's, Delta's and Hive's, and those of MySQL and Redshift.
+_BEHIND_TYPE = frozenset(
+    """
+    after as auto_increment by check comment constraint default disable distkey enable encode
+    enforced first foreign generated key mask masking nologging norely not null on options position
+    primary references rely sortkey tags unique validate with
+    """.split()
+)
+_CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
+_INDEXES = frozenset({"key", "index"})
+_OTHER_SPELLINGS = {"double precision": "double"}
+_TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
-def created_table(tree: exp.Create, parts: Name, catalog: Warehouse, source: str) -> Table:
-    """The table that a CREATE TABLE makes, under the name given. Raises nothing."""
-    properties = _properties(tree)
-    settings = dict(_settings(properties))
-    model = _model(tree, properties, catalog)
-    provider = _provider(properties) or (model.provider if model is not None else None)
-    columns, key = _columns(tree)
-    if model is not None:
+
+@dataclass(slots=True)
+class Definition:
+    """What the clauses of a CREATE TABLE or VIEW say, as they are met. ``query`` is the index of
+    the first token of its query; ``unread`` says why it cannot be read, if it cannot."""
+
+    columns: tuple[Column, ...] = ()
+    listed: bool = False
+    complete: bool = True
+    key: tuple[str, ...] = ()
+    partitions: tuple[Cursor, ...] = ()
+    provider: str | None = None
+    hive: bool = False
+    collation: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    model: Name = ()
+    query: int | None = None
+    unread: str | None = None
+
+
+def read(at: Cursor) -> Definition:
+    """What is said behind the name of a table or view, to the end or up to its query."""
+    found = Definition()
+    if at.endless:
+        found.unread = "a quote or comment without its end"
+    while not at.done and found.query is None and found.unread is None:
+        before = at.at
+        for words, clause in _CLAUSES:
+            if at.take(*words):
+                clause(found, at)
+                break
+        else:
+            _other(found, at)
+        assert at.at > before or found.query is not None or found.unread is not None
+    return found
+
+
+def created_table(
+    said: Definition, parts: Name, catalog: Warehouse, source: str, *, streaming: bool = False
+) -> Table:
+    """The table that a definition makes, under the name given. Raises nothing."""
+    relation = catalog.resolve(said.model) if said.model else None
+    model = relation if isinstance(relation, Table) else None
+    provider = said.provider or ("hive" if said.hive else None)
+    provider = provider or (model.provider if model is not None else None)
+    columns = said.columns
+    fields: list[PartitionField] = []
+    if model is not None and not columns:
         known = model.columns if model.complete else ()
         columns = tuple(replace(column, distinct_count=None) for column in known)
-    fields: list[PartitionField] = list(model.partitioned_by) if model is not None else []
-    for item in _partition_items(properties):
-        if isinstance(item, exp.ColumnDef):
-            if not _find(columns, item.name):
-                columns = (*columns, _column(item))
-            fields.append(PartitionField(item.name))
+        fields = list(model.partitioned_by)
+    declared = columns if said.complete else ()
+    for item in said.partitions:
+        typed = _partition_column(item)
+        if typed is not None:
+            if not find(columns, typed.name):
+                columns = (*columns, typed)
+            fields.append(PartitionField(typed.name))
         else:
-            fields.append(_partition_field(item, columns))
-    qualified = catalog.qualify(parts)
-    if qualified[0] == _SESSION_CATALOG and provider in _PARTITIONS_LAST:
-        last = [field.column.lower() for field in fields]
-        behind = [column for name in last if (column := _find(columns, name)) is not None]
-        columns = (*(c for c in columns if c.name.lower() not in last), *behind)
-    return Table(
+            fields.append(partition_field(item, declared))
+    columns = tuple(_collated(column, said.collation) for column in _keyed(columns, said.key))
+    table = Table(
         name=parts,
-        columns=tuple(_with_statistics(c, settings) for c in _keyed(columns, key)),
+        columns=tuple(_with_statistics(column, said.settings) for column in columns),
         partitioned_by=tuple(fields),
-        primary_key=tuple(found.name for name in key if (found := _find(columns, name))),
-        streaming=_is_streaming(properties, settings),
+        primary_key=tuple(found.name for name in said.key if (found := find(columns, name))),
+        streaming=streaming or said.settings.get(_STREAMING, "false") != "false",
         provider=provider,
-        size_in_bytes=_number(settings.get(_STATISTICS + "totalsize")),
-        row_count=_number(settings.get(_STATISTICS + "numrows")),
+        size_in_bytes=_number(said.settings.get(_STATISTICS + "totalsize")),
+        row_count=_number(said.settings.get(_STATISTICS + "numrows")),
         source=source,
+        # Of a table whose columns are a query's or in a file, its partition columns are a part.
+        complete=said.complete and (said.listed or model is not None or not columns),
     )
+    if provider != _UNKNOWN:
+        return ordered(table, catalog)
+    moved = ordered(replace(table, provider=None), catalog).columns != table.columns
+    return replace(table, complete=False) if moved else table
 
 
-def _properties(tree: exp.Create) -> list[exp.Expr]:
-    properties = tree.args.get("properties")
-    return list(properties.expressions) if properties is not None else []
+def ordered(table: Table, catalog: Warehouse) -> Table:
+    """The table with its columns in the order of ``SELECT *``."""
+    if catalog.qualify(table.name)[0] != _SESSION_CATALOG or table.provider not in _PARTITIONS_LAST:
+        return table
+    fields = [each for each in table.partitioned_by if each.transform == "identity"]
+    last = [each.column.lower() for each in fields]
+    behind = [column for name in last if (column := find(table.columns, name)) is not None]
+    before = [column for column in table.columns if column.name.lower() not in last]
+    return replace(table, columns=(*before, *behind))
 
 
-def _settings(properties: Sequence[exp.Expr]) -> Iterator[tuple[str, str]]:
-    """Keys (lower case) and values of TBLPROPERTIES and OPTIONS."""
-    for item in properties:
-        if type(item) is exp.Property:
-            key, value = item.this, item.args.get("value")
-            name = ".".join(part.name for part in key.find_all(exp.Identifier)) or key.name
-            is_flag = isinstance(value, exp.Boolean)
-            text = str(value.this) if is_flag and value is not None else getattr(value, "name", "")
-            yield name.lower(), text.lower()
+# --- clauses --------------------------------------------------------------------------------------
 
 
-def _is_streaming(properties: Sequence[exp.Expr], settings: dict[str, str]) -> bool:
-    declared = any(isinstance(item, exp.StreamingTableProperty) for item in properties)
-    return declared or settings.get(_STREAMING, "false") != "false"
+def _other(found: Definition, at: Cursor) -> None:
+    """A query, the columns, or a clause that says nothing of what is asked: stepped over."""
+    word, following = at.word, at.word_at(at.at + 1)
+    if word in ("select", "values", "from", "table") or (word == "with" and _is_name(at)):
+        found.query = at.at
+    elif at.opens:
+        inner = at.group()
+        if inner is None:
+            found.unread = "a parenthesis is not closed"
+        elif inner.word in ("select", "with", "from") and not found.listed:
+            found.query = inner.at - 1
+        elif not found.listed:
+            _columns(found, inner)
+    elif word == "as":
+        at.at += 1
+        found.query = None if at.done else at.at
+    elif word == "with" and following == "(":
+        at.at += 1
+        _settings(found, at)
+    else:
+        at.at += 1
 
 
-def _provider(properties: Sequence[exp.Expr]) -> str | None:
-    """``USING x``; STORED AS, STORED BY and ROW FORMAT make a Hive table."""
-    for item in properties:
-        if isinstance(item, exp.FileFormatProperty) and not item.args.get("hive_format"):
-            return item.name.lower() or None
-    hive = (
-        exp.FileFormatProperty,
-        exp.RowFormatDelimitedProperty,
-        exp.RowFormatSerdeProperty,
-        exp.StorageHandlerProperty,
-    )
-    return "hive" if any(isinstance(item, hive) for item in properties) else None
+def _is_name(at: Cursor) -> bool:
+    """Whether the WITH here opens a query, and no properties: ``WITH q AS (``."""
+    ahead = at.between(at.at + 1, at.end)
+    if ahead.follow("schema") or ahead.follow("row", "filter") or not ahead.name():
+        return False
+    if ahead.opens:
+        ahead.group()
+    return ahead.follow("as") and ahead.word_at(ahead.at + 1) in ("(", "materialized", "not")
 
 
-def _model(tree: exp.Create, properties: Sequence[exp.Expr], catalog: Warehouse) -> Table | None:
-    """The table that LIKE or CLONE copies, where it is known."""
-    like = next((item for item in properties if isinstance(item, exp.LikeProperty)), None)
-    origin = like or tree.args.get("clone")
-    table = origin.this if origin is not None else None
-    if not isinstance(table, exp.Table):
-        return None
-    relation = catalog.resolve(tuple(part.name for part in table.parts))
-    return relation if isinstance(relation, Table) else None
-
-
-# --- columns and types
-
-
-def _columns(tree: exp.Create) -> tuple[tuple[Column, ...], tuple[str, ...]]:
-    """The declared columns, and the names of those in the primary key."""
-    schema = tree.this
-    items = schema.expressions if isinstance(schema, exp.Schema) else []
+def _columns(found: Definition, inner: Cursor) -> None:
+    """The declared columns, and the primary key."""
     columns: list[Column] = []
     key: list[str] = []
-    for item in items:
-        if isinstance(item, exp.ColumnDef):
-            columns.append(_column(item))
-            if _constraint(item, exp.PrimaryKeyColumnConstraint):
-                key.append(item.name)
-        elif isinstance(item, exp.Identifier):
-            columns.append(Column(item.name))
+    for item in inner.items():
+        if item.take("like"):
+            found.model = item.name()
+        elif _is_constraint(item):
+            key += _table_key(item)
+        elif _TEMPLATE.match(item.rest()) or not (column := read_column(item)):
+            found.complete = False
         else:
-            key.extend(_table_key(item))
-    return tuple(columns), tuple(key)
+            columns.append(column[0])
+            key += [column[0].name] if column[1] else []
+    found.listed = True
+    found.columns, found.key = tuple(columns), (*found.key, *key)
+
+
+def _is_constraint(item: Cursor) -> bool:
+    """Whether an item declares no column. Each of the words may be a column's name as well:
+    ``key VARCHAR(20)`` is one, ``KEY by_name (name)`` is none."""
+    ahead = item.between(item.at + 1, item.end)
+    if item.follow("primary", "key") or item.follow("foreign", "key"):
+        return True
+    match item.word:
+        case "constraint":
+            return bool(ahead.part()) and ahead.word.partition(" ")[0] in _CONSTRAINTS
+        case "unique" | "check" | "fulltext" | "spatial":
+            return ahead.opens or ahead.word in _INDEXES
+        case "key" | "index":
+            named = not ahead.opens and spark_type(ahead.rest().split(")")[0] + ")") is None
+            return ahead.opens or (named and bool(ahead.part()) and ahead.opens)
+    return False
+
+
+def _table_key(item: Cursor) -> list[str]:
+    """The columns of a table-level PRIMARY KEY, unless it says not to rely on it."""
+    while not item.done and not item.take("primary", "key"):
+        item.at += 1
+    inner = item.group()
+    if inner is None or "norely" in _bare_words(item):
+        return []
+    return [part for each in inner.items() if (part := each.part())]
+
+
+def read_column(item: Cursor) -> tuple[Column, bool] | None:
+    """A column's declaration, and whether it is the primary key alone; None for what is none."""
+    name = item.part()
+    if not name:
+        return None
+    item.take(":")
+    kind = _type(item)
+    words = _bare_words(item)
+    pairs = set(pairwise(words))
+    key = ("primary", "key") in pairs
+    return Column(name, kind, not key and ("not", "null") not in pairs), key
+
+
+def _type(item: Cursor) -> str | None:
+    """The type that stands here, stepped over."""
+    start, depth = item.at, 0
+    while not item.done and (depth or item.word.partition(" ")[0] not in _BEHIND_TYPE):
+        if item.opens and item.group() is not None:
+            continue
+        depth += (item.word == "<") - (item.word == ">")
+        item.at += 1
+    return spark_type(item.slice(start, item.at))
+
+
+def _bare_words(item: Cursor) -> list[str]:
+    """The words behind a column's type outside of parentheses."""
+    found: list[str] = []
+    while not item.done:
+        if item.opens and item.group() is not None:
+            continue
+        found += item.word.split()
+        item.at += 1
+    return found
+
+
+def spark_type(text: str) -> str | None:
+    """A type as Spark writes it, lower case and without blanks; None where it is not Spark's."""
+    plain = " ".join(text.lower().split())
+    kind = types.parse(_OTHER_SPELLINGS.get(plain, text))
+    if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
+        return plain if kind is not None else None
+    return kind.ddl.lower().replace(" collate utf8_binary", "")
+
+
+def _using(found: Definition, at: Cursor) -> None:
+    name = ".".join(at.name())
+    found.provider = _UNKNOWN if _TEMPLATE.match(name) else name or None
+
+
+def _stored(found: Definition, at: Cursor) -> None:
+    """STORED AS, STORED BY and ROW FORMAT make a Hive table; STORED BY ICEBERG one of Iceberg's."""
+    found.hive = True
+    if at.take("iceberg"):
+        found.provider = "iceberg"
+    elif at.take("inputformat"):
+        at.string()
+
+
+def _partitioned(found: Definition, at: Cursor) -> None:
+    inner = at.group()
+    if inner is not None:
+        found.partitions = tuple(inner.items())
+    elif at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def _like(found: Definition, at: Cursor) -> None:
+    found.model = at.name()
+
+
+def _clone(found: Definition, at: Cursor) -> None:
+    """A clone has the columns of today's table, unless it is of another version of it."""
+    name = at.name()
+    other = at.follow("version", "as") or at.follow("timestamp", "as") or at.follow("for")
+    found.model = () if other else name
+
+
+def _collated_by(found: Definition, at: Cursor) -> None:
+    found.collation = at.part() or _UNKNOWN
+
+
+def _settings(found: Definition, at: Cursor) -> None:
+    """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
+    inner = at.group()
+    for item in inner.items() if inner is not None else ():
+        key = item.string()
+        if key is None:
+            key = ".".join(item.name())
+        item.take("=")
+        value = item.string()
+        if value is None and key == "partitioned_by" and item.take("array"):
+            found.partitions = _array(item)
+        found.settings[key.lower()] = (value if value is not None else item.rest()).lower()
+
+
+def _array(item: Cursor) -> tuple[Cursor, ...]:
+    """The names in ``ARRAY['a', 'b']``."""
+    strings = (n for n in range(item.at, item.end) if item.tokens[n].text not in ("[", "]", ","))
+    return tuple(item.between(n, n + 1) for n in strings)
+
+
+def _quoted(found: Definition, at: Cursor) -> None:
+    """A clause whose value is a string, which may be anything."""
+    at.string()
+
+
+def _grouped(found: Definition, at: Cursor) -> None:
+    """A clause whose names in parentheses are no columns of the list."""
+    if at.opens and at.group() is None:
+        found.unread = "a parenthesis is not closed"
+
+
+_Clause = Callable[[Definition, Cursor], None]
+_CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
+    (("using",), _using),
+    (("stored", "as"), _stored),
+    (("stored", "by"), _stored),
+    (("row", "format"), _stored),
+    (("partitioned", "by"), _partitioned),
+    (("partitioned", "on"), _partitioned),
+    (("like",), _like),
+    (("shallow", "clone"), _clone),
+    (("deep", "clone"), _clone),
+    (("clone",), _clone),
+    (("tblproperties",), _settings),
+    (("options",), _settings),
+    (("with", "serdeproperties"), _grouped),
+    (("with", "dbproperties"), _grouped),
+    (("default", "collation"), _collated_by),
+    (("comment",), _quoted),
+    (("location",), _quoted),
+    (("clustered", "by"), _grouped),
+    (("sorted", "by"), _grouped),
+    (("cluster", "by"), _grouped),
+    (("skewed", "by"), _grouped),
+    (("on",), _grouped),
+    (("order", "by"), _grouped),
+    (("sort", "by"), _grouped),
+)
+
+
+# --- partitioning ---------------------------------------------------------------------------------
+
+
+def _partition_column(item: Cursor) -> Column | None:
+    """The column that a partition declares, ``dt DATE``; None for a name or an expression."""
+    ahead = item.between(item.at, item.end)
+    name = ahead.part()
+    if not name or ahead.done or ahead.opens or ahead.tokens[ahead.at].text == ".":
+        return None
+    column = read_column(item.between(item.at, item.end))
+    return column[0] if column is not None else None
+
+
+def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
+    """A column itself, or a transform of one column; anything else is ``unknown``."""
+    written, called = item.rest(), item.part()
+    if item.done and called:
+        return _field_of(called, "identity", columns)
+    names = list(_names(item))
+    transform = _TRANSFORMS.get(called.lower()) if item.opens else None
+    inner = item.group() if item.opens else None
+    if inner is None or transform is None or not item.done or len(names) != 1:
+        return PartitionField(names[0] if inner and len(names) == 1 else written, _UNKNOWN)
+    return _field_of(names[0], transform, columns)
+
+
+def _names(item: Cursor) -> Iterator[str]:
+    """The columns among the arguments of a transform, numbers left out."""
+    inner = item.between(item.at, item.end).group()
+    for each in inner.items() if inner is not None else ():
+        name = ".".join(part for part in [each.part()] if part)
+        if not name.isdigit() and each.done:
+            yield name
+        elif not each.done:
+            yield from ("", "")  # an expression: not one column
+
+
+def _field_of(name: str, transform: str, columns: Sequence[Column]) -> PartitionField:
+    """The field in the declared column's spelling; a column that is not declared is not known."""
+    column = find(columns, name)
+    if column is not None:
+        return PartitionField(column.name, transform)
+    return PartitionField(name, _UNKNOWN if columns else transform)
+
+
+def find(columns: Sequence[Column], name: str) -> Column | None:
+    """The column of that name, compared without case, or None."""
+    return next((column for column in columns if column.name.lower() == name.lower()), None)
+
+
+# --- what is known of all columns -----------------------------------------------------------------
 
 
 def _keyed(columns: Sequence[Column], key: Sequence[str]) -> tuple[Column, ...]:
@@ -171,120 +431,15 @@ def _keyed(columns: Sequence[Column], key: Sequence[str]) -> tuple[Column, ...]:
     return tuple(replace(c, nullable=False) if c.name.lower() in names else c for c in columns)
 
 
-def _table_key(item: exp.Expr) -> list[str]:
-    """The columns of a table-level PRIMARY KEY, unless it says not to rely on it."""
-    primary = item if isinstance(item, exp.PrimaryKey) else item.find(exp.PrimaryKey)
-    if primary is None or "NORELY" in (primary.args.get("options") or []):
-        return []
-    found = [part.find(exp.Identifier) for part in primary.expressions]
-    return [part.name for part in found if part is not None]
-
-
-def _column(item: exp.ColumnDef) -> Column:
-    not_null = _constraint(item, exp.NotNullColumnConstraint)
-    nullable = not_null is None or bool(not_null.args.get("allow_null"))
-    type_ = spark_type(item.args.get("kind"))
-    collation = _constraint(item, exp.CollateColumnConstraint)
-    if type_ is not None and collation is not None:
-        name = collation.this.name.lower()
-        type_ = type_ if name == "utf8_binary" else f"{type_} collate {name}"
-    return Column(item.name, type_, nullable)
-
-
-def _constraint(item: exp.ColumnDef, kind: type[exp.Expr]) -> exp.Expr | None:
-    for constraint in item.args.get("constraints") or []:
-        found = constraint.args.get("kind")
-        if isinstance(found, kind):
-            return found
-    return None
-
-
-def spark_type(kind: object) -> str | None:
-    """A type as Spark writes it, lower case and without blanks; None where it is not Spark's.
-
-    A table of our own and not sqlglot's generator, which turns TIME into TIMESTAMP and lets foreign
-    types pass.
-    """
-    if not isinstance(kind, exp.DataType):
-        return None
-    inner = list(kind.expressions)
-    if isinstance(kind.this, exp.Interval):
-        return kind.sql(dialect="spark").lower()
-    if kind.this in _SIMPLE_TYPES and not inner:
-        return _SIMPLE_TYPES[kind.this]
-    if kind.this is DType.DECIMAL:
-        sizes = [item.name for item in inner]
-        return f"decimal({','.join((*sizes, *_DECIMAL_DEFAULTS[len(sizes) :]))})"
-    if kind.this in _SIZED_TYPES and len(inner) == 1:
-        return f"{_SIZED_TYPES[kind.this]}({inner[0].name})"
-    return _nested_type(kind.this, inner)
-
-
-def _nested_type(kind: DType, inner: Sequence[exp.Expr]) -> str | None:
-    if kind is DType.STRUCT:
-        return _struct_type(inner)
-    types = [spark_type(item) for item in inner]
-    known = [item for item in types if item is not None]
-    if kind not in {DType.ARRAY, DType.MAP} or known != types:
-        return None
-    return f"{kind.value.lower()}<{','.join(known)}>"
-
-
-def _struct_type(items: Sequence[exp.Expr]) -> str | None:
-    fields: list[str] = []
-    for item in items:
-        type_ = spark_type(item.args.get("kind"))
-        if type_ is None:
-            return None
-        fields.append(f"{item.name.lower()}:{type_}")
-    return f"struct<{','.join(fields)}>"
-
-
-# --- partitioning
-
-
-def _partition_items(properties: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
-    for item in properties:
-        if isinstance(item, exp.PartitionedByProperty):
-            inner = item.this
-            yield from inner.expressions if isinstance(inner, exp.Schema | exp.Tuple) else [inner]
-
-
-def _partition_field(item: exp.Expr, columns: Sequence[Column]) -> PartitionField:
-    """A column itself, or a transform of one column; anything else is ``unknown``."""
-    if isinstance(item, exp.Identifier):
-        return _field_of(item.name, "identity", columns)
-    names = [column.name for column in item.find_all(exp.Column) if not column.table]
-    if isinstance(item, exp.Column) and names:
-        return _field_of(names[0], "identity", columns)
-    transform = _transform(item)
-    if len(names) != 1 or transform is None:
-        written = names[0] if len(names) == 1 else item.sql(dialect="spark")
-        return PartitionField(written, _UNKNOWN)
-    return _field_of(names[0], transform, columns)
-
-
-def _field_of(name: str, transform: str, columns: Sequence[Column]) -> PartitionField:
-    """The field in the declared column's spelling; a column that is not declared is not known."""
-    column = _find(columns, name)
-    if column is not None:
-        return PartitionField(column.name, transform)
-    return PartitionField(name, _UNKNOWN if columns else transform)
-
-
-def _transform(item: exp.Expr) -> str | None:
-    match item:
-        case exp.PartitionedByBucket():
-            return "bucket"
-        case exp.PartitionByTruncate():
-            return "truncate"
-        case exp.Anonymous():
-            return _TRANSFORMS.get(item.name.lower())
-    return None
-
-
-def _find(columns: Sequence[Column], name: str) -> Column | None:
-    return next((column for column in columns if column.name.lower() == name.lower()), None)
+def _collated(column: Column, collation: str | None) -> Column:
+    """The column with the table's own collation, which a string without one has."""
+    if collation is None or collation.lower() == "utf8_binary" or column.type is None:
+        return column
+    if column.type == "string":
+        return replace(column, type=spark_type(f"string collate {collation}"))
+    kind = types.parse(column.type)
+    plain = kind is not None and not kind.items and kind.name not in ("char", "varchar")
+    return column if plain else replace(column, type=None)
 
 
 # --- statistics, as Spark's metastore shows them

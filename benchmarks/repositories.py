@@ -1,0 +1,289 @@
+"""What is understood of public warehouses? ``python -m benchmarks.repositories FOLDER`` tells.
+
+FOLDER holds a folder of SQL for each repository and, if there is one, an ``expected.json`` that
+says how the tool is called for each; without, the folder is both catalog and input. Counted are the
+tables that the catalog knows, the join statements that the report says something of, and those of
+which all relations are accounted for. Tables and statements are found here by reading the text with
+rules of this module alone, so that what the tool overlooks is counted as well.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
+
+# A notebook's cells, and in one the end of a statement: a semicolon outside of all else.
+_CELL = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*$", re.MULTILINE)
+_PIECES = re.compile(
+    r"""(?P<skip>--[^\n]*|/\*.*?\*/)
+      | (?P<quoted>'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\$\{[^}]*\})
+      | (?P<end>;)""",
+    re.VERBOSE | re.DOTALL,
+)
+_MAGIC = re.compile(r"(?:\s|--(?!\s*MAGIC)[^\n]*\n)*(?:--\s*MAGIC\s*)?%(\w+)")
+_NAME = r"(?:[\w$]+|`[^`]+`|\$\{[^}]*\}|\{\{.*?\}\})"
+_DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
+_CREATE = re.compile(
+    r"\bcreate\s+(?:or\s+replace\s+)?(?:(?:external|temporary|temp|managed|global|transient)\s+)*"
+    rf"table\s+(?:if\s+not\s+exists\s+)?(?P<name>{_DOTTED})",
+    re.IGNORECASE,
+)
+_PARTITIONED = re.compile(r"\bpartitioned\s+by\b", re.IGNORECASE)
+_JOIN = re.compile(r"\bjoin\b", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+_ENDS_FROM = re.compile(
+    r"\b(?:where|group|order|having|limit|union|except|intersect|lateral|window|distribute|cluster"
+    r"|sort|insert|select|qualify|from|on|using|when)\b|[()]",
+    re.IGNORECASE,
+)
+_RELATIONS = re.compile(rf"\b(?:from|join)\s+(?P<name>{_DOTTED})", re.IGNORECASE)
+_CTE = re.compile(rf"(?:\bwith|,)\s*({_NAME})\s*(?:\([^()]*\)\s*)?as\s*\(", re.IGNORECASE)
+_MADE = re.compile(
+    rf"\bcreate\s+(?:or\s+replace\s+)?(?:\w+\s+)*?(?:table|view)\s+(?:if\s+not\s+exists\s+)?({_DOTTED})",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement's first and last line, and its text without comments and with empty strings."""
+
+    line: int
+    end: int
+    text: str
+
+    @property
+    def joins(self) -> bool:
+        """Whether relations are joined in it, by JOIN or by a comma in FROM."""
+        return bool(_JOIN.search(self.text)) or any(_comma(self.text))
+
+    @property
+    def relations(self) -> set[str]:
+        """The last names of what it reads, as far as the words FROM and JOIN show them."""
+        own = {_last(name) for name in _CTE.findall(self.text)}
+        return {_last(match["name"]) for match in _RELATIONS.finditer(self.text)} - own
+
+
+@dataclass
+class Counted:
+    """What there is in one repository, and what of it the tool knows."""
+
+    name: str
+    tables: int = 0
+    known: int = 0
+    joins: int = 0
+    understood: int = 0
+    told: int = 0
+    unknown: list[str] = field(default_factory=list)
+    reasons: Counter[str] = field(default_factory=Counter)
+    silent: list[str] = field(default_factory=list)
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a text; cells in another language hold none."""
+    since = 0
+    for end in [*(match.start() for match in _CELL.finditer(text)), len(text)]:
+        magic = _MAGIC.match(text, since, end)
+        if magic is None or magic[1].lower() == "sql":
+            yield from _of_cell(text, since, end)
+        since = end
+
+
+def _of_cell(text: str, since: int, end: int) -> Iterator[Statement]:
+    pieces: list[str] = []
+    at = since
+
+    def ended(until: int) -> Iterator[Statement]:
+        whole = "".join([*pieces, text[at:until]])
+        if whole.strip():
+            body = text[since:until]
+            first = since + len(body) - len(body.lstrip())
+            last = since + len(body.rstrip())
+            yield Statement(text.count("\n", 0, first) + 1, text.count("\n", 0, last) + 1, whole)
+
+    for match in _PIECES.finditer(text, since, end):
+        kind = match.lastgroup
+        if kind == "end":
+            yield from ended(match.start())
+            pieces, at, since = [], match.end(), match.end()
+            continue
+        shown = match.group() if kind == "quoted" and match.group()[0] in "`$" else ""
+        pieces += [text[at : match.start()], shown or ("''" if kind == "quoted" else " ")]
+        at = match.end()
+    yield from ended(end)
+
+
+def _comma(text: str) -> Iterator[bool]:
+    """For each FROM, whether a comma stands between two relations of it."""
+    for match in _FROM.finditer(text):
+        depth, at = 0, match.end()
+        while at < len(text):
+            found = re.compile(r"[(),]|\b[a-zA-Z]+\b").search(text, at)
+            if found is None:
+                break
+            word, at = found.group(), found.end()
+            if word == "(":
+                depth += 1
+            elif word == ")":
+                depth -= 1
+                if depth < 0:
+                    break
+            elif depth == 0 and word == ",":
+                yield True
+                break
+            elif depth == 0 and _ENDS_FROM.fullmatch(word):
+                break
+
+
+def _last(name: str) -> str:
+    parts = re.findall(_NAME, name)
+    return parts[-1].strip("`").lower() if parts else name.lower()
+
+
+def files(folder: Path, inputs: Sequence[str]) -> list[Path]:
+    """The files of SQL that the inputs mean."""
+    found: list[Path] = []
+    for each in inputs:
+        place = folder / each
+        if place.is_file():
+            found.append(place)
+        else:
+            found += sorted(
+                path
+                for path in place.rglob("*")
+                if path.is_file() and path.name.lower().endswith(SUFFIXES)
+            )
+    return found
+
+
+def measured(folder: Path, expected: dict[str, Any]) -> Counted:
+    """One repository, measured as ``expected`` says that the tool is called."""
+    counted = Counted(folder.name)
+    catalogs, inputs = expected.get("catalog", ["."]), expected.get("input", ["."])
+    options = [part for path in catalogs for part in ("-c", path)]
+    if "schema" in expected:
+        options += ["--schema", expected["schema"]]
+    shown = _json("catalog", "show", *options, "--format", "json", folder=folder)
+    names = {_last(str(it["name"])) for it in shown.get("tables", ())}
+    names |= {_last(str(it["name"])) for it in shown.get("views", ())}
+    for path in files(folder, catalogs):
+        for statement in statements(path.read_text("utf-8", "replace")):
+            match = _CREATE.search(statement.text)
+            if match is None:
+                continue
+            counted.tables += 1
+            if _last(match["name"]) in names:
+                counted.known += 1
+            else:
+                counted.unknown.append(f"{path.relative_to(folder)}:{statement.line}")
+    _joins(counted, folder, inputs, options, names, expected.get("not_sql", ()))
+    return counted
+
+
+def _joins(
+    counted: Counted,
+    folder: Path,
+    inputs: Sequence[str],
+    options: Sequence[str],
+    names: set[str],
+    not_sql: Sequence[dict[str, Any]],
+) -> None:
+    """Counts the join statements, and those that the tool understands."""
+    said = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
+    records = {str((folder / it["path"]).resolve()): it for it in said.get("files", ())}
+    typos = {(it["file"], it["line"]) for it in not_sql}
+    for path in files(folder, inputs):
+        own = list(statements(path.read_text("utf-8", "replace")))
+        made = {_last(name) for it in own for name in _MADE.findall(it.text)}
+        record = records.get(str(path.resolve()), {})
+        for it in own:
+            place = str(path.relative_to(folder))
+            if not it.joins or any((place, n) in typos for n in range(it.line, it.end + 1)):
+                continue
+            counted.joins += 1
+            failed = [e["message"] for e in _within(record, it, ("errors", "skipped"))]
+            lists = [key for key, value in record.items() if isinstance(value, list)]
+            told = list(_within(record, it, [key for key in lists if key != "errors"]))
+            words = json.dumps(told).lower()
+            strange = [n for n in it.relations - names - made if n not in words]
+            counted.told += bool(failed or told)
+            if failed:
+                counted.reasons[re.sub(r"'[^']*'|`[^`]*`|\d+", "…", str(failed[0]))[:90]] += 1
+            elif not told:
+                counted.reasons["silence"] += 1
+                counted.silent.append(f"{place}:{it.line}")
+            elif strange:
+                counted.reasons["a relation is not accounted for"] += 1
+                counted.silent.append(f"{place}:{it.line} {', '.join(sorted(strange))}")
+            else:
+                counted.understood += 1
+
+
+def _within(
+    record: dict[str, Any], it: Statement, lists: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """The entries of a file's record that begin in a statement."""
+    for name in lists:
+        for entry in record.get(name, ()):
+            fact = entry.get("fact") or {}
+            line = entry.get("line", fact.get("line", 0))
+            if it.line <= line <= it.end:
+                yield entry
+
+
+def _json(*arguments: str, folder: Path) -> dict[str, Any]:
+    """What a command of ours prints as JSON; nothing where it fails, which is then said."""
+    command = [sys.executable, "-m", "sqlrewrite", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        print(f"{folder.name}: {done.stderr.decode('utf-8', 'replace').strip()}", file=sys.stderr)
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.repositories", description=__doc__)
+    parser.add_argument("folder", type=Path, help="a folder of repositories")
+    parser.add_argument("--list", action="store_true", help="also what is not known, by its place")
+    asked = parser.parse_args()
+    given = asked.folder / "expected.json"
+    repositories = json.loads(given.read_text())["repositories"] if given.exists() else []
+    expected = {it["repository"].replace("/", "__"): it for it in repositories}
+    console, table = Console(), Table()
+    for heading in ("repository", "tables", "known", "join statements", "told", "understood"):
+        table.add_column(heading, justify="left" if heading == "repository" else "right")
+    total = Counted("together")
+    for folder in sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir()):
+        found = measured(folder, expected.get(folder.name, {}))
+        for name in ("tables", "known", "joins", "told", "understood"):
+            setattr(total, name, getattr(total, name) + getattr(found, name))
+        total.reasons += found.reasons
+        table.add_row(*_row(found))
+        if asked.list:
+            for line in (*found.unknown, *found.silent):
+                console.print(f"{found.name}/{line}", highlight=False, soft_wrap=True)
+    table.add_row(*_row(total))
+    console.print(table)
+    for reason, count in total.reasons.most_common(12):
+        console.print(f"{count:6} {reason}", highlight=False, markup=False)
+
+
+def _row(it: Counted) -> tuple[str, ...]:
+    return (it.name, *map(str, (it.tables, it.known, it.joins, it.told, it.understood)))
+
+
+if __name__ == "__main__":
+    main()

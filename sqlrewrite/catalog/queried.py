@@ -1,0 +1,82 @@
+"""Tables whose columns another statement shows: CREATE TABLE … AS, LIKE and CLONE.
+
+Their files are read in any order, so they are completed when all others are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.session import Session
+from sqlrewrite.sql import definitions
+from sqlrewrite.sql.parse import Statement
+from sqlrewrite.sql.table_definition import find, ordered
+from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
+
+_ROUNDS = 5
+"""How long a chain of such tables is followed, each read by the next."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Poor:
+    """A table without columns: the statement that makes it, in its text and namespace."""
+
+    statement: Statement
+    text: str
+    name: Name
+    namespace: Name
+    made: Table
+    where: str
+
+    @property
+    def why(self) -> str:
+        """Why no columns are known, for people."""
+        if definitions.query_text(self.statement.tokens, self.text):
+            return "its query reads what is not known"
+        return "the statement lists none, or not all"
+
+
+def completed(catalog: Warehouse, poor: Sequence[Poor]) -> Warehouse:
+    """The catalog with the columns of these tables, as far as they can be told."""
+    left = list(poor)
+    for _ in range(_ROUNDS):
+        found = {it.name: table for it in left if (table := _completed(it, catalog)) is not None}
+        if not found:
+            break
+        catalog = replace(catalog, relations={**catalog.relations, **found})
+        left = [it for it in left if it.name not in found]
+    return catalog
+
+
+def _completed(it: Poor, catalog: Warehouse) -> Table | None:
+    if catalog.relations.get(it.name) is not it.made:
+        return None
+    here = replace(catalog, namespace=it.namespace)
+    query = definitions.query_text(it.statement.tokens, it.text)
+    if not query:
+        without = here.without(it.name)
+        made = definitions.apply(it.statement, it.text, without, it.made.source)
+        again = made.relations.get(it.name)
+        return again if isinstance(again, Table) and again.names else None
+    columns = _columns(query, here.without(it.name))
+    if columns is None:
+        return None
+    fields = (
+        field if find(columns, field.column) else PartitionField(field.column, "unknown")
+        for field in it.made.partitioned_by
+    )
+    return ordered(replace(it.made, columns=columns, partitioned_by=tuple(fields)), here)
+
+
+def _columns(query: str, catalog: Warehouse) -> tuple[Column, ...] | None:
+    """What a query returns, whatever the settings of the session; None where names are not told."""
+    from sqlrewrite.sql.types.text import outputs_of
+
+    answers = outputs_of(query, catalog, Session(None, None, None))
+    if len(answers) != 1 or answers[0] is None:
+        return None
+    columns = [Column(name, kind) for name, kind in answers[0] if name is not None]
+    names = {column.name.lower() for column in columns}
+    return tuple(columns) if len(columns) == len(answers[0]) == len(names) else None

@@ -1,0 +1,67 @@
+"""A text in which what is no SQL is blank: cells in other languages, notes, quotes without an end.
+
+In comes a text as people keep it, out goes one of the same length and line ends, so that offsets
+hold in both. It is for definitions, which are looked for in whatever there is: a note that begins
+with ``//``, or a comment that ends in a backslash and so goes on in the next line to Spark, costs
+no more than itself. Raises nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_VISIBLE = re.compile(r"[^\r\n]")
+_CELL = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
+# The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
+_LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(?:--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+_MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
+
+_CODE = re.compile(
+    r"""(?P<note>^[ \t]*(?://|\#(?!\w*\{))[^\n]*)
+      | (?P<continued>--[^\n]*\\\r?$)
+      | (?P<skip>--[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\$\{[^}]*\}
+               | \{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\})
+      | (?P<endless>(?:['"`]|/\*)[^\n]*)""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
+
+
+def readable(text: str) -> str:
+    """The text, blank where it is none of SQL; a cell's end is a semicolon."""
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    pieces: list[str] = []
+    since = 0
+    for match in _CELL.finditer(text):
+        pieces += (_cell(text[since : match.start()]), ";", _blank(match.group()[1:]))
+        since = match.end()
+    pieces.append(_cell(text[since:]))
+    return "".join(pieces)
+
+
+def _blank(text: str) -> str:
+    return _VISIBLE.sub(" ", text)
+
+
+def _cell(text: str) -> str:
+    language = _LANGUAGE.match(text)
+    if language is not None and language[2].lower() != "sql":
+        return _blank(text)
+    if language is not None:
+        start, end = language.span(1)
+        text = f"{text[:start]}{_blank(language[1])}{text[end:]}"
+        text = _MAGIC.sub(lambda match: _blank(match.group()), text)
+    return "".join(_pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    done = 0
+    for match in _CODE.finditer(text):
+        if match.lastgroup == "skip":
+            continue
+        yield text[done : match.start()]
+        yield _blank(match.group())
+        done = match.end()
+    yield text[done:]

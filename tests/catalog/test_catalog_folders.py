@@ -1,0 +1,165 @@
+"""Folders as they are: what cannot be read costs only itself, and is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.warehouse import Table
+
+GOOD = "CREATE TABLE good (a INT) PARTITIONED BY (dt STRING);\n"
+
+
+def of(tmp_path: Path, files: Mapping[str, str | bytes]) -> Catalog:
+    """The catalog of a folder with these files."""
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Catalog.load(str(tmp_path))
+
+
+def names(catalog: Catalog) -> set[str]:
+    return {name[-1] for name in catalog.relations}
+
+
+def left_out(catalog: Catalog) -> list[str]:
+    return [f"{Path(it.where).name}: {it.why}" for it in catalog.left_out]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "said"),
+    [
+        ("CREATE TABLE bad (a INT", "a.sql:1:1: bad cannot be read: a parenthesis is not closed"),
+        (
+            "CREATE TABLE IDENTIFIER(:c || '.x') (a INT)",
+            "a.sql:1:1: a table whose name is not written out",
+        ),
+        ("CREATE TABLE (a INT)", "a.sql:1:1: a table whose name is not written out"),
+        ("USE IDENTIFIER(:c)", "a.sql:1:1: a USE that cannot be read: write the schema's name"),
+        (
+            "CREATE TABLE bad (a FOO.BAR)",
+            "a.sql:1:1: bad: the type of a is not one of Spark's: it is not known",
+        ),
+        (
+            "CREATE TABLE bad (a INT) PARTITIONED BY (dya)",
+            "a.sql:1:1: bad: partitioned by dya, which is not one of its columns: declare it",
+        ),
+        (
+            "CREATE TABLE bad LIKE elsewhere",
+            "a.sql:1:1: default.bad: its columns are not known: the statement lists none, or not "
+            "all",
+        ),
+        (
+            "CREATE TABLE bad AS SELECT * FROM elsewhere",
+            "a.sql:1:1: default.bad: its columns are not known: its query reads what is not known",
+        ),
+        (
+            "ALTER TABLE good DO SOMETHING NEW; CREATE TABLE good (a INT)",
+            "a.sql:1:1: good is not known behind this ALTER TABLE",
+        ),
+        ("{% macro m() %} it's {% endmacro %}", None),
+        ("CREATE TABLE m (id int(11) NOT NULL AUTO_INCREMENT, KEY k (id)) ENGINE=InnoDB", "m: the"),
+        ("CREATE TABLE p (a VARCHAR) WITH (format = 'ORC')", "a.sql:1:1: p: the type of a is not"),
+        ("SET x = '", None),
+        ("-- a path: C:\\\nCREATE TABLE after (a INT)", None),
+        ("// it's a note\nCREATE TABLE after (a INT)", None),
+        ("# it's a note\nCREATE TABLE after (a INT)", None),
+        ("SELECT 1 WHERE x = 'no end\n;", None),
+        ("/* no end\n", None),
+        ("not SQL at all (", None),
+    ],
+)
+def test_a_statement_costs_only_itself(tmp_path: Path, trouble: str, said: str | None) -> None:
+    (tmp_path / "0.sql").write_text(GOOD)
+    catalog = of(tmp_path, {"a.sql": f"{trouble}\n;\n{GOOD.replace('good', 'behind')}"})
+    assert {"good", "behind"} <= names(catalog)
+    assert {"after"} <= names(catalog) or "after" not in trouble
+    found = left_out(catalog)
+    assert found == [] if said is None else any(said in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("-- 表\n".encode("gbk") + GOOD.encode(), ["a.sql: not UTF-8: read as GB18030"]),
+        ("-- été \n".encode("latin-1") + GOOD.encode(), ["a.sql: not UTF-8: read as LATIN-1"]),
+        (GOOD.encode("utf-16"), []),
+        (b"\xef\xbb\xbf" + GOOD.encode(), []),
+    ],
+)
+def test_an_encoding(tmp_path: Path, text: bytes, said: list[str]) -> None:
+    catalog = of(tmp_path, {"a.sql": text})
+    assert names(catalog) == {"good"}
+    assert left_out(catalog) == said
+
+
+NOTEBOOK = """-- Databricks notebook source
+ %md
+ # It isn't SQL; CREATE TABLE no (a INT)
+
+-- COMMAND ----------
+
+-- DBTITLE 1,Tables
+ %sql
+ CREATE TABLE $db.one (a INT)
+
+-- COMMAND ----------
+
+ %py
+ spark.sql("CREATE TABLE no (a INT)")
+
+-- COMMAND ----------
+
+-- MAGIC %sql
+-- MAGIC CREATE TABLE $db.two (a INT,
+-- MAGIC   b DATE)
+
+-- COMMAND ----------
+
+CREATE TABLE $db.three (a INT)
+"""
+
+
+def test_a_notebook(tmp_path: Path) -> None:
+    catalog = of(tmp_path, {"a.sql": NOTEBOOK})
+    assert names(catalog) == {"one", "two", "three"}
+    assert catalog.left_out == ()
+
+
+def test_what_a_statement_before_did_not_end(tmp_path: Path) -> None:
+    script = "use gmall\ncreate table one (a int)\n\ncreate table two (a int)\ninsert into one x"
+    assert names(of(tmp_path, {"a.hql": script})) == {"one", "two"}
+
+
+def test_every_kind_of_file(tmp_path: Path) -> None:
+    kinds = ("sql", "hql", "ddl", "sparksql", "sql.j2")
+    files = {f"{n}.{kind}": f"CREATE TABLE t{n} (a INT)" for n, kind in enumerate(kinds)}
+    assert len(of(tmp_path, {**files, "a.txt": "CREATE TABLE no (a INT)"}).relations) == 5
+
+
+def test_a_drop_in_another_file_takes_nothing_out(tmp_path: Path) -> None:
+    files = {"a.sql": GOOD, "b.sql": "DROP TABLE good; DROP SCHEMA default CASCADE"}
+    assert names(of(tmp_path, files)) == {"good"}
+
+
+def test_tables_that_are_made_of_others(tmp_path: Path) -> None:
+    files = {
+        "a.sql": "CREATE TABLE copied LIKE src; CREATE TABLE again AS SELECT * FROM made;"
+        "CREATE TABLE made PARTITIONED BY (dt) AS SELECT dt, a + 1 AS b, '${x}' AS c FROM src s",
+        "b.sql": "CREATE TABLE src (a INT) PARTITIONED BY (dt DATE)",
+    }
+    catalog = of(tmp_path, files)
+    shown = {
+        name[-1]: " ".join(f"{c.name}:{c.type}" for c in found.columns)
+        for name, found in catalog.relations.items()
+        if isinstance(found, Table)
+    }
+    assert shown == {
+        "src": "a:int dt:date",
+        "copied": "a:int dt:date",
+        "made": "b:int c:string dt:date",
+        "again": "b:int c:string dt:date",
+    }
+    assert catalog.left_out == ()
