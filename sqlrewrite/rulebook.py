@@ -14,6 +14,7 @@ from typing import Any
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 from sqlrewrite.text.nearest import nearest
+from sqlrewrite.text.toml import read_toml
 
 _PACKAGE = Path(__file__).resolve().parent
 _PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
@@ -66,24 +67,10 @@ def engine(name: str) -> Engine:
         near = nearest(name, known)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}, or a .toml file"
         raise ConfigError(f"no engine is called {name!r}: {hint}")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}") from error
-    return _engine(text, str(path))
-
-
-def _engine(text: str, source: str) -> Engine:
-    import tomllib
-
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source}: {error}") from error
     values: dict[str, Any] = {}
-    for key, value in data.items():
+    for key, value in read_toml(path).items():
         values.update(value if isinstance(value, dict) else {key: value})
-    return _checked(values, source)
+    return _checked(values, str(path))
 
 
 def _checked(values: dict[str, Any], source: str) -> Engine:

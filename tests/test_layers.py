@@ -46,7 +46,7 @@ ELSEWHERE = {
     "py4j": {"sqlrewrite.spark."},  # pyspark's own two ways to reach Spark, for their errors
     "grpc": {"sqlrewrite.spark."},
     "click": {"sqlrewrite.cli."},
-    "msgspec": {"sqlrewrite.run."},
+    "msgspec": {"sqlrewrite.linting.", "sqlrewrite.run."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }
 

@@ -41,7 +41,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
     if "/manifest/" not in version:
         raise CatalogError(f"{path}: not a dbt manifest but {version}: give target/manifest.json")
     adapter = metadata.get("adapter_type")
-    if adapter is not None and adapter not in _ADAPTERS:
+    if adapter is not None and str(adapter) not in _ADAPTERS:
         known = ", ".join(sorted(_ADAPTERS))
         raise CatalogError(
             f"{path}: a manifest of dbt's {adapter} adapter; these are read: {known}"
@@ -122,7 +122,7 @@ def _nodes(data: Mapping[str, Any], path: Path, home: str) -> list[_Node]:
         if not isinstance(nodes, dict) or not all(isinstance(n, dict) for n in nodes.values()):
             raise CatalogError(f"{path}: {section}: expected an object of objects")
         found += [_Node(key, node) for key, node in nodes.items()]
-    kept = [n for n in found if n.source or n.data.get("resource_type") in _TABLES]
+    kept = [n for n in found if n.source or str(n.data.get("resource_type")) in _TABLES]
     return sorted(kept, key=lambda node: node.data.get("package_name") != home)
 
 

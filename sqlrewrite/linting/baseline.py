@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+from typing import TypedDict
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
@@ -57,29 +58,44 @@ def root_of(path: str) -> str:
     return os.path.dirname(path) or "."
 
 
+class _Entry(TypedDict):
+    """A known finding as it is written, with how often it is known."""
+
+    path: str
+    code: str
+    statement: str
+    subject: str
+    count: int
+
+
+class _File(TypedDict):
+    version: int
+    findings: list[_Entry]
+
+
 def load(path: str) -> Baseline:
     """The baseline in a file. Raises ConfigError where it is missing or not of our form."""
     import json  # not at each start
 
+    from msgspec import convert
+
     try:
         with open(path, encoding="utf-8") as file:
-            data = json.load(file)
-        entries = data["findings"] if data["version"] == VERSION else None
-        if entries is None:
-            raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
-        known = Counter(
-            {
-                (it["path"], it["code"], it["statement"], it["subject"]): int(it["count"])
-                for it in entries
-            }
-        )
+            data = convert(json.load(file), _File)
     except OSError as error:
         hint = "make it with --write-baseline"
         raise ConfigError(f"baseline {path}: {error.strerror or error}: {hint}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError) as error:
         hint = "make it anew with --write-baseline"
-        raise ConfigError(f"baseline {path} is not of our form ({error!r}): {hint}") from error
-    return Baseline(known, root_of(path))
+        raise ConfigError(f"baseline {path} is not of our form: {error}: {hint}") from error
+    if data["version"] != VERSION:
+        raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
+    entries = data["findings"]
+    return Baseline(Counter({_key(it): it["count"] for it in entries}), root_of(path))
+
+
+def _key(entry: _Entry) -> Key:
+    return (entry["path"], entry["code"], entry["statement"], entry["subject"])
 
 
 @dataclass(slots=True)
@@ -126,6 +142,14 @@ def _of_others(path: str, found: Writing) -> Counter[Key]:
         known = load(path).known
     except ConfigError:
         return Counter()
-    files = {name: os.path.realpath(os.path.join(found.root, name)) for name, *_ in known}
+    files = {name: _file(os.path.join(found.root, name)) for name, *_ in known}
     others = {it for it, file in files.items() if file not in found.read and os.path.exists(file)}
     return Counter({key: count for key, count in known.items() if key[0] in others})
+
+
+def _file(path: str) -> str:
+    """The path without links, nothing for what no file can be called."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return ""

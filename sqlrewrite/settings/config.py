@@ -20,6 +20,7 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import COLLAPSE_OVER, FORMS, REFUSE_OVER, WHENS
 from sqlrewrite.text.limits import NESTING_MOST, Limits
 from sqlrewrite.text.nearest import nearest
+from sqlrewrite.text.toml import read_toml
 
 SECTION = "[tool.dpp-rewrite]"
 PREFIX = "DPP_REWRITE_"
@@ -166,15 +167,7 @@ def _mentions_us(path: str) -> bool:
 
 
 def _table(path: str) -> Mapping[str, Any] | None:
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            tool = tomllib.load(file).get("tool", {})
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+    tool = read_toml(path).get("tool", {})
     table = tool.get("dpp-rewrite") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
 

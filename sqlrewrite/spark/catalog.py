@@ -196,7 +196,7 @@ class Partial:
     def read(self) -> dict[Name, Relation]:
         """What an earlier pull from the same place has read; nothing where there was none."""
         found: dict[Name, Relation] = {}
-        with suppress(OSError, ValueError, CatalogError, UnicodeDecodeError):
+        with suppress(OSError, ValueError, CatalogError, RecursionError):
             header, *lines = self.path.read_text("utf-8").splitlines()
             if json.loads(header) != {"pulled from": self.source}:
                 return {}

@@ -11,6 +11,7 @@ from functools import cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.text.toml import read_toml
 
 KINDS = ("operator", "scalar", "aggregate", "window", "generator", "table", "syntax")
 AGAIN = ("same", "zone", "query", "exact", "order", "varies")
@@ -102,10 +103,7 @@ def _function(kind: str, row: str) -> Function:
 @cache
 def _rows() -> dict[str, tuple[str, str]]:
     """The kind and the text of each row, by its name."""
-    import tomllib
-
-    text = (rules_folder() / "functions" / "spark.toml").read_text(encoding="utf-8")
-    sections = tomllib.loads(text)
+    sections = read_toml(rules_folder() / "functions" / "spark.toml")
     return {
         row[: row.index(" ")]: (kind, row) for kind in KINDS for row in sections[kind].splitlines()
     }
