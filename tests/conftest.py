@@ -7,29 +7,53 @@ from typing import Any
 
 import pytest
 
-ON_SPARK = (
-    "tests/spark/",
-    "tests/referee/",
-    "tests/test_rules_needed.py::test_switched_off_spark",
-)
-"""How the names of the tests begin that need a Spark."""
+ON_SPARK = ("tests/spark/", "tests/referee/")
+"""The folders of all tests that need a Spark, and what else is there."""
+
+NOT_ON_SPARK = ("tests/referee/test_names.py", "tests/referee/test_sabotage.py")
+
+LONG = ("tests/tpcds/", "tests/differential/", "tests/test_robustness.py")
+"""What takes longest of the rest: begun first, so that it is not what one process ends with."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--update-goldens`` writes the goldens of ``fixtures/`` anew; review the diff."""
+    """``--update-goldens`` writes the goldens of ``fixtures/`` anew; review the diff. ``--long``
+    runs also what is marked ``long``: more of the same random texts, of which each run has some."""
     parser.addoption("--update-goldens", action="store_true", help="write fixtures' goldens anew")
+    parser.addoption("--long", action="store_true", help="run also the tests marked long")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Spark first, then what is long. Tests marked ``long`` run only where they are asked for."""
+    astray = [
+        item.nodeid
+        for item in items
+        if "spark" in getattr(item, "fixturenames", ()) and not _on_spark(item.nodeid)
+    ]
+    if astray:
+        raise pytest.UsageError(f"tests on Spark stand in {' or '.join(ON_SPARK)}: {astray}")
+    items.sort(key=lambda item: (not _on_spark(item.nodeid), not item.nodeid.startswith(LONG)))
+    if not config.getoption("--long"):
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``-n 2`` one process takes all tests on Spark, so that one Spark is up, and the other
-    process the rest."""
+    """With ``-n 2`` one process begins with all tests on Spark, so that one Spark is up; the other
+    takes file after file of the rest, and what is left at the end both do."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByEngine(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if nodeid.startswith(ON_SPARK) else nodeid
+            return "spark" if _on_spark(nodeid) else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False  # by number of tests: the order here is by their time
     return ByEngine(config, log)
+
+
+def _on_spark(nodeid: str) -> bool:
+    return nodeid.startswith(ON_SPARK) and not nodeid.startswith(NOT_ON_SPARK)
 
 
 @pytest.fixture(scope="session", autouse=True)

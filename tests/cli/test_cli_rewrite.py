@@ -111,7 +111,6 @@ def test_insertions_only(run: Any, before: bytes, after: bytes) -> None:
         (("--config", "none.toml"), PRUNE, 2),
         (("--catalog", "none.sql"), PRUNE, 2),
         (("--predicate", "sets"), PRUNE, 2),
-        (("--explain", "spark"), PRUNE, 2),
     ],
 )
 def test_exit_status(run: Any, options: tuple[str, ...], data: bytes, status: int) -> None:

@@ -197,6 +197,8 @@ def test_a_query_that_spark_refuses(spark: SparkSession, tmp_path: Path) -> None
     assert (done.exit_code, done.stdout) == (2, "")
     assert f"Error: {file}:1: Spark cannot plan the query: [UNRESOLVED_COLUMN" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    beside = run("rewrite", "--explain", "spark", "-c", catalog(tmp_path, days=MB), str(file))
+    assert (beside.exit_code, "[UNRESOLVED_COLUMN" in beside.stderr) == (2, True)
 
 
 # Without a Spark
