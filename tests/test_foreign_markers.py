@@ -6,8 +6,6 @@ Neither a run nor ``--strip`` changes such a text by a byte, and the lint tells 
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
 from sqlrewrite import Catalog, rewrite
@@ -122,7 +120,8 @@ def catalog() -> Catalog:
     """)
 
 
-@pytest.mark.parametrize(("where", "form"), itertools.product(THEIRS, FORMS))
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", THEIRS)
 def test_theirs_stays(catalog: Catalog, where: str, form: str) -> None:
     _stays(THEIRS[where].format(FORMS[form]), catalog)
 
@@ -166,7 +165,8 @@ def test_no_marker_in_a_hint(catalog: Catalog) -> None:
     assert stripped(text).sql == rewrite(text, catalog).sql == text
 
 
-@pytest.mark.parametrize(("where", "form"), itertools.product(OURS, FORMS))
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("where", OURS)
 def test_ours_goes(catalog: Catalog, where: str, form: str) -> None:
     text, without = OURS[where]
     text = text.format(FORMS[form])
