@@ -97,6 +97,7 @@ def catalog(ddl: Path) -> Catalog:
     return Catalog.load(str(ddl))
 
 
+@lru_cache(maxsize=4096)
 def rewritten(case: Case, text: str) -> Rewrite:
     """What the library makes of a text on a case's catalog."""
     return rewrite(text, catalog(case.ddl))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import pytest
 from sqlrewrite.settings.options import FORMS
 
 from .check import BEYOND_DUCKDB, Database, Manner, difference, library
-from .schema import Data, random_data
+from .schema import random_data
 
 DATA = 3
 """Sets of random rows."""
@@ -33,13 +33,14 @@ def _queries() -> dict[str, str]:
 QUERIES = _queries()
 
 
-@lru_cache(maxsize=1)
-def _database() -> Database:
-    return Database()
-
-
-def _data() -> list[Data]:
-    return [random_data(random.Random(f"by hand/{number}")) for number in range(DATA)]
+@cache
+def _databases() -> list[Database]:
+    """One for each set of rows."""
+    found = []
+    for number in range(DATA):
+        found.append(Database())
+        found[-1].fill(random_data(random.Random(f"by hand/{number}")))
+    return found
 
 
 def _rewritten(sql: str, manner: Manner) -> str:
@@ -51,10 +52,9 @@ def _rewritten(sql: str, manner: Manner) -> str:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_by_hand_gives_the_same_rows(name: str) -> None:
-    sql, database = QUERIES[name], _database()
+    sql = QUERIES[name]
     texts = {_rewritten(sql, Manner(predicate=form)) for form in FORMS if form != "values"} - {sql}
-    for data in _data() if texts else ():
-        database.fill(data)
+    for database in _databases() if texts else ():
         rows = database.bag(sql)
         literals = _rewritten(sql, Manner(predicate="values", resolve=database.keys))
         for text in texts | {literals}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,44 +20,57 @@ NUMBER = pytest.mark.parametrize("number", NUMBERS, ids=lambda number: f"q{numbe
 
 @NUMBER
 def test_rows_are_the_same(number: int) -> None:
-    query = queries()[number]
-    problem = difference(rows(without_limit(query)), rows(without_limit(rewritten(query).sql)))
+    problem = difference(_all_rows(number), rows(without_limit(rewritten(queries()[number]).sql)))
     assert problem is None, problem
 
 
 @pytest.mark.parametrize("number", sorted(set(NUMBERS) - NOT_LOOSENED), ids=lambda it: f"q{it}")
 def test_rows_of_the_loosened_query_are_the_same(number: int) -> None:
-    query = loosened(number)
-    problem = difference(_digest(query), _digest(rewritten(query).sql))
+    problem = difference(_loosened(number), _digest(rewritten(loosened(number)).sql))
     assert problem is None, problem
 
 
 def test_most_results_are_not_empty() -> None:
     """A comparison of nothing with nothing proves nothing."""
-    full = {number for number in NUMBERS if rows(queries()[number])}
-    loose = {n for n in NUMBERS if n not in NOT_LOOSENED and rows(loosened(n), at_most=1)}
+    full = {number for number in NUMBERS if _all_rows(number)}
+    loose = {n for n in NUMBERS if n not in NOT_LOOSENED | full and _loosened(n)}
     assert len(full) >= 81
     assert len(full | loose) >= 94
 
 
-def test_the_comparison_sees_lost_keys() -> None:
+@pytest.mark.parametrize(
+    "numbers", [NUMBERS[::6], pytest.param(NUMBERS, marks=pytest.mark.long)], ids=["some", "all"]
+)
+def test_the_comparison_sees_lost_keys(numbers: range) -> None:
     """A predicate that keeps only every other of its keys changes the rows, for most of them."""
     seen: set[tuple[int, str]] = set()
     unseen: set[tuple[int, str]] = set()
-    for number in NUMBERS:
-        for sql in _texts(number):
-            expected = _digest(sql)
+    for number in numbers:
+        for sql, expected in _texts(number):
             for predicate, halved in _halved(sql):
                 if (number, predicate) not in seen:
                     changed = difference(expected, _digest(halved)) is not None
                     (seen if changed else unseen).add((number, predicate))
     unseen -= seen
     assert len(seen) >= 3 * len(unseen), sorted(unseen)
+    assert seen
 
 
-def _texts(number: int) -> list[str]:
+def _texts(number: int) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """The query and the loosened one, each with its rows."""
     query = without_limit(queries()[number])
-    return [query] if number in NOT_LOOSENED else [query, loosened(number)]
+    found = [(query, _digest(query))]
+    return found if number in NOT_LOOSENED else [*found, (loosened(number), _loosened(number))]
+
+
+@cache
+def _all_rows(number: int) -> list[tuple[Any, ...]]:
+    return rows(without_limit(queries()[number]))
+
+
+@cache
+def _loosened(number: int) -> list[tuple[Any, ...]]:
+    return _digest(loosened(number))
 
 
 def _halved(sql: str) -> list[tuple[str, str]]:
