@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
-from sqlrewrite.judge.raising import raising_below, raising_inside, total
+from sqlrewrite.judge.raising import raising_below, raising_inside, total, truth
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -86,6 +86,8 @@ def judge_guards(case: Case) -> Judgement:
 def _of_conjunct(case: Case, item: Conjunct) -> Iterator[Reason]:
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
+    if not truth(case, item.expression):
+        yield GUARDS, f"{_named(case, item.expression)} is not known to be a BOOLEAN"
     yield from of_value(case, item.expression)
 
 
@@ -135,6 +137,10 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
         owner[pair.target.relation] in blocks and owner[pair.dimension.relation] not in blocks
         for pair in case.pairs
     )
+
+
+def _named(case: Case, node: Expression) -> str:
+    return case.label(node) if isinstance(node, ColumnRef) else shown(node)
 
 
 def shown(node: Expression) -> str:

@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     Call,
     Cast,
     ColumnRef,
+    Condition,
     CteReference,
     Derived,
     Expression,
@@ -47,7 +48,7 @@ from sqlrewrite.plan.facts.casts import never_fails
 from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.signatures import Signature, signature
-from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, TIMESTAMP, Type, parse, valued
+from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, INT, TIMESTAMP, Type, parse, valued
 from sqlrewrite.plan.relations import read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
@@ -96,6 +97,13 @@ def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
     return None
 
 
+def truth(case: Case, condition: Expression) -> bool:
+    """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
+    where Spark casts it, which can fail; by itself it is no condition."""
+    boolean = isinstance(condition, Subquery) and condition.kind != "scalar"
+    return boolean or type_of(case.plan, condition) == BOOLEAN
+
+
 def raising_inside(case: Case, relation: Relation) -> Expression | None:
     """What can raise an error among all that a derived table, CTE or view computes to know which
     rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
@@ -104,26 +112,28 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
         return None
     below = [it for it in read_by(case.plan, relation.query) if not isinstance(it, Scan | Opaque)]
     for query in (relation.query, *(it.query for it in below)):
-        for expression in _deciding(query):
+        for expression, condition in _deciding(query):
             culprit = raising_in(case, expression)
+            if culprit is None and condition and not truth(case, expression):
+                culprit = expression
             if culprit is not None:
                 return culprit
     return None
 
 
-def _deciding(query: Query) -> Iterator[Expression]:
+def _deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
     """The expressions that decide which rows a query has, those of the subqueries in them
-    included: conditions, keys of groups and windows, and columns of which each row is kept once."""
+    included, and whether each is a condition: keys of groups and windows, and columns of which each
+    row is kept once, are none."""
     stack: list[tuple[Node, bool]] = [(query.node, False)]
     while stack:
         node, once = stack.pop()
         found: tuple[Expression, ...] = ()
+        conditions: tuple[Condition, ...] = ()
         match node:
             case Filter(child=child, conditions=conditions):
-                found = tuple(it.expression for it in conditions)
                 stack.append((child, once))
             case Join(left=left, right=right, conditions=conditions):
-                found = tuple(it.expression for it in conditions)
                 stack += [(left, False), (right, False)]
             case Generate(child=child, expression=expression):
                 found = (expression,)
@@ -142,8 +152,9 @@ def _deciding(query: Query) -> Iterator[Expression]:
                 stack += [(left, once or not every), (right, once or not every)]
             case _:
                 pass  # a relation, or what is not read again at all
-        for expression in found:
-            yield expression
+        every_one = [(it, False) for it in found] + [(it.expression, True) for it in conditions]
+        for expression, condition in every_one:
+            yield expression, condition
             for part in walk(expression):
                 if isinstance(part, Subquery):
                     yield from _deciding(part.query)
