@@ -294,7 +294,7 @@ class Binder(RelationBinder):
         shown, complete, plain = self._outputs(node, translator, skim=skim)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
-        order = self._order(node, shown if complete else (), translator)
+        order = self._order(node, translator)
         top: Node = Filter(source, where) if where else source
         if node.args.get("group") is None or node.args["group"].args.get("all"):
             aggregate = _ungrouped(node, top, plain if complete else None, translator)
@@ -449,18 +449,16 @@ class Binder(RelationBinder):
         empty = not keys or Call("tuple") in keys
         return Aggregate(child, keys, "grouping sets" if empty else "group by")
 
-    def _order(
-        self, node: exp.Select, shown: tuple[Output, ...], translator: Translator
-    ) -> tuple[Expression, ...]:
-        """The keys of ORDER BY; there an alias comes before a column of FROM."""
+    def _order(self, node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
+        """The keys of ORDER BY; there an alias comes before a column of FROM. A number is a
+        position or a constant, as spark.sql.orderByOrdinal says, and so is no key to rely on."""
         keys: list[Expression] = []
         for clause in ("order", "sort", "cluster", "distribute"):
             found = node.args.get(clause)
             for item in found.expressions if found is not None else ():
                 tree = item.this if isinstance(item, exp.Ordered) else item
                 alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
-                key = by_position(tree, shown) or translator.aliases.get(alias)
-                key = key or translator.translate(tree)
+                key = translator.aliases.get(alias) or translator.translate(tree)
                 keys += [key] if clause == "order" else []
         return tuple(keys)
 

@@ -16,6 +16,7 @@ from sqlglot import Token
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
 from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.stale_views import without_stale
 from sqlrewrite.sql.table_definition import Definition, created_table, read
 from sqlrewrite.warehouse import Name, Relation, View, Warehouse
 
@@ -29,6 +30,9 @@ _SCHEMAS = frozenset({"schema", "database", "namespace"})
 _OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *_SCHEMAS})
 _BEFORE_NAME = frozenset({"(", "as", "select"})
 _BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
+_OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
+"""Settings under which names or types are others than they are here (docs/soundness.md, "Settings
+of Spark"): a text that sets one is not followed further."""
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.]+)\s*=", re.IGNORECASE)
 
 
@@ -42,13 +46,13 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
     at = Cursor(statement.tokens, text)
     match at.word:
         case "create" | "replace":
-            return _create(at, statement, catalog, source)
+            return without_stale(catalog, _create(at, statement, catalog, source))
         case "cache":
-            return _cache(at, catalog, source)
+            return without_stale(catalog, _cache(at, catalog, source))
         case "drop":
-            return _drop(at, catalog)
+            return without_stale(catalog, _drop(at, catalog))
         case "alter":
-            return _alter(at, catalog)
+            return without_stale(catalog, _alter(at, catalog))
         case "use":
             return _use(catalog, _used(at, catalog))
         case "set":
@@ -203,13 +207,16 @@ def _used(at: Cursor, catalog: Warehouse) -> Name:
 
 
 def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
-    """SET CATALOG, and a SET of a variable: whatever has it in its name may be another now."""
+    """SET CATALOG; a SET of a variable: whatever has it in its name may be another now; and one of
+    a setting under which nothing is what it was."""
     if at.take("set", "catalog"):
         parts = at.name()
         known = len(parts) == 1 and at.done
         return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
     found = _SET.match(at.text, at.tokens[0].start)
     variable = found.group(1).lower() if found else ""
+    if variable in _OTHER_NAMES:
+        return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     for name in catalog.relations if variable else ():
         if _holds(name, variable):
             catalog = catalog.without(name)

@@ -96,7 +96,7 @@ def several(item: exp.Expr, expression: Expression) -> bool:
 
 
 def by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
-    """The column that a position in GROUP BY or ORDER BY stands for."""
+    """The column that a position in GROUP BY stands for."""
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
         position = int(item.name) - 1
         if 0 <= position < len(shown):

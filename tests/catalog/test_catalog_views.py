@@ -104,3 +104,26 @@ def test_a_temporary_view_that_cannot_be_told_apart_is_unknown(follow: Follow, s
 def test_a_temporary_view_may_be_replaced(follow: Follow) -> None:
     catalog = follow("CREATE TEMP VIEW t AS SELECT 1; CREATE OR REPLACE TEMP VIEW t AS SELECT 2")
     assert view(catalog, "t").query == "SELECT 2"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE t ADD COLUMNS (b INT)",
+        "ALTER TABLE t RENAME COLUMN a TO b",
+        "ALTER TABLE t RENAME TO u",
+        "CREATE OR REPLACE TABLE t (a STRING)",
+        "DROP TABLE t",
+    ],
+)
+def test_a_view_made_before_a_change_of_its_table_is_unknown(follow: Follow, change: str) -> None:
+    made = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT * FROM t; CREATE VIEW w AS TABLE v; "
+    catalog = follow(made + change)
+    assert catalog.resolve(("v",)) is catalog.resolve(("w",)) is None
+    assert follow(change + "; " + made).resolve(("w",)) is not None
+
+
+def test_a_view_without_a_star_lacks_no_column_that_came_later(follow: Follow) -> None:
+    made = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t; "
+    assert follow(made + "ALTER TABLE t ADD COLUMNS (b INT)").resolve(("v",)) is not None
+    assert follow(made + "ALTER TABLE t ALTER COLUMN a TYPE BIGINT").resolve(("v",)) is None
