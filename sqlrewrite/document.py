@@ -23,7 +23,7 @@ from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
-from sqlrewrite.sql.parse import Failure, Statement, lex, statements
+from sqlrewrite.sql.parse import Failure, Statement, lex, passed_over, statements
 from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.quoted import doubtful
 from sqlrewrite.sql.suppressed import Suppressed
@@ -203,7 +203,7 @@ def _part(statement: Statement, catalog: Warehouse, line: _Line) -> Part:
     try:
         pruned = deep(lambda: prune(statement, words, text, catalog, options, earlier))
         if pruned is None:
-            return Part(statement)
+            return Part(statement, failure=passed_over(statement, text))
         plan = plan_diff(pruned, line.place)
     except RecursionError:
         return Part(statement, failure=Failure(statement.start, _TOO_DEEP, parsed=True))

@@ -70,14 +70,24 @@ THEIRS = {
     "a variable": "SET VAR x = (SELECT max(f.a) FROM f WHERE f.a = 1 AND {})",
     "a function": "CREATE FUNCTION h() RETURNS INT RETURN (SELECT 1 FROM f WHERE f.a = 1 AND {})",
     "COPY": "COPY INTO f FROM (SELECT f.a FROM f WHERE f.a = 1 AND {})",
-    "a script": "BEGIN SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
-    "behind a script": "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1 AND {}",
+    "what a script makes": "BEGIN CREATE TABLE g AS SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
+    "what a script drops": "BEGIN DROP TABLE f; SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
+    "a DELETE in a script": "BEGIN IF 1 = 1 THEN DELETE FROM f WHERE f.a = 1 AND {}; END IF; END",
+    "a script without END": "BEGIN SELECT f.a FROM f WHERE f.a = 1 AND {};",
     "pipes": "FROM f |> WHERE f.a = 1 AND {}",
     "pipes behind SELECT": "SELECT * FROM f |> WHERE f.a = 1 AND {}",
     "what Spark lexes otherwise": "SELECT f.a FROM f WHERE f.a !> 1 AND {}",
 }
 OURS = {
     "SELECT": ("SELECT f.a FROM f WHERE f.a = 1 AND {}", "SELECT f.a FROM f WHERE f.a = 1"),
+    "a script": (
+        "BEGIN SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
+        "BEGIN SELECT f.a FROM f WHERE f.a = 1; END",
+    ),
+    "behind a script": (
+        "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1 AND {}",
+        "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1",
+    ),
     "FROM first": ("FROM f SELECT a WHERE f.a = 1 AND {}", "FROM f SELECT a WHERE f.a = 1"),
     "several inserts": (
         "FROM f INSERT INTO g SELECT a, p WHERE f.a = 1 AND {} INSERT INTO h SELECT a",

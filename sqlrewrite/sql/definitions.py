@@ -44,6 +44,8 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
     if not statement.tokens:
         return catalog
     at = Cursor(statement.tokens, text)
+    if statement.maybe:
+        return _perhaps(at, catalog)
     match at.word:
         case "create" | "replace":
             return without_stale(catalog, _create(at, statement, catalog, source))
@@ -57,6 +59,22 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
             return _use(catalog, _used(at, catalog))
         case "set":
             return _set(at, catalog)
+    return catalog
+
+
+def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
+    """The catalog after what a script may have done, and may have not: what it names is unknown."""
+    match at.word:
+        case "create" | "replace" | "cache" | "alter":
+            at.at = _after_kind(at)
+            parts = at.name() if at.at else ()
+            return _forget(catalog.without(parts), parts) if parts else catalog
+        case "drop":
+            return _drop(at, catalog)
+        case "use":
+            return _use(catalog, UNKNOWN_NAMESPACE)
+        case "set":
+            return _use(catalog, UNKNOWN_NAMESPACE) if at.take("set", "catalog") else catalog
     return catalog
 
 

@@ -19,10 +19,12 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.dialect import parser
+from sqlrewrite.sql.kinds import QUERY_OPENERS, first_join, known, told
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
+from sqlrewrite.sql.scripts import Piece, pieces
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name
 
@@ -32,36 +34,6 @@ _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 
 # What the tokens are looked through for, where one of these is in the text at all.
 _SUSPECT = ("@", "|>", "table")
-
-# A statement that opens with one of these may hold a query that can be rewritten, or changes what
-# names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says.
-_QUERY_OPENERS = frozenset(
-    {
-        TokenType.SELECT,
-        TokenType.WITH,
-        TokenType.L_PAREN,
-        TokenType.INSERT,
-        TokenType.CREATE,
-        TokenType.CACHE,
-        TokenType.MERGE,
-        TokenType.FROM,
-        TokenType.VALUES,
-        TokenType.TABLE,
-        TokenType.USE,
-        TokenType.DROP,
-    }
-)
-
-# Statements of Spark, Delta, Iceberg and Databricks that hold no query of ours: not parsed at all.
-_COMMANDS = frozenset(
-    """
-    add alter analyze apply begin call clear commit comment convert copy declare delete desc
-    describe dfs end execute explain export fsck generate get grant if import install kill
-    list load lock map merge msck optimize put reduce refresh reload remove repair replace
-    reset restore revoke rollback set show signal source start sync truncate uncache undrop
-    unlock update vacuum while
-    """.split()
-)
 
 _BEFORE_QUERY = frozenset(
     {
@@ -94,7 +66,8 @@ class Statement:
     and where it ends, with the comments behind it.
 
     ``tree`` is None for a statement that is not a query and for one with a ``failure``; ``refer``
-    is what its templates were read with.
+    is what its templates were read with; ``maybe`` is said of what a script defines, on one of its
+    ways.
     """
 
     index: int
@@ -104,6 +77,7 @@ class Statement:
     failure: Failure | None = None
     refer: Refer = no_name
     end: int = 0
+    maybe: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -142,18 +116,14 @@ def statements(
     parsed. Raises nothing."""
     lexed, limits = lexed or lex(text), limits or Limits()
     obstacles, differences = deque(lexed.obstacles), deque(lexed.differences)
-    script: Failure | None = None
-    for index, piece in enumerate(_split(text, lexed.tokens)):
+    for index, piece in enumerate(pieces(text, lexed.tokens)):
         tokens, start = piece.tokens, piece.tokens[0].start
         while differences and differences[0].offset < piece.since:
             differences.popleft()  # where no statement is left
         parts = bool(differences) and differences[0].offset < piece.until
-        parted = differences.popleft() if parts else None
-        if _begins_script(tokens):
-            script = Failure(start, "a SQL script is not supported, nor what follows it", True)
-        if script is not None:
-            failure = replace(script, offset=start)
-            yield Statement(index, start, tokens, None, failure, end=piece.until)
+        parted = differences[0] if parts else None
+        if piece.why or piece.defines:
+            yield _of_script(text, index, piece)
             continue
         while obstacles and obstacles[0].end <= piece.since:
             obstacles.popleft()
@@ -173,13 +143,6 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
 
 
-def _begins_script(tokens: Sequence[Token]) -> bool:
-    """Whether a statement is BEGIN …, or label: BEGIN …, of a script."""
-    labelled = len(tokens) > 1 and tokens[1].token_type is TokenType.COLON
-    body = tokens[2:] if labelled else tokens
-    return len(body) > 1 and body[0].token_type is TokenType.BEGIN
-
-
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one statement's tokens. Raises sqlglot's ParseError."""
     trees = parser().parse(tokens, text)
@@ -196,36 +159,19 @@ def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
     return trees[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Piece:
-    """The tokens between two semicolons, and the stretch of text between these."""
-
-    tokens: list[Token]
-    since: int
-    until: int
-
-
-def _split(text: str, tokens: Sequence[Token]) -> Iterator[_Piece]:
-    if tokens and ";" not in text:
-        yield _Piece(list(tokens), 0, len(text))
-        return
-    since = 0
-    piece: list[Token] = []
-    for token in tokens:
-        if token.token_type is not TokenType.SEMICOLON:
-            piece.append(token)
-            continue
-        if piece:
-            yield _Piece(piece, since, token.start)
-        piece, since = [], token.end + 1
-    if piece:
-        yield _Piece(piece, since, len(text))
+def _of_script(text: str, index: int, piece: Piece) -> Statement:
+    """A part of a script that is left alone; of one that defines something only a join is told."""
+    tokens, start = piece.tokens, piece.tokens[0].start
+    failure = Failure(start, piece.why, True) if piece.why else None
+    if piece.defines and (at := first_join(text, start, piece.until)) is not None:
+        failure = Failure(at, "a join in what a script makes: it is left alone", True)
+    return Statement(index, start, tokens, None, failure, end=piece.until, maybe=piece.defines)
 
 
 def _statement(
     text: str,
     index: int,
-    piece: _Piece,
+    piece: Piece,
     lexed: Lexed,
     obstacle: Obstacle | None,
     parted: Difference | None,
@@ -234,31 +180,31 @@ def _statement(
     start = tokens[0].start
     templates = template_tokens.among(lexed.templates, tokens)
     obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
-    known = tokens[0].text.lower().partition(" ")[0] in _COMMANDS
-    ours = tokens[0].token_type in _QUERY_OPENERS or not known
+    passed = known(tokens)
+    ours = tokens[0].token_type in QUERY_OPENERS or not passed
     failure = _blocked(obstacle) if obstacle is not None else None
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)
     failure = failure or misread(text, tokens)
     if failure is not None or parted is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
-    if tokens[0].token_type not in _QUERY_OPENERS:
-        failure = None if known else Failure(start, f"no statement begins with {tokens[0].text!r}")
-        failure = _excused(failure, templates)
+    if tokens[0].token_type not in QUERY_OPENERS:
+        why = Failure(start, f"no statement begins with {tokens[0].text!r}")
+        failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
         tree = deep(lambda: parse_tokens(tokens, text))
     except ParseError as error:  # a MERGE may be what only its engine can read
-        failure = None if known else _parse_failure(error, tokens)
+        failure = _told(text, tokens, None) if passed else _parse_failure(error, tokens)
     except RecursionError:
         failure = Failure(start, f"{TOO_DEEP} to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
     else:
         obstacle = template_tokens.misplaced(templates, tree) if templates else None
-        if obstacle is None:
-            return Statement(index, start, tokens, tree, refer=lexed.refer, end=piece.until)
-        failure = _blocked(obstacle)
+        failure = _told(text, tokens, tree) if obstacle is None else _blocked(obstacle)
+        if failure is None or obstacle is None:
+            return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
     return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
 
 
@@ -267,6 +213,16 @@ def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
     start = tokens[0].start
     why = exceeded(text[start : tokens[-1].end + 1], tokens, limits)
     return None if why is None else Failure(start, why, True)
+
+
+def passed_over(statement: Statement, text: str) -> Failure | None:
+    """What is told of a statement that turned out to hold no query of ours."""
+    return _told(text, statement.tokens, None)
+
+
+def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
+    found = told(text, tokens, tree)
+    return None if found is None else Failure(*found, True)
 
 
 def _blocked(obstacle: Obstacle) -> Failure:

@@ -1,6 +1,6 @@
 """Where an earlier run may have written, told from the tokens of a text alone.
 
-A marker of ours anywhere else, in a DELETE, in a script, in a query that is not read, is the
+A marker of ours anywhere else, in a DELETE, in what a script makes, in a query not read, is the
 author's: no run has put it there, and none may take out what stands before it.
 """
 
@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from sqlglot import TokenType
 
-from sqlrewrite.sql.anchors import Anchors, Range
+from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.parse import misread
+from sqlrewrite.sql.scripts import Piece, pieces
 
 # What opens a statement that is bound, and so may get a predicate.
 _OPENERS = frozenset(
@@ -35,35 +36,22 @@ TEMPORARY, IF NOT EXISTS and the like."""
 
 def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:
     """What opens the statement that a token is in; None where we write nothing in it."""
-    ends = [n for n, it in enumerate(anchors.tokens) if it.token_type is TokenType.SEMICOLON]
-    starts = [0, *(end + 1 for end in ends)]
-    stops = [*ends, len(anchors.tokens)]
-    script = next(
-        (s for s, e in zip(starts, stops, strict=True) if _is_script(anchors, s, e)), None
-    )
+    found = list(pieces(anchors.text, anchors.tokens))
+    starts = [piece.tokens[0].start for piece in found]
     known: dict[int, TokenType | None] = {}
 
     def opener(index: int) -> TokenType | None:
-        place = bisect_right(starts, index) - 1
-        start = starts[place]
-        if script is not None and start >= script:
-            return None
-        if start not in known:
-            known[start] = _opener(anchors, Range(start, stops[place]))
-        return known[start]
+        place = bisect_right(starts, anchors.tokens[index].start) - 1
+        if place not in known:
+            known[place] = _opener(anchors.text, found[place])
+        return known[place]
 
     return opener
 
 
-def _is_script(anchors: Anchors, start: int, stop: int) -> bool:
-    """Whether a statement, and with it all behind it, is a SQL script."""
-    return stop - start > 1 and anchors.kind(start) is TokenType.BEGIN
-
-
-def _opener(anchors: Anchors, statement: Range) -> TokenType | None:
-    tokens = anchors.tokens[statement.start : statement.end]
-    kind = tokens[0].token_type
-    if kind not in _OPENERS or misread(anchors.text, tokens) is not None:
+def _opener(text: str, piece: Piece) -> TokenType | None:
+    tokens, kind = piece.tokens, piece.tokens[0].token_type
+    if piece.why or piece.defines or kind not in _OPENERS or misread(text, tokens) is not None:
         return None
     words = {token.text.lower() for token in tokens[1:_BEFORE_KIND]}
     if kind is TokenType.CREATE and words.isdisjoint(_MADE_OF_A_QUERY):

@@ -1,66 +1,93 @@
 -- rewritten: FROM first
-FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a';
+FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a'
 
 -- rewritten: FROM first, no WHERE
-FROM f JOIN d ON f.p = d.k AND d.c = 'a' SELECT f.x;
+FROM f JOIN d ON f.p = d.k AND d.c = 'a' SELECT f.x
 
 -- rewritten: FROM first, GROUP BY
-FROM f, d SELECT f.p, count(*) WHERE f.p = d.k AND d.c = 'a' GROUP BY f.p;
+FROM f, d SELECT f.p, count(*) WHERE f.p = d.k AND d.c = 'a' GROUP BY f.p
 
 -- rewritten: FROM first, an OR
-FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a' OR d.c = 'z';
+FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a' OR d.c = 'z'
 
 -- rewritten: FROM first, null-extended
-FROM d LEFT JOIN f ON f.p = d.k AND d.c = 'a' SELECT f.x, d.k;
+FROM d LEFT JOIN f ON f.p = d.k AND d.c = 'a' SELECT f.x, d.k
 
 -- rewritten: FROM first, LATERAL VIEW twice
-FROM f JOIN d ON f.p = d.k AND d.c = 'a' LATERAL VIEW explode(array(1, 2)) v AS n SELECT f.x, m LATERAL VIEW explode(array(n, 3)) w AS m;
+FROM f JOIN d ON f.p = d.k AND d.c = 'a' LATERAL VIEW explode(array(1, 2)) v AS n SELECT f.x, m LATERAL VIEW explode(array(n, 3)) w AS m
 
 -- rewritten: FROM first, behind UNION
-SELECT y FROM g UNION ALL FROM f JOIN d ON f.p = d.k AND d.c = 'a' SELECT x ORDER BY x DESC LIMIT 1;
+SELECT y FROM g UNION ALL FROM f JOIN d ON f.p = d.k AND d.c = 'a' SELECT x ORDER BY x DESC LIMIT 1
 
 -- rewritten: FROM first, before UNION
-FROM f JOIN d ON f.p = d.k SELECT x WHERE d.c = 'a' ORDER BY x LIMIT 1 UNION ALL SELECT y FROM g;
+FROM f JOIN d ON f.p = d.k SELECT x WHERE d.c = 'a' ORDER BY x LIMIT 1 UNION ALL SELECT y FROM g
 
 -- rewritten: FROM first, in parentheses
-SELECT * FROM (FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a');
+SELECT * FROM (FROM f JOIN d ON f.p = d.k SELECT f.x WHERE d.c = 'a')
 
 -- rewritten: FROM first, behind WITH
-WITH c AS (SELECT * FROM f) FROM c JOIN d ON c.p = d.k SELECT x WHERE d.c = 'a';
+WITH c AS (SELECT * FROM f) FROM c JOIN d ON c.p = d.k SELECT x WHERE d.c = 'a'
 
 -- rewritten: FROM first, in EXISTS
-SELECT x FROM f WHERE EXISTS (FROM d SELECT 1 WHERE k = p AND c = 'a');
+SELECT x FROM f WHERE EXISTS (FROM d SELECT 1 WHERE k = p AND c = 'a')
 
 -- rewritten: several SELECTs
 FROM f JOIN d ON f.p = d.k
-SELECT x WHERE d.c = 'a' SELECT p WHERE d.c = 'b';
+SELECT x WHERE d.c = 'a' SELECT p WHERE d.c = 'b'
 
 -- rewritten: several SELECTs, limits
-FROM f JOIN d ON f.p = d.k SELECT x WHERE d.c = 'a' ORDER BY x LIMIT 1 SELECT p WHERE d.c = 'b' ORDER BY p DESC LIMIT 1;
+FROM f JOIN d ON f.p = d.k SELECT x WHERE d.c = 'a' ORDER BY x LIMIT 1 SELECT p WHERE d.c = 'b' ORDER BY p DESC LIMIT 1
 
 -- rewritten: several SELECTs, one table
-FROM (SELECT f.x, d.c FROM f JOIN d ON f.p = d.k WHERE d.c = 'a') q SELECT x SELECT length(c);
+FROM (SELECT f.x, d.c FROM f JOIN d ON f.p = d.k WHERE d.c = 'a') q SELECT x SELECT length(c)
 
 -- rewritten: several SELECTs, each bounds
 FROM (SELECT x, p FROM f) q JOIN d ON q.p = d.k
-SELECT x WHERE d.c = 'a' SELECT x + 1 WHERE d.c = 'b';
+SELECT x WHERE d.c = 'a' SELECT x + 1 WHERE d.c = 'b'
 
 -- left alone: several SELECTs, one bounds
 FROM (SELECT x, p FROM f) q JOIN d ON q.p = d.k
-SELECT x WHERE d.c = 'a' SELECT x + 1;
+SELECT x WHERE d.c = 'a' SELECT x + 1
 
 -- left alone: several SELECTs, a shared ON
-FROM d LEFT JOIN f ON f.p = d.k AND d.c = 'a' SELECT x SELECT k;
+FROM d LEFT JOIN f ON f.p = d.k AND d.c = 'a' SELECT x SELECT k
 
 -- inserts: FROM first
 FROM f JOIN d ON f.p = d.k
 INSERT INTO statements.one SELECT x WHERE d.c = 'a'
-INSERT OVERWRITE TABLE statements.two PARTITION (n = 1) SELECT x WHERE d.c = 'b';
+INSERT OVERWRITE TABLE statements.two PARTITION (n = 1) SELECT x WHERE d.c = 'b'
 
 -- inserts: IF NOT EXISTS
-INSERT OVERWRITE TABLE statements.two PARTITION (n = 2) IF NOT EXISTS SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a';
+INSERT OVERWRITE TABLE statements.two PARTITION (n = 2) IF NOT EXISTS SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'
 
 -- inserts: shared
 FROM (SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a') q
 INSERT INTO statements.one SELECT x
-INSERT INTO statements.two PARTITION (n) SELECT x, x % 2;
+INSERT INTO statements.two PARTITION (n) SELECT x, x % 2
+
+-- rewritten: in a script
+BEGIN
+  DECLARE c STRING DEFAULT 'b';
+  IF EXISTS (SELECT 1 FROM d WHERE d.c = 'b') THEN
+    SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a';
+  END IF;
+END
+
+-- rewritten: columns come before a script's variables
+BEGIN
+  DECLARE p INT DEFAULT 1;
+  SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a' AND EXISTS (SELECT 1 FROM g WHERE g.p = f.p);
+END
+
+-- rewritten: the query of FOR
+BEGIN
+  DECLARE n INT DEFAULT 0;
+  FOR r AS SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a' DO SET n = n + r.x; END FOR;
+  SELECT n;
+END
+
+-- left alone: a view that the script makes
+BEGIN
+  CREATE OR REPLACE TEMPORARY VIEW e AS SELECT k, c FROM d;
+  SELECT x FROM f JOIN e ON f.p = e.k WHERE e.c = 'a';
+END

@@ -34,7 +34,7 @@ ROWS = {
 CATALOG = Catalog.from_ddl(DDL)
 
 TEXT = Path(__file__).with_name("statements.sql").read_text()
-CASES = re.findall(r"-- ([\w ]+): (.*)\n([^;]*);\n", TEXT)
+CASES = re.findall(r"-- ([\w ]+): (.*)\n((?:.+\n)+)", TEXT)
 
 
 def cases(kind: str) -> pytest.MarkDecorator:

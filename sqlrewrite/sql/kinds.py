@@ -1,0 +1,109 @@
+"""Statements by their first word: which may hold a query that is rewritten, which are none of our
+business, and which hold queries that we leave alone and so have to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.sql.lex.lexemes import Kind, lexemes
+
+QUERY_OPENERS = frozenset(
+    {
+        TokenType.SELECT,
+        TokenType.WITH,
+        TokenType.L_PAREN,
+        TokenType.INSERT,
+        TokenType.CREATE,
+        TokenType.CACHE,
+        TokenType.MERGE,
+        TokenType.FROM,
+        TokenType.VALUES,
+        TokenType.TABLE,
+        TokenType.USE,
+        TokenType.DROP,
+    }
+)
+"""A statement that opens with one of these may hold a query that can be rewritten, or changes what
+names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
+
+_COMMANDS = frozenset(
+    """
+    add alter analyze apply begin call clear close commit comment convert copy declare delete desc
+    describe dfs end execute explain export fetch fsck generate get grant if import install iterate
+    kill leave list load lock map merge msck open optimize put reduce refresh reload remove repair
+    replace reset restore return revoke rollback set show signal source start sync truncate uncache
+    undrop unlock update vacuum while !
+    """.split()
+)
+"""Statements of Spark, Hive's shell, Delta, Iceberg and Databricks that hold no query of ours: not
+parsed at all."""
+
+# Of all that is not parsed, what cannot hold a query.
+_NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load".split())
+
+_AFTER_FROM = frozenset(
+    """
+    where group having qualify window order sort cluster distribute limit offset select union
+    except intersect insert when set
+    """.split()
+)
+
+_EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is not read"
+
+
+def known(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is of a kind that is passed over."""
+    return _word(tokens) in _COMMANDS
+
+
+def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int, str] | None:
+    """What a person has to hear of a statement that is passed over, and where: that it joins, or
+    runs what nobody has read. A MERGE may be rewritten: who finds that it is not asks without its
+    ``tree``."""
+    if tree is not None and (_holds_query(tree) or isinstance(tree, exp.Merge)):
+        return None
+    word, start = _word(tokens), tokens[0].start
+    if word == "execute":
+        return start, _EXECUTED
+    at = None if word in _NO_QUERY else first_join(text, start, tokens[-1].end + 1)
+    if at is None:
+        return None
+    why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
+    return at, f"a join in {word.upper()} is {why}"
+
+
+def _holds_query(tree: exp.Expr) -> bool:
+    """Whether a statement's tree has a query that is bound."""
+    if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
+        tree = tree.args.get("expression") or tree
+    return isinstance(tree, exp.Query)
+
+
+def first_join(text: str, start: int, end: int) -> int | None:
+    """Where a part of a text first joins: at a JOIN, or a comma between two relations."""
+    part = text[start:end].lower()
+    if "join" not in part and ("," not in part or "from" not in part):
+        return None
+    depth, froms = 0, set[int]()
+    for kind, begins, ends in lexemes(part):
+        word = part[begins:ends]
+        if kind == Kind.NAME and word == "join":
+            return start + begins
+        if kind == Kind.NAME and word == "from":
+            froms.add(depth)
+        elif word == "," and depth in froms:
+            return start + begins
+        elif word == "(":
+            depth += 1
+        elif word == ")" or (kind == Kind.NAME and word in _AFTER_FROM):
+            froms.discard(depth)
+            depth -= word == ")"
+    return None
+
+
+def _word(tokens: Sequence[Token]) -> str:
+    # sqlglot has tokens of two words.
+    return tokens[0].text.lower().partition(" ")[0]

@@ -1,0 +1,199 @@
+"""SQL scripts, BEGIN … END: which of their tokens are statements, and where a script ends.
+
+``compoundStatement`` and what it is made of in SqlBaseParser.g4. In come the tokens of a text, out
+come its statements, those in scripts without the words that lead to one (IF
+… THEN, ELSE, WHILE … DO, a label), and the query of FOR r AS query DO. Columns come before a
+script's variables, so that a query means in a script what it means outside of one; but not if it
+reads what the script makes, which depends on the way that was taken to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.frozen import dataclass
+
+ENDLESS = "a SQL script without its END is not read, nor what follows it"
+MADE = "the script makes, changes or drops what this reads: it is left alone"
+MOVED = "the script changes its schema with USE: its statements are left alone"
+
+_BLOCKS = frozenset({"IF", "CASE", "WHILE", "LOOP", "REPEAT", "FOR"})
+# What leads to a statement, and the word before that begins.
+_LEADS = {"IF": "THEN", "ELSEIF": "THEN", "WHEN": "THEN", "CASE": "THEN", "WHILE": "DO"}
+_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK"})
+_DEFINES = frozenset({"CREATE", "REPLACE", "DROP", "ALTER", "CACHE", "UNCACHE"})
+_BEFORE_A_NAME = frozenset(
+    """
+    CREATE REPLACE DROP ALTER CACHE UNCACHE LAZY OR GLOBAL TEMPORARY TEMP EXTERNAL MATERIALIZED
+    TABLE VIEW SCHEMA DATABASE NAMESPACE FUNCTION IF NOT EXISTS
+    """.split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A statement's tokens and the stretch of text that is its own; ``why`` a part of a script is
+    left alone, and whether it ``defines`` what the script makes."""
+
+    tokens: list[Token]
+    since: int
+    until: int
+    why: str = ""
+    defines: bool = False
+
+
+def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
+    """The statements of a text, those in scripts among them, by its tokens."""
+    split = _split(text, tokens)
+    return _parted(split) if any(it.token_type is TokenType.BEGIN for it in tokens) else split
+
+
+def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
+    if tokens and ";" not in text:
+        yield Piece(list(tokens), 0, len(text))
+        return
+    since = 0
+    piece: list[Token] = []
+    for token in tokens:
+        if token.token_type is not TokenType.SEMICOLON:
+            piece.append(token)
+            continue
+        if piece:
+            yield Piece(piece, since, token.start)
+        piece, since = [], token.end + 1
+    if piece:
+        yield Piece(piece, since, len(text))
+
+
+def _parted(found: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, and in the place of those of a script the statements in them."""
+    script: list[Piece] = []
+    depth = 0
+    for piece in found:
+        if not script and not _begins(piece.tokens):
+            yield piece
+            continue
+        script.append(piece)
+        depth += _deeper(piece.tokens)
+        if depth <= 0:
+            yield from _statements(script)
+            script, depth = [], 0
+    yield from (replace(piece, why=ENDLESS) for piece in script)
+
+
+def _begins(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is BEGIN …, or label: BEGIN …, of a script."""
+    labelled = len(tokens) > 1 and tokens[1].token_type is TokenType.COLON
+    body = tokens[2:] if labelled else tokens
+    begins = len(body) > 1 and body[0].token_type is TokenType.BEGIN
+    return begins and _word(body, 1) not in _TRANSACTION
+
+
+def _word(tokens: Sequence[Token], index: int) -> str:
+    """A token's word in upper case; none for one in quotes, nor beyond the last."""
+    if not 0 <= index < len(tokens):
+        return ""
+    token = tokens[index]
+    quoted = token.token_type in (TokenType.IDENTIFIER, TokenType.STRING)
+    return "" if quoted else token.text.upper()
+
+
+def _deeper(tokens: Sequence[Token]) -> int:
+    """How many blocks of BEGIN … END a piece opens more than it closes."""
+    found, before, handler = 0, "", False
+    for index in range(len(tokens)):
+        word = _word(tokens, index)
+        handler |= word == "DECLARE" and _declares_handler(tokens, index)
+        if word == "BEGIN" and (handler or before in _BEFORE_BEGIN):
+            found += 1
+        elif word == "END" and before in ("", "BEGIN"):
+            found -= _word(tokens, index + 1) not in _BLOCKS
+        before = word or "a name"
+    return found
+
+
+_BEFORE_BEGIN = frozenset({"", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", ":", "ATOMIC"})
+
+
+def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
+    found = [it for piece in script for it in _led(piece)]
+    made: set[str] = set()
+    moved = False
+    for piece in found:
+        first = _word(piece.tokens, 0)
+        made |= _defined(piece.tokens) if first in _DEFINES else set()
+        moved |= first == "USE" or (first, _word(piece.tokens, 1)) == ("SET", "CATALOG")
+    for piece in found:
+        if _word(piece.tokens, 0) in (*_DEFINES, "USE", "SET"):
+            yield replace(piece, defines=True)
+        elif moved:
+            yield replace(piece, why=MOVED)
+        elif made.isdisjoint(token.text.lower() for token in piece.tokens):
+            yield piece
+        else:
+            yield replace(piece, why=MADE)
+
+
+def _defined(tokens: Sequence[Token]) -> set[str]:
+    """The parts of the name that a statement defines."""
+    index = 0
+    while _word(tokens, index) in _BEFORE_A_NAME:
+        index += 1
+    found: set[str] = set()
+    while index < len(tokens):
+        found.add(tokens[index].text.lower())
+        index += 1
+        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
+            break
+        index += 1
+    return found
+
+
+def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a DECLARE is of what an error, or another condition, is handled by."""
+    return "HANDLER" in (_word(tokens, index + 1), _word(tokens, index + 2))
+
+
+def _led(piece: Piece) -> Iterator[Piece]:
+    """The statement that a piece of a script leads to, and a query on the way there."""
+    tokens, index = piece.tokens, 0
+    while index < len(tokens):
+        word = _word(tokens, index)
+        if word == "END" or word == "UNTIL":
+            return
+        if word == "DECLARE" and _declares_handler(tokens, index):
+            index = _behind(tokens, index, "BEGIN")
+        elif word in ("BEGIN", "ELSE", "LOOP", "REPEAT", "NOT", "ATOMIC"):
+            index += 1
+        elif _word(tokens, index + 1) == ":":
+            index += 2
+        elif word == "FOR":
+            start = index + (3 if _word(tokens, index + 2) == "AS" else 1)
+            index = _behind(tokens, index, "DO")
+            yield replace(piece, tokens=tokens[start : index - 1], until=tokens[index - 1].start)
+        elif word in _LEADS:
+            start, index = index, _behind(tokens, index, _LEADS[word])
+            if any(it.token_type is TokenType.JOIN for it in tokens[start:index]):
+                yield replace(piece, tokens=tokens[start:index], until=tokens[index - 1].start)
+        else:
+            break
+    if index < len(tokens):
+        yield replace(piece, tokens=tokens[index:])
+
+
+def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
+    """The index behind a word that stands in no parentheses and no CASE; beyond the last if there
+    is none."""
+    depth = 0
+    for at in range(index + 1, len(tokens)):
+        kind, word = tokens[at].token_type, _word(tokens, at)
+        if word == wanted and depth == 0:
+            return at + 1
+        if kind is TokenType.L_PAREN or word == "CASE":
+            depth += 1
+        elif kind is TokenType.R_PAREN or word == "END":
+            depth -= 1
+    return len(tokens)
