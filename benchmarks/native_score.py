@@ -36,7 +36,7 @@ from benchmarks.tpcds_data import (
     write_ddl,
 )
 from sqlrewrite import Catalog, Outcome
-from sqlrewrite.document import examine
+from sqlrewrite.document import decide, read
 from sqlrewrite.judge import MISSED
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.rulebook import rules_folder
@@ -101,13 +101,14 @@ def score(
 def _predictions(sql: str, catalog: Catalog, engine: str) -> Iterator[tuple[str, bool, str]]:
     """Each fact scan of a query with whether the engine is taken to prune it, and if not, why; the
     scans that nothing is joined to on their partition column first, with no reason."""
-    for part in examine(sql, catalog, options(engine=engine, when="missed")).parts:
-        if part.pruned is None:
+    wanted = options(engine=engine, when="missed")
+    for decided in decide(read(sql, catalog, wanted.limits), wanted).statements:
+        if not decided.matters:
             continue
-        for relation in part.pruned.plan.relations.values():
+        for relation in decided.plan.relations.values():
             if isinstance(relation, Scan) and relation.table.partitioned_by:
                 yield relation.parts[-1], False, ""
-        for item in part.pruned.judged:
+        for item in decided.judged:
             rule = next(it for it in item.rules if it.code == MISSED.code)
             table = item.case.pair.scan.parts[-1]
             yield table, rule.outcome is Outcome.FAIL, rule.message

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 import sqlrewrite
 from sqlrewrite import Catalog
-from sqlrewrite import document as rewriter
 from sqlrewrite.cli import program
+from sqlrewrite.find import reading
 from sqlrewrite.linting import run as lint_run
 from sqlrewrite.linting.findings import Finding, Place, Severity
 from sqlrewrite.run import cache, runner, work
@@ -188,7 +188,7 @@ def test_what_more_memory_might_mend_is_not_kept(
         def little(work: Callable[[], object]) -> object:
             raise RecursionError
 
-        without.setattr(rewriter, "deep", little)
+        without.setattr(reading, "deep", little)
         assert WRITTEN[command] not in run()
     assert run().count(WRITTEN[command]) == WORTH
 

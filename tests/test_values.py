@@ -333,7 +333,7 @@ def test_the_namespace_and_how_often(catalog: Catalog) -> None:
 
     values(QUERY.replace("f.p = d.k", "f.p = d.k AND f.a = d.l"), catalog, ask)
     assert asked == [(KEY_QUERY, ("spark_catalog", "default"))]
-    assert not values(f"USE other; {QUERY}", catalog, ask).changed
+    assert not values(f"USE ${{db}}; {QUERY}", catalog, ask).changed
 
 
 # --- later runs -----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
@@ -18,12 +18,12 @@ Place = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
 
 
-def candidates(result: Pruned, place: Place) -> list[Candidate]:
+def candidates(result: Decided, place: Place) -> list[Candidate]:
     """The candidates of a statement."""
     return [_candidate(result, item, place) for item in result.judged]
 
 
-def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
+def plan_diff(result: Decided, place: Place) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
     added: dict[int, tuple[str, ...]] = {}
     for item in result.judged:
@@ -33,8 +33,8 @@ def plan_diff(result: Pruned, place: Place) -> PlanDiff | None:
             added[target] = tuple(dict.fromkeys((*added.get(target, ()), *texts)))
     if not added:
         return None
-    line, _ = place(result.statement.start)
-    return PlanDiff(result.statement.index, line, partial(_drawn, result.plan, added))
+    line, _ = place(result.reading.statement.start)
+    return PlanDiff(result.reading.statement.index, line, partial(_drawn, result.plan, added))
 
 
 def _shown(predicate: str) -> str:
@@ -52,7 +52,7 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Pruned, item: Judged, place: Place) -> Candidate:
+def _candidate(result: Decided, item: Judged, place: Place) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None
@@ -67,7 +67,7 @@ def _candidate(result: Pruned, item: Judged, place: Place) -> Candidate:
     name = ".".join(pair.scan.parts) if shown is None else shown
     key_relation = plan.relations[pair.key.relation]
     return Candidate(
-        statement=result.statement.index,
+        statement=result.reading.statement.index,
         fact=TableUse(name, pair.target.alias, pair.target_column, *place(at_fact)),
         dimension=TableUse(
             item.case.dimension_name, key_relation.alias, pair.key.name, *place(at_dimension)
@@ -87,7 +87,7 @@ def _join_name(pair: Pair) -> str:
     return pair.tie.shape
 
 
-def _offset(relation: object, ref: ColumnRef, result: Pruned) -> int:
+def _offset(relation: object, ref: ColumnRef, result: Decided) -> int:
     """Where a relation stands in the text: its name, its alias, or a column of it."""
     span = getattr(relation, "span", None)
     if span is not None:
@@ -95,4 +95,4 @@ def _offset(relation: object, ref: ColumnRef, result: Pruned) -> int:
     anchor = getattr(relation, "anchor", None)
     if anchor is not None:
         return int(anchor)
-    return ref.span.start if ref.span is not None else result.statement.start
+    return ref.span.start if ref.span is not None else result.reading.statement.start

@@ -7,11 +7,13 @@ that names no partitioned table costs neither this work nor the imports for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 
-from sqlrewrite.find.pairs import Pair, find_pairs
+from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.find.around import Around
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.reading import Reading
 from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
 from sqlrewrite.find.shared import coverings
@@ -32,12 +34,10 @@ from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.bind import Bound, bind
+from sqlrewrite.sql.bind import Bound
 from sqlrewrite.sql.managed import Earlier
-from sqlrewrite.sql.marked import bounded, has_managed, plain, predicates
-from sqlrewrite.sql.parse import Statement
+from sqlrewrite.sql.marked import bounded, has_managed, predicates
 from sqlrewrite.text.edits import MARKER, Edit
-from sqlrewrite.warehouse import Warehouse
 from sqlrewrite.write import placement, postcheck
 from sqlrewrite.write.predicates import Predicate, write
 from sqlrewrite.write.settled import earlier_in, settled, stands
@@ -50,82 +50,31 @@ _OF_ONE = frozenset((SHARED.code, MISSED.code))
 """What may speak against one of several references to a CTE, and not against them all together."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
-    earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
-    was asked for them."""
+def decide_statement(
+    reading: Reading, options: Options, around: Around, earlier: Mapping[int, Earlier]
+) -> Decided:
+    """What is decided of one statement. ``earlier`` is what an earlier run wrote, by the offset of
+    its clause.
 
-    case: Case
-    rules: tuple[RuleResult, ...]
-    verdict: Verdict
-    predicates: tuple[Predicate, ...] = ()
-    slot: placement.Slot | None = None
-    stands: bool = False
-    unasked: str | None = None
-
-    @property
-    def failing(self) -> frozenset[str]:
-        """The codes of the rules that did not pass."""
-        return frozenset(r.code for r in self.rules if r.outcome is not Outcome.PASS)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pruned:
-    """What became of one statement; ``written`` are the marked predicates that now follow in a
-    clause into which an earlier run wrote some, by its offset."""
-
-    statement: Statement
-    plan: Plan
-    judged: tuple[Judged, ...]
-    edits: tuple[Edit, ...]
-    bugs: tuple[tuple[int, str], ...] = ()
-    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def bounded(self) -> dict[str, str]:
-        """The marked predicates that are to be written, by what they bound, as the text has it."""
-        written = (it for item in reversed(self.judged) for it in item.predicates)
-        return {bounded(it.text): it.marked for it in written}
-
-    @property
-    def unasked(self) -> frozenset[str]:
-        """What predicates of literals would bound, had someone been asked for the keys."""
-        return frozenset(plain(item.unasked) for item in self.judged if item.unasked)
-
-
-def prune(
-    statement: Statement,
-    words: frozenset[str],
-    text: str,
-    catalog: Warehouse,
-    options: Options,
-    earlier: Mapping[int, Earlier] = MappingProxyType({}),
-) -> Pruned | None:
-    """One statement from its tree to its edits; None where it holds no query. ``words`` are those
-    of its tokens, ``earlier`` is what an earlier run wrote, by the offset of its clause.
-
-    Raises RecursionError for one that is nested too deeply.
+    Raises RecursionError for one that is nested too deeply, ConfigError and ResolveError.
     """
-    if statement.tree is None:
-        return None
-    literals = options.form == "values" or bool(options.around.noted)
-    bound = bind(statement.tree, text, catalog, merges=literals)
-    if bound is None:
-        return None
+    bound, pairs = reading.bound, reading.pairs
+    literals = options.form == "values" or bool(around.noted)
+    if bound is None or (reading.merge and not literals):
+        return Decided(reading, failure=reading.told)
     plan = bound.plan
-    pairs = find_pairs(plan)
     if not pairs:
-        return Pruned(statement, plan, (), ())
-    anchors = Anchors(text, statement.tokens)
-    judged = [Judged(*examine(plan, pair, pairs, options)) for pair in pairs]
-    judged += _by_others(plan, judged, pairs, options)
+        return Decided(reading, matters=True)
+    statement, words = reading.statement, reading.words
+    anchors = Anchors(around.text.text, statement.tokens)
+    judged = [Judged(*examine(plan, pair, pairs, options, around)) for pair in pairs]
+    judged += _by_others(plan, judged, pairs)
     groups = _groups(judged) + _unions(plan, judged)
     known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
-    if options.suppressed is not None:
+    if around.suppressed is not None:
         words = _outside(anchors, words)
     done = _written(judged, groups, anchors, words, known)
-    return _edit(statement, bound, done, anchors, known)
+    return _edit(reading, bound, done, anchors, known)
 
 
 def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
@@ -138,9 +87,7 @@ def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
     return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
 
 
-def _by_others(
-    plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...], options: Options
-) -> Iterator[Judged]:
+def _by_others(plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...]) -> Iterator[Judged]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
     that does."""
     bounded = {
@@ -155,7 +102,7 @@ def _by_others(
         for pair in alternatives(plan, item.case.pair):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
                 continue
-            other = Judged(*examine(plan, pair, pairs, options))
+            other = Judged(*examine(plan, pair, pairs, item.case.options, item.case.around))
             if other.verdict is Verdict.REWRITTEN:
                 bounded.add(_column(pair))
                 yield other
@@ -281,13 +228,13 @@ def _comment(
     known: Known,
 ) -> str | None:
     """Why a comment of the author's forbids predicates, if one does."""
-    options = cases[0].options
-    if options.suppressed is None or options.frozen is None:
+    around = cases[0].around
+    if around.suppressed is None:
         return None
-    mends = all(bounded(item.text) in options.mended for item in found)
+    mends = all(bounded(item.text) in around.mended for item in found)
     for case in cases:
         span = case.pair.target.span
-        if span is not None and not mends and (why := options.suppressed(span.start)):
+        if span is not None and not mends and (why := around.suppresses(span.start)):
             return why
     if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
         return "an earlier predicate for it is kept as it is"
@@ -295,7 +242,7 @@ def _comment(
     if before is not None and all(stands(it, before) for it in found):
         return None  # and nothing is written at another place
     offsets = [edit.offset for edit in placement.edits(slot, found, anchors)]
-    return next((why for offset in offsets if (why := options.frozen(offset, mends))), None)
+    return next((why for offset in offsets if (why := around.keeps(offset, mends))), None)
 
 
 def _failed(judged: Judged, rule: Rule, why: str, unasked: str | None = None) -> Judged:
@@ -314,12 +261,12 @@ def _refused(judged: Judged, message: str) -> Judged:
 
 
 def _edit(
-    statement: Statement,
+    reading: Reading,
     bound: Bound,
     judged: tuple[Judged, ...],
     anchors: Anchors,
     known: Known,
-) -> Pruned:
+) -> Decided:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""
     slots: dict[placement.Slot, list[Predicate]] = {}
@@ -327,6 +274,7 @@ def _edit(
         if item.slot is not None:
             predicates = slots.setdefault(item.slot, [])
             predicates += [found for found in item.predicates if found not in predicates]
+    refer = reading.statement.refer
     edits: list[Edit] = []
     bugs: list[tuple[int, str]] = []
     queries: set[str] = set()
@@ -335,7 +283,7 @@ def _edit(
     # Where an ON and a new WHERE go to the same place in the text, the ON comes first.
     for slot, predicates in sorted(slots.items(), key=lambda item: item[0].clause.keyword is None):
         made = placement.edits(slot, predicates, anchors)
-        wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, statement.refer)
+        wrong = postcheck.check(slot, predicates, made, anchors, bound, queries, refer)
         if wrong is None:
             before = known(slot)
             theirs = settled(before, predicates) if before is not None else None
@@ -353,7 +301,7 @@ def _edit(
         _as_it_stands(item, standing[item.slot]) if item.slot in standing else item
         for item in judged
     )
-    return Pruned(statement, bound.plan, judged, tuple(edits), tuple(bugs), written)
+    return Decided(reading, True, judged, tuple(edits), tuple(bugs), written)
 
 
 def _as_it_stands(item: Judged, theirs: Mapping[Predicate, Predicate]) -> Judged:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import restrictions
 from sqlrewrite.frozen import dataclass
@@ -94,13 +95,13 @@ NOT_SUPPRESSED = Rule("DPP198", "not-suppressed", lambda case: passed("no commen
 
 
 def examine(
-    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options
+    plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, around: Around
 ) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
 
     Where a rule is not decided, ``DECIDED`` fails.
     """
-    case = Case(plan, pair, pairs, options)
+    case = Case(plan, pair, pairs, options, around)
     kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
     case = replace(case, kept=kept, left_out=left_out, against=_against(case))
     results = tuple(_result(rule, case) for rule in RULES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.frozen import dataclass
@@ -27,6 +28,7 @@ class Case:
     pair: Pair
     pairs: tuple[Pair, ...]
     options: Options
+    around: Around
     kept: tuple[Restriction, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     against: tuple[tuple[str, str], ...] = ()

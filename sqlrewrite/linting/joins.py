@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.find.pairs import joins
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.linting.findings import Finding
@@ -19,10 +19,10 @@ from sqlrewrite.sql.marked import bounded, plain
 from sqlrewrite.text.edits import Span
 
 
-def missing(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP001: a predicate that a rewrite would insert, and that was not there before."""
     told = {bounded(subject.stripped.original[it.start : it.end]) for it in subject.gone}
-    for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
+    for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
         asked = candidate.verdict is Verdict.REWRITTEN and bool(judged.predicates)
         if not asked and judged.unasked is None:
             continue
@@ -49,9 +49,9 @@ def _advice(candidate: Candidate, why: str | None) -> str:
     return f"add `{added}`; `dpp-rewrite --write` {does}"
 
 
-def types(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP005: a join that would prune if its two keys were of one type."""
-    for candidate, judged in zip(subject.part.candidates, pruned.judged, strict=True):
+    for candidate, judged in zip(subject.candidates, decided.judged, strict=True):
         outcomes = {rule.code: rule for rule in judged.rules}
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
@@ -69,9 +69,9 @@ def types(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
         )
 
 
-def undone(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+def undone(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP006: an outer join over a partitioned table that a condition above it makes another."""
-    for block in pruned.plan.blocks:
+    for block in decided.plan.blocks:
         if block.in_view:
             continue
         for join in joins(block.source):
@@ -135,5 +135,5 @@ def _span(subject: Subject, judged: Judged) -> Span:
     target = judged.case.pair.target
     if target.span is not None:
         return subject.original(target.span)
-    start = subject.part.statement.start
+    start = subject.decided.reading.statement.start
     return subject.original(Span(start, start))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
-from sqlrewrite.decision.statement import Pruned
-from sqlrewrite.document import FOREIGN, Examined, examine
+from sqlrewrite.decision.decided import Decided
+from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read
 from sqlrewrite.linting import joins, managed, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.subject import Subject, place_of, subjects
@@ -24,7 +24,7 @@ from sqlrewrite.sql.parse import NOT_PARSED
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 
-CHECKS: tuple[Callable[[Subject, Pruned], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     joins.missing,
     joins.types,
     joins.undone,
@@ -43,32 +43,33 @@ def lint(
     """
     wanted = wanted or options()
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    examined = full = heeding = examine(sql, catalog, wanted, heed=False)
-    if wanted.when != "eligible" and examined.stripped.predicates:
+    document = read(sql, catalog, wanted.limits, heed=False)
+    decision = full = heeding = decide(document, wanted)
+    if wanted.when != "eligible" and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
-        full = examine(sql, catalog, replace(wanted, when="eligible"), heed=False)
-    if examined.directives.found:
-        heeding = examine(sql, catalog, wanted)
+        full = decide(document, replace(wanted, when="eligible"))
+    if document.directives.found:
+        heeding = decide(heeded(document), wanted)
     found: list[Finding] = []
-    for subject in subjects(examined, full, heeding, wanted.engine):
+    for subject in subjects(decision, full, heeding):
         found += _statement(subject)
-    found += _foreign(examined)
-    bugs = tuple(it for it in examined.result.errors if it.code != NOT_PARSED)
-    found = list(suppress(found, examined, catalog))
+    found += _foreign(document)
+    bugs = tuple(it for it in errors(decision) if it.code != NOT_PARSED)
+    found = list(suppress(found, document))
     found.sort(key=lambda it: (it.place.span.start, it.code))
     return tuple(found), bugs
 
 
 def _statement(subject: Subject) -> list[Finding]:
     """All findings of one statement; an unbounded scan is told only where nothing else is."""
-    if subject.part.failure is not None:
+    if subject.decided.failure is not None:
         return [_not_parsed(subject)]
     found = list(managed.check(subject))
-    pruned = subject.part.pruned
-    if pruned is None:
+    decided = subject.decided
+    if not decided.matters:
         return found
     with suppress_errors(RecursionError):  # so deep that just the rewriter got through
-        found += deep(lambda: [it for check in CHECKS for it in check(subject, pruned)])
+        found += deep(lambda: [it for check in CHECKS for it in check(subject, decided)])
     told = {it.place.span for it in found if it.code not in ("DPP006", "DPP007")}
     wanted = (it for it in found if it.code != "DPP007" or it.place.span not in told)
     # The same may be found twice: by two dimensions, or in two operands.
@@ -76,10 +77,11 @@ def _statement(subject: Subject) -> list[Finding]:
 
 
 def _not_parsed(subject: Subject) -> Finding:
-    failure, text = subject.part.failure, subject.stripped.text
+    failure, text = subject.decided.failure, subject.stripped.text
     assert failure is not None
+    tokens = subject.decided.reading.statement.tokens
     end = next(
-        (it.end + 1 for it in subject.part.statement.tokens if it.start == failure.offset),
+        (it.end + 1 for it in tokens if it.start == failure.offset),
         min(failure.offset + 1, len(text)),
     )
     span = subject.original(Span(failure.offset, max(end, failure.offset)))
@@ -88,8 +90,8 @@ def _not_parsed(subject: Subject) -> Finding:
     return replace(finding, counts=not failure.parsed)
 
 
-def _foreign(examined: Examined) -> Iterator[Finding]:
+def _foreign(document: Document) -> Iterator[Finding]:
     """DPP009: markers of ours on what is the author's."""
-    for at, note in zip(examined.stripped.foreign, examined.result.notes, strict=True):
-        place = place_of(examined.directives.lines, Span(at, at + len(MARKER)))
+    for at, note in zip(document.stripped.foreign, foreign(document), strict=True):
+        place = place_of(document.directives.lines, Span(at, at + len(MARKER)))
         yield Finding(FOREIGN, note.message, place, "", "", BY_CODE[FOREIGN].severity)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.document import columns_of, left_to_engine, stale
+from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.results import Outcome, Verdict
@@ -26,11 +26,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     """The managed predicates of a statement that a rewrite would change or take out."""
     if not subject.managed:
         return
-    all_of_it = subject.full is subject.part
+    all_of_it = subject.full is subject.decided
     unwanted = subject.gone if all_of_it else stale(subject.stripped, subject.full)
-    left = left_to_engine(subject.part.candidates)
-    pruned = subject.full.pruned
-    unasked = pruned.unasked if pruned is not None else frozenset()
+    left = left_to_engine(subject.candidates)
+    unasked = subject.full.unasked
     for span in subject.managed:
         text = subject.stripped.original[span.start : span.end]
         if span not in subject.gone:
@@ -81,10 +80,10 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _why(subject: Subject, about: str) -> str:
     """Why no predicate is written for a column, as far as a join speaks of it."""
-    if subject.part.pruned is None:
+    if not subject.decided.matters:
         return "no table of the query is known to be partitioned (is the catalog the right one?)"
     qualifier, _, column = about.rpartition(".")
-    for found in subject.part.candidates:
+    for found in subject.candidates:
         named = found.fact.column == column.lower().strip("`")
         if named and qualifier.lower() in ("", found.fact.alias.lower(), found.fact.table.lower()):
             if found.verdict is Verdict.REJECTED:

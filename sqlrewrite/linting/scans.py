@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.statement import Judged, Pruned
+from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.find.pairs import joins
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
@@ -23,11 +23,11 @@ come out; or the other side is not filtered, and nothing else is that the engine
 """
 
 
-def unbounded(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
-    for scan in scans(pruned.plan):
+    for scan in scans(decided.plan):
         names = partitions(scan, subject.engine)
-        if scan.span is None or not names or not read_whole(subject, pruned, scan, names):
+        if scan.span is None or not names or not read_whole(subject, decided, scan, names):
             continue
         shown = ", ".join(sorted(names))
         yield subject.finding(
@@ -40,9 +40,9 @@ def unbounded(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
         )
 
 
-def read_whole(subject: Subject, pruned: Pruned, scan: Scan, names: frozenset[str]) -> bool:
+def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[str]) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, of those names."""
-    plan, tied = pruned.plan, subject.tied.get(scan, ())
+    plan, tied = decided.plan, subject.tied.get(scan, ())
     if _defines_view(subject):
         return False  # what is read of it, those decide who query the view
     if _bounded(plan, scan, names):
@@ -54,7 +54,7 @@ def read_whole(subject: Subject, pruned: Pruned, scan: Scan, names: frozenset[st
 
 
 def _defines_view(subject: Subject) -> bool:
-    words = [token.text.upper() for token in subject.part.statement.tokens[:6]]
+    words = [token.text.upper() for token in subject.decided.reading.statement.tokens[:6]]
     return words[0] == "CREATE" and "VIEW" in words
 
 

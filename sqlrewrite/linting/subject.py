@@ -1,6 +1,6 @@
 """What a check is shown, and how it speaks of it: one statement with all that was found out.
 
-In: an ``Examined`` text. Out: a ``Subject`` for each of its statements, which turns offsets of the
+In: a ``Decision``. Out: a ``Subject`` for each of its statements, which turns offsets of the
 stripped text into places of the author's, and makes findings.
 """
 
@@ -11,36 +11,58 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlrewrite.document import Examined, Part, stale
+from sqlrewrite.decision.decided import Decided
+from sqlrewrite.decision.earlier import stale
+from sqlrewrite.document import Decision, Document, candidates
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
-from sqlrewrite.results import TableUse, Verdict
+from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.sql.managed import Stripped
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.decision.statement import Judged
+    from sqlrewrite.decision.decided import Judged
     from sqlrewrite.plan.algebra import Scan
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
     """One statement of a text; ``extent`` is where it stands in the original text, ``managed`` are
-    the predicates in it that an earlier run wrote, and ``full`` is ``part`` with those predicates,
-    too, that are not wanted because the engine finds them by itself. ``heeding`` is what a rewrite
+    the predicates in it that an earlier run wrote, and ``full`` is ``decided`` with those, too,
+    that are not wanted because the engine finds them by itself. ``heeding`` is what a rewrite
     would do, which leaves alone what the author's comments ask to leave alone, with the text that
     it starts from."""
 
-    part: Part
-    full: Part
-    heeding: tuple[Part, Stripped]
-    stripped: Stripped
-    lines: Lines
+    decided: Decided
+    full: Decided
+    heeding: tuple[Decided, Document]
+    document: Document
     engine: Engine
     extent: Span
     managed: tuple[Span, ...]
+
+    @property
+    def stripped(self) -> Stripped:
+        """The text that the statement's offsets are of."""
+        return self.document.stripped
+
+    @property
+    def lines(self) -> Lines:
+        """The lines of the author's text."""
+        return self.document.directives.lines
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """The statement's candidates, one for each of its pairs."""
+        return candidates(self.document, self.decided)
+
+    @cached_property
+    def heeded(self) -> list[Candidate]:
+        """The candidates of a rewrite that heeds the author's comments."""
+        decided, document = self.heeding
+        return candidates(document, decided)
 
     def original(self, span: Span) -> Span:
         """A span of the stripped text as one of the author's."""
@@ -65,7 +87,7 @@ class Subject:
     def hash(self) -> str:
         """The statement without our predicates, comments, case and spacing, as 16 hexadecimal
         digits."""
-        text, tokens = self.stripped.text, self.part.statement.tokens
+        text, tokens = self.stripped.text, self.decided.reading.statement.tokens
         words = (text[token.start : token.end + 1].lower() for token in tokens)
         return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
@@ -73,7 +95,7 @@ class Subject:
     def tied(self) -> Mapping[Scan, Sequence[Judged]]:
         """The pairs of each scan, judged."""
         found: dict[Scan, list[Judged]] = {}
-        for it in self.part.pruned.judged if self.part.pruned else ():
+        for it in self.decided.judged:
             found.setdefault(it.case.pair.scan, []).append(it)
         return found
 
@@ -81,17 +103,18 @@ class Subject:
     def gone(self) -> dict[Span, str]:
         """The managed predicates that a rewrite takes out, each with what it writes in its place,
         and those that it would take out if no comment kept them."""
-        part, stripped = self.heeding
+        decided, document = self.heeding
+        stripped = document.stripped
         free = frozenset(stripped.predicates)
-        kept = {it: by for it, by in stale(self.stripped, self.part).items() if it not in free}
-        return {**kept, **stale(stripped, part)}
+        kept = {it: by for it, by in stale(self.stripped, self.decided).items() if it not in free}
+        return {**kept, **stale(stripped, decided)}
 
     @cached_property
     def standing(self) -> frozenset[tuple[TableUse, TableUse]]:
         """The facts and dimensions of which a rewrite finds the predicate written already."""
         return frozenset(
             (it.fact, it.dimension)
-            for it in self.heeding[0].candidates
+            for it in self.heeded
             if it.verdict is Verdict.ALREADY_PRUNED and it.predicate
         )
 
@@ -100,10 +123,10 @@ class Subject:
         """Why a rewrite inserts nothing for a fact and a dimension: the place, if not the scan, may
         be one that a comment asks to leave alone."""
         found: dict[tuple[TableUse, TableUse], str] = {}
-        for it in self.heeding[0].candidates:
+        for it in self.heeded:
             if it.verdict is Verdict.REJECTED and it.reason:
                 found.setdefault((it.fact, it.dimension), it.reason.message)
-        for it in self.heeding[0].candidates:
+        for it in self.heeded:
             if it.verdict is Verdict.REWRITTEN:  # another condition between them serves
                 found.pop((it.fact, it.dimension), None)
         return found
@@ -116,8 +139,9 @@ class Subject:
     def _replacements(self) -> Iterator[Replacement]:
         """The insertions, and what is taken out, without what goes only to come back."""
         inserted: dict[int, str] = {}
-        part, stripped = self.heeding
-        for edit in part.edits:
+        decided, document = self.heeding
+        stripped = document.stripped
+        for edit in decided.edits:
             inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
         for span, at in zip(stripped.removed, stripped.places, strict=True):
             if not self.extent.start <= span.start < self.extent.end:
@@ -130,21 +154,21 @@ class Subject:
             yield Replacement(place_of(self.lines, Span(at, at)), edit.text)
 
 
-def subjects(
-    examined: Examined, full: Examined, heeding: Examined, engine: Engine
-) -> Iterator[Subject]:
-    """Each statement of a text; ``full`` is the same text, examined for all predicates, ``heeding``
-    as its comments ask."""
-    stripped, lines = examined.stripped, examined.directives.lines
-    starts = [stripped.original_offset(part.statement.start) for part in examined.parts]
+def subjects(decision: Decision, full: Decision, heeding: Decision) -> Iterator[Subject]:
+    """Each statement of a text; ``full`` is what is decided for all predicates, ``heeding`` as the
+    text's comments ask."""
+    document = decision.document
+    stripped = document.stripped
+    starts = [stripped.original_offset(it.reading.statement.start) for it in decision.statements]
     ends = [*starts, len(stripped.original) + 1][1:]
     # A text that is to be left alone as a whole is not taken apart, and nothing is done to it.
-    heeded = heeding.parts or tuple(Part(part.statement) for part in examined.parts)
-    parts = zip(examined.parts, full.parts, heeded, starts, ends, strict=True)
-    for part, all_of_it, done, start, end in parts:
+    heeded = heeding.statements or tuple(Decided(it.reading) for it in decision.statements)
+    statements = zip(decision.statements, full.statements, heeded, starts, ends, strict=True)
+    for decided, all_of_it, done, start, end in statements:
         managed = tuple(span for span in stripped.predicates if start <= span.start < end)
-        acts, extent = (done, heeding.stripped), Span(start, end)
-        yield Subject(part, all_of_it, acts, stripped, lines, engine, extent, managed)
+        acts, extent = (done, heeding.document), Span(start, end)
+        engine = decision.options.engine
+        yield Subject(decided, all_of_it, acts, document, engine, extent, managed)
 
 
 def place_of(lines: Lines, span: Span) -> Place:

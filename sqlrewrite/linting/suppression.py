@@ -9,26 +9,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlrewrite.document import Examined
+from sqlrewrite.document import Document
 from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression
 from sqlrewrite.linting.subject import place_of
 from sqlrewrite.sql.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.nearest import nearest
-from sqlrewrite.warehouse import Warehouse
 
 UNUSED = "DPP008"
 _MANAGED = ("DPP002", "DPP003")
 
 
-def suppress(found: Sequence[Finding], examined: Examined, catalog: Warehouse) -> Iterator[Finding]:
+def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
     """The findings, then those about the directives themselves."""
-    directives = examined.directives
+    directives = document.directives
     if not directives.found:
         yield from found
         return
-    suppressed = Suppressed(directives, catalog)
-    owners = suppressed.owners(examined.stripped.original) if examined.stripped.predicates else {}
+    suppressed = Suppressed(directives, document.catalog)
+    owners = suppressed.owners(document.original) if document.stripped.predicates else {}
     used: dict[int, set[str]] = {}
     for finding in found:
         start = finding.place.span.start

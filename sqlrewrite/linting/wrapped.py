@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.statement import Pruned
+from sqlrewrite.decision.decided import Decided
 from sqlrewrite.find.reducers import conditions_reaching, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
@@ -39,16 +39,16 @@ class _Wrapped:
     tied: bool
 
 
-def wrapped(subject: Subject, pruned: Pruned) -> Iterator[Finding]:
+def wrapped(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP004: each comparison of what is made of a partition column of a scan."""
-    for scan in scans(pruned.plan):
+    for scan in scans(decided.plan):
         names = partitions(scan, subject.engine)
         if scan.span is None or not names:
             continue
-        found = list(_all(pruned.plan, scan, names))
+        found = list(_all(decided.plan, scan, names))
         if any(it.tied for it in found):  # to one value another relation's add nothing
-            found = [it for it in found if not (it.tied and _bound(subject, pruned, scan, it))]
-        idle_too = any(it.idle for it in found) and read_whole(subject, pruned, scan, names)
+            found = [it for it in found if not (it.tied and _bound(subject, decided, scan, it))]
+        idle_too = any(it.idle for it in found) and read_whole(subject, decided, scan, names)
         yield from (_finding(subject, scan, it) for it in found if idle_too or not it.idle)
 
 
@@ -66,11 +66,11 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
             yield _Wrapped(name, place, by, in_or and not prunes, tied)
 
 
-def _bound(subject: Subject, pruned: Pruned, scan: Scan, it: _Wrapped) -> bool:
+def _bound(subject: Subject, decided: Decided, scan: Scan, it: _Wrapped) -> bool:
     """Whether a column has one value by another condition."""
     return any(
         isinstance(item, Conjunct) and binds(item.expression, it.name)
-        for item in own_conditions(pruned.plan, scan.relation, ALONE)
+        for item in own_conditions(decided.plan, scan.relation, ALONE)
     )
 
 

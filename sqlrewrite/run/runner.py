@@ -13,7 +13,8 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
-from sqlrewrite.document import BUG, rewrite, stripped
+from sqlrewrite.document import rewrite, stripped
+from sqlrewrite.find.reading import BUG
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import (
     Candidate,

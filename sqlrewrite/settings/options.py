@@ -13,7 +13,6 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.warehouse import Warehouse
 
 FORMS = ("in", "set", "range", "values", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
@@ -92,25 +91,11 @@ def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What bears on a statement's literals: the ``catalog`` there; ``noted``, what earlier runs
-    wrote, by what it bounds and its key query: the predicate and its time; and ``changed``, words
-    that may name what the text itself changes."""
-
-    catalog: Warehouse = field(default_factory=Warehouse)
-    noted: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
-    changed: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
 
     ``planned`` are the pairs that the engine's own plan prunes, where it was asked for one: with
-    ``when = missed`` that is what counts. ``suppressed`` says why nothing is to be added to the
-    scan at an offset of the text, if nothing is, and ``frozen`` why nothing may be inserted there;
-    ``mended`` is what predicates bound that were taken out of a statement: to write such a one
-    again adds nothing. ``resolve`` and ``around`` are for ``values``.
+    ``when = missed`` that is what counts. ``resolve`` is for ``values``.
     """
 
     engine: Engine
@@ -121,13 +106,9 @@ class Options:
     key_limit: int | None = None
     disabled: frozenset[str] = frozenset()
     planned: frozenset[object] | None = None
-    suppressed: Callable[[int], str | None] | None = None
-    frozen: Callable[[int, bool], str | None] | None = None
-    mended: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
     functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
-    around: Around = field(default_factory=Around)
 
     def function(self, name: str) -> Function | None:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""

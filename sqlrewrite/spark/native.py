@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from sqlrewrite.decision.statement import Judged, Pruned
-from sqlrewrite.document import Examined, examine
+from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.document import Decision, decide, read, result
 from sqlrewrite.find.pairs import Pair, Place
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
 from sqlrewrite.plan.algebra import (
@@ -47,16 +47,17 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
     """The rewriting with those predicates alone that Spark's own plan does not make needless.
     Raises SparkError."""
     wanted = request.options()
-    every = examine(rewrite.original, request.catalog, replace(wanted, when="eligible"))
-    if not (every.parts and wanted.engine.native_joins):  # asks to be left alone; not Spark's plans
-        return rewrite
+    document = read(rewrite.original, request.catalog, wanted.limits)
+    every = decide(document, replace(wanted, when="eligible"))
+    if not (every.statements and wanted.engine.native_joins):
+        return rewrite  # it asks to be left alone, or these are not Spark's plans
     left = frozenset(_left(fresh(session), path, every, request.catalog))
-    return examine(rewrite.original, request.catalog, replace(wanted, planned=left)).result
+    return result(decide(document, replace(wanted, planned=left)))
 
 
-def _left(session: Session, path: str, every: Examined, catalog: Warehouse) -> Iterator[Place]:
+def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> Iterator[Place]:
     """The places of the pairs that Spark prunes by itself."""
-    text = every.stripped.text
+    text = every.document.stripped.text
     catalog = pairs.known_after(path, text, catalog)
     facts = pairs.partitioned(catalog)
     with ExitStack() as ends:
@@ -64,18 +65,18 @@ def _left(session: Session, path: str, every: Examined, catalog: Warehouse) -> I
             ends.enter_context(warehouse(session, catalog, [text]))
         else:
             pairs.use(session, catalog)
-        for query, part in zip(queries(text), every.parts, strict=True):
+        for query, decided in zip(queries(text), every.statements, strict=True):
             pair = pairs.Pair(path, query, query)
-            if pairs.enter(session, pair) or part.pruned is None:
+            if pairs.enter(session, pair) or not decided.matters:
                 continue
-            written = [it for it in part.pruned.judged if it.verdict is Verdict.REWRITTEN]
+            written = [it for it in decided.judged if it.verdict is Verdict.REWRITTEN]
             if written:
                 failing = f"{pair.place}: Spark cannot plan the query"
                 found = planned(session, plan(session, query.text, failing), facts)
-                yield from _pruned(part.pruned, written, found)
+                yield from _pruned(decided, written, found)
 
 
-def _pruned(statement: Pruned, written: Sequence[Judged], found: Planned) -> Iterator[Place]:
+def _pruned(statement: Decided, written: Sequence[Judged], found: Planned) -> Iterator[Place]:
     """The places of those pairs, of all that have a predicate, that the plan prunes."""
     needed = {it: _read(statement.plan, it) for it in written}
     for it in written:

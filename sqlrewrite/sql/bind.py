@@ -69,12 +69,16 @@ class Bound:
         return where.this if where is not None else None
 
 
-def bind(tree: exp.Expr, text: str, catalog: Warehouse, *, merges: bool = False) -> Bound | None:
-    """The plan of a statement, or None where it holds no query; ``merges`` says whether a MERGE is
-    to be read as the join that it runs."""
+def is_merge(tree: exp.Expr) -> bool:
+    """Whether a statement is a MERGE, which is read as the join that it runs."""
+    return isinstance(tree, exp.Merge)
+
+
+def bind(tree: exp.Expr, text: str, catalog: Warehouse) -> Bound | None:
+    """The plan of a statement, or None where it holds no query."""
     role = "query"
     query, with_ = _query_of(tree)
-    if merges and isinstance(tree, exp.Merge):
+    if isinstance(tree, exp.Merge):
         query, role = _join_of(tree), "merge"
     if query is None:
         return None

@@ -51,7 +51,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = cases[0].options
-    noted = options.around.noted.get((plain(bound.fact), bound.query))
+    noted = cases[0].around.noted.get((plain(bound.fact), bound.query))
     if noted is not None:  # perhaps that of another scan, which spells the column otherwise
         noted = (bound.fact + behind_value(noted[0]), noted[1])
     why = _refusal(bound.query, cases)
@@ -69,7 +69,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
 
 def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
-    keys = options.resolve(bound.query, options.around.catalog.namespace)
+    keys = options.resolve(bound.query, cases[0].around.catalog.namespace)
     if keys is None:
         return None
     if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:
@@ -91,7 +91,7 @@ def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[st
 
 def _refusal(query: str, cases: Sequence[Case]) -> str | None:
     """Why the keys of a query are not to be asked for, or None."""
-    plan, around = cases[0].plan, cases[0].options.around
+    plan, around = cases[0].plan, cases[0].around
     if _TEMPLATE.search(query) or _PARAMETER.search(_without_strings(query)):
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):

@@ -100,7 +100,7 @@ def write(
         return [Predicate(f"{fact} {word('IN')} ({constants})")]
     form = chosen(first)
     queries = _KeyQueries(anchors, style, words, union)
-    if form == "values" or first.options.around.noted:
+    if form == "values" or first.around.noted:
         found = _literals(cases, queries)
         if found:
             return found

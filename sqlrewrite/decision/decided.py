@@ -1,0 +1,75 @@
+"""What is decided of one statement: its pairs with their verdicts, and what is inserted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from sqlrewrite.find.reading import Reading
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Outcome, RuleResult, Verdict
+from sqlrewrite.sql.marked import bounded, plain
+from sqlrewrite.sql.parse import Failure
+from sqlrewrite.text.edits import Edit
+
+if TYPE_CHECKING:
+    from sqlrewrite.judge.case import Case
+    from sqlrewrite.plan.algebra import Plan
+    from sqlrewrite.write.placement import Slot
+    from sqlrewrite.write.predicates import Predicate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
+    earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
+    was asked for them."""
+
+    case: Case
+    rules: tuple[RuleResult, ...]
+    verdict: Verdict
+    predicates: tuple[Predicate, ...] = ()
+    slot: Slot | None = None
+    stands: bool = False
+    unasked: str | None = None
+
+    @property
+    def failing(self) -> frozenset[str]:
+        """The codes of the rules that did not pass."""
+        return frozenset(r.code for r in self.rules if r.outcome is not Outcome.PASS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decided:
+    """What is decided of one statement; ``written`` are the marked predicates that now follow in a
+    clause into which an earlier run wrote some, by its offset.
+
+    Nothing in the statement concerns us unless it ``matters``. With a ``failure`` the edits put
+    back what an earlier run wrote.
+    """
+
+    reading: Reading
+    matters: bool = False
+    judged: tuple[Judged, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    bugs: tuple[tuple[int, str], ...] = ()
+    written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    failure: Failure | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of a statement that matters."""
+        assert self.reading.bound is not None
+        return self.reading.bound.plan
+
+    @property
+    def bounded(self) -> dict[str, str]:
+        """The marked predicates that are to be written, by what they bound, as the text has it."""
+        written = (it for item in reversed(self.judged) for it in item.predicates)
+        return {bounded(it.text): it.marked for it in written}
+
+    @property
+    def unasked(self) -> frozenset[str]:
+        """What predicates of literals would bound, had someone been asked for the keys."""
+        return frozenset(plain(item.unasked) for item in self.judged if item.unasked)

@@ -1,0 +1,59 @@
+"""What an earlier run wrote and this one would not: for the report, and for the linter."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import takewhile
+
+from sqlrewrite.decision.decided import Decided
+from sqlrewrite.results import Candidate, Verdict
+from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.marked import bounded
+from sqlrewrite.text.edits import Span
+
+LEFT_TO_ENGINE = "DPP125"
+
+
+def stale(stripped: Stripped, decided: Decided) -> dict[Span, str]:
+    """The predicates of an earlier run in a statement, by their spans in the original, that are not
+    the ones that follow now in their clauses; each with the one that does in its place, if one
+    does."""
+    if decided.failure is not None:  # they are put back
+        return {}
+    clauses, statement = stripped.clauses, decided.reading.statement
+    gone: list[tuple[Span, str, list[str]]] = []
+    first = bisect_left(clauses, statement.start, key=lambda clause: clause.at)
+    for clause in takewhile(lambda clause: clause.at <= statement.end, clauses[first:]):
+        follow = list(decided.written.get(clause.at, ()))
+        for text, span in zip(clause.predicates, clause.spans, strict=True):
+            if text in follow:
+                follow.remove(text)
+            else:
+                gone.append((span, bounded(text), follow))
+    elsewhere = decided.bounded if gone else {}
+    found: dict[Span, str] = {}
+    for span, about, follow in gone:
+        here = next((it for it in follow if bounded(it) == about), None)
+        found[span] = here or elsewhere.get(about, "")
+        if here:
+            follow.remove(here)
+    return found
+
+
+def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
+    """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
+    engine prunes by itself."""
+    found: dict[str, str] = {}
+    for it in candidates:
+        reason = it.reason if it.verdict is not Verdict.REWRITTEN else None
+        if reason is not None and reason.code == LEFT_TO_ENGINE:
+            names = ("", f"{it.fact.alias.lower()}.", f"{it.fact.table.lower()}.")
+            for name in names:
+                found.setdefault(name + it.fact.column, reason.message)
+    return found
+
+
+def columns_of(about: str) -> list[str]:
+    """The columns that a predicate bounds, of what ``bounded`` says of it."""
+    return [value.strip().replace("`", "") for value in about.strip("()").split(",")]

@@ -1,0 +1,44 @@
+"""What bears on a statement from around it, in its text and in its catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """What bears on a statement from around it: the ``catalog`` there; the ``text`` with what an
+    earlier run wrote into it, and the author's comments that ask to leave something alone, where
+    there are any and they are heeded (``suppressed``).
+
+    ``noted`` are predicates of literals that an earlier run wrote, by what they bound and their key
+    query: the predicate and its time. ``changed`` are words that may name what the text itself
+    changes. ``mended`` is what predicates bound that were taken out of the statement: to write such
+    a one again adds nothing.
+    """
+
+    catalog: Warehouse
+    text: Stripped
+    suppressed: Suppressed | None = None
+    noted: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    mended: frozenset[str] = frozenset()
+
+    def suppresses(self, offset: int) -> str | None:
+        """Why nothing is to be added to the scan at an offset, if nothing is."""
+        if self.suppressed is None:
+            return None
+        return self.suppressed.reason(self.text.original_offset(offset))
+
+    def keeps(self, offset: int, mends: bool) -> str | None:
+        """Why nothing may be inserted at an offset; ``mends`` says of what would be that it was
+        there before."""
+        if self.suppressed is None:
+            return None
+        return self.suppressed.frozen(self.text.original_offset(offset), mends)

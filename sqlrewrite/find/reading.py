@@ -1,0 +1,104 @@
+"""One statement as it is read: bound to a plan, with the pairs that could prune a fact in it.
+
+What does not name a partitioned table or a view is not bound, and costs neither that work nor the
+imports for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import ConfigError
+from sqlrewrite.settings.options import ResolveError
+from sqlrewrite.sql.deep import TOO_DEEP, deep
+from sqlrewrite.sql.parse import Failure, Statement, passed_over
+from sqlrewrite.sql.queries import targets
+from sqlrewrite.sql.quoted import doubtful
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.find.pairs import Pair
+    from sqlrewrite.sql.bind import Bound
+
+BUG = "DPP999"
+
+T = TypeVar("T")
+
+_TOO_DEEP = f"{TOO_DEEP} to be rewritten"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One statement as it is read, with the ``catalog`` that holds for it.
+
+    ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
+    hundred times its text. ``words`` are those of its tokens, ``changes``
+    those of them that may name what it changes. A ``merge`` is read as the join that it runs; ``told``
+    is what is said of one where that join is of no use.
+    """
+
+    statement: Statement
+    catalog: Warehouse
+    words: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    bound: Bound | None = None
+    pairs: tuple[Pair, ...] = ()
+    merge: bool = False
+    told: Failure | None = None
+    failure: Failure | None = None
+
+
+def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:
+    """What a statement of a text says, where ``catalog`` holds."""
+    changes = targets(statement)
+    words = statement.words if catalog.prunable else frozenset()
+    found = Reading(statement, catalog, words, changes, failure=statement.failure)
+    if statement.failure is not None or statement.tree is None:
+        return found
+    bound: Reading | Failure | None = None
+    if not words.isdisjoint(catalog.prunable):  # it names a partitioned table or a view
+        bound = doubtful(statement, text, catalog, limits.double_quoted)
+        bound = bound or guarded(lambda: _bound(found, text), statement.start)
+    if isinstance(bound, Reading) and bound.bound is not None:
+        return bound
+    if isinstance(bound, Reading):
+        bound = passed_over(statement, text)
+    failure = bound if isinstance(bound, Failure) else None
+    return replace(found, statement=replace(statement, tree=None), failure=failure)
+
+
+def _bound(reading: Reading, text: str) -> Reading:
+    # Only here, so that a text without a partitioned table does not wait for the imports.
+    from sqlrewrite.find.pairs import find_pairs
+    from sqlrewrite.sql.bind import bind, is_merge
+
+    tree = reading.statement.tree
+    assert tree is not None
+    bound = bind(tree, text, reading.catalog)
+    if bound is None:
+        return reading
+    pairs = find_pairs(bound.plan)
+    if not pairs:
+        bound = replace(bound, selects={}, ons={})
+    reading = replace(reading, bound=bound, pairs=pairs)
+    if not is_merge(tree):
+        return reading
+    return replace(reading, merge=True, told=passed_over(reading.statement, text))
+
+
+def guarded(work: Callable[[], T], at: int) -> T | Failure:
+    """What ``work`` on the statement at an offset gives, which may be begun twice: a mistake of
+    ours must cost no more than this statement. Raises ConfigError and ResolveError."""
+    try:
+        return deep(work)
+    except RecursionError:
+        return Failure(at, _TOO_DEEP, parsed=True)
+    except (ConfigError, ResolveError):
+        raise
+    except Exception as error:
+        why = f"internal error, please report this: {type(error).__name__}: {error}"
+        return Failure(at, why, code=BUG)
