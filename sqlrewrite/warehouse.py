@@ -206,4 +206,9 @@ def _may_be(name: Name, other: Name) -> bool:
 
 def _open(part: str) -> bool:
     """Whether a part is that of the default namespace, or holds a template."""
-    return part in DEFAULT_NAMESPACE or any(sign in part for sign in _TEMPLATE_SIGNS)
+    return part in DEFAULT_NAMESPACE or has_template(part)
+
+
+def has_template(part: str) -> bool:
+    """Whether a part of a name holds a template, whose value is not known here."""
+    return any(sign in part for sign in _TEMPLATE_SIGNS)

@@ -37,8 +37,8 @@ class Reading:
 
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
     hundred times its text. ``words`` are those of its tokens, ``changes``
-    those of them that may name what it changes. A ``merge`` is read as the join that it runs; ``told``
-    is what is said of one where that join is of no use.
+    those of them that may name what it changes. A ``merge`` is read as the join that it runs;
+    ``told`` is what is said of one where that join is of no use.
     """
 
     statement: Statement

@@ -21,7 +21,7 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.marked import behind_value, plain
 from sqlrewrite.text.notes import note
-from sqlrewrite.warehouse import View, Warehouse
+from sqlrewrite.warehouse import View, Warehouse, has_template
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
@@ -96,7 +96,7 @@ def _refusal(query: str, cases: Sequence[Case]) -> str | None:
         return "its query holds a template or a parameter, whose value is not known here"
     if _CONTROL.search(query):
         return "its query holds a line break or a control character in a string"
-    if "?" in around.catalog.namespace:
+    if any("?" in part or has_template(part) for part in around.catalog.namespace):
         return "the current schema is not known there, after a USE that could not be read"
     kinds = {kind: _kind(kind) for kind in _kinds(cases)}
     unlike = next((kind for kind, found in kinds.items() if found is None), None)
