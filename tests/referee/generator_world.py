@@ -1,8 +1,8 @@
 """A random star schema: types of keys, rows, and how Spark and the rewriter are told of them.
 
 In: a random number generator. Out: a ``World``. Its tables have column names in common, so that
-NATURAL, USING and names that could be the outer query's all occur. A table is a view over
-``range``, which Spark keeps in one partition and reads without a file; in the catalog of the
+NATURAL, USING and names that could be the outer query's all occur. A table is a view of
+VALUES, which Spark keeps in one partition and reads without a file; in the catalog of the
 rewriter it is a partitioned table. Some worlds are real files, partitioned as they say.
 """
 
@@ -26,6 +26,9 @@ FILES_ONLY = (
     *(("CHAR(3)", "CHAR(5)"), ("CHAR(3)", "STRING")),
 )
 """Types that a column of a view cannot have."""
+
+LAZY = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+"""Switched off, a condition is evaluated where it stands, as over files, and not beforehand."""
 
 NULLS = 0.12
 """The share of NULLs among the values of a column."""
@@ -56,16 +59,13 @@ class Table:
         return f"CREATE TABLE {self.name} ({columns}) USING parquet{by}"
 
     def view(self) -> str:
-        """The SELECT that gives the rows, in one partition."""
-        structs = ", ".join(f"struct({', '.join(row)})" for row in self.rows or (self._nulls(),))
+        """The SELECT that gives the rows."""
+        rows = ", ".join(f"({', '.join(row)})" for row in self.rows or (self._nulls(),))
         items = ", ".join(
-            f"CAST(row.col{at + 1} AS {one.type}) AS {one.name}"
-            for at, one in enumerate(self.columns)
+            f"CAST(col{at + 1} AS {one.type}) AS {one.name}" for at, one in enumerate(self.columns)
         )
-        return (
-            f"SELECT {items} FROM (SELECT element_at(array({structs}), CAST(id AS INT) + 1) AS row "
-            f"FROM range(0, {len(self.rows)}, 1, 1))"
-        )
+        empty = "" if self.rows else " WHERE false"
+        return f"SELECT {items} FROM VALUES {rows}{empty}"
 
     def insert(self) -> str:
         """INSERT with the rows."""
@@ -145,6 +145,7 @@ def _settings(rng: random.Random) -> tuple[tuple[str, str], ...]:
     return (
         sometimes("spark.sql.ansi.enabled", 0.4, "false", "true"),
         sometimes("spark.sql.autoBroadcastJoinThreshold", 0.15, "10485760", "-1"),
+        sometimes("spark.sql.optimizer.excludedRules", 0.8, LAZY, ""),
     )
 
 

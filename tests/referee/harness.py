@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 QUICK = {
@@ -21,9 +22,10 @@ QUICK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.exchange.reuse": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
-"""One partition and no broadcast: most queries are then one job of one task."""
+"""One partition and no broadcast: most queries then run without a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,53 +50,31 @@ def quick(session: Any, **settings: str) -> Any:
     logging.getLogger("SQLQueryContextLogger").disabled = True
     for key, value in {**QUICK, **settings}.items():
         session.conf.set(key, value)
-        session.sparkContext.setLocalProperty(key, value)  # tasks ask these, not the session
     return session
 
 
-def release(session: Any) -> None:
-    """Lets tasks of this thread ask their own session again, whatever ``quick`` told them."""
-    for key in (*QUICK, "spark.sql.ansi.enabled"):
-        session.sparkContext.setLocalProperty(key, None)
+@cache
+def _referee(jvm: Any) -> Any:
+    """``Referee.java``, compiled in Spark's process."""
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook(Path(__file__).with_name("Referee.java").read_text(encoding="utf-8"))
+    return compiler.getClassLoader().loadClass("Referee").newInstance()
 
 
 def understands(session: Any, sql: str) -> str:
     """Empty if Spark's parser and analyzer take the text, else the condition of the error."""
-    try:
-        session._jsparkSession.sql(sql)
-    except Exception as error:
-        return condition(error)
-    return ""
+    return str(_referee(session._jvm).refusal(session._jsparkSession, sql))
 
 
 def answer(session: Any, sql: str) -> Answer:
     """What the session answers; an error is an answer too, without columns if the text is refused
     before it runs."""
-    columns = ""
-    try:
-        frame = session._jsparkSession.sql(sql)
-        columns = frame.schema().json()
-        rows = frame.queryExecution().executedPlan().executeCollect()
-        told = session._jvm.scala.runtime.ScalaRunTime.stringOf(rows)
-    except Exception as error:
-        return Answer(columns, condition=condition(error), error=str(error))
-    return Answer(columns, bag(told))
-
-
-def bag(told: str) -> Counter[str]:
-    """The rows of ``Array([…], […])``; each is the words of an UnsafeRow in hexadecimal."""
-    return Counter(re.findall(r"\[[^\]]*\]", told.removeprefix("Array(")))
-
-
-def condition(error: Exception) -> str:
-    """The condition of Spark's error, such as ``DIVIDE_BY_ZERO``, or the name of the exception."""
-    getter = getattr(error, "getCondition", None)
-    named = getter() if getter is not None else None
-    found = named or re.search(r"\[([A-Z][A-Z_0-9.]+)\]", str(error))
-    if found is None:
-        first = re.search(r"([\w.]*(?:Exception|Error))\b", str(error))
-        return first[1].rpartition(".")[2] if first else type(error).__name__
-    return found if isinstance(found, str) else str(found[1])
+    told = str(_referee(session._jvm).answer(session._jsparkSession, sql))
+    columns, condition, rest = told.split("\n", 2)
+    if condition:
+        return Answer(columns, condition=condition, error=rest)
+    return Answer(columns, Counter(rest.splitlines()))
 
 
 def differ(before: Answer, after: Answer) -> str:

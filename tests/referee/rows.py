@@ -33,6 +33,8 @@ MANNERS: tuple[dict[str, Any], ...] = (
     *({"predicate": "in"}, {"predicate": "in", "hint": False}, {"predicate": "auto"}),
     *({"predicate": "set"}, {"predicate": "range"}, {"predicate": "in", "through_facts": True}),
 )
+JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""Few threads beside the one that works; the best code would cost more than it saves."""
 SPEED = frozenset({"DPP120", "DPP121", "DPP123", "DPP124", "DPP125"})
 """The rules that are about what is worthwhile; switched off, more is rewritten."""
 
@@ -86,12 +88,13 @@ class Table:
         files = batch % FILES == FILES - 1
         self.world: World = random_world(random.Random(f"{seed}/world/{batch}"), files=files)
         self.catalog = catalog_of(self.world.ddl())
-        quick(session, **dict(self.world.settings))
+        quick(session)
         for table in self.world.tables:
             if files:
                 self._file(table.name, table.ddl(), table.insert())
             else:
                 self._view(table.name, table.view())
+        quick(session, **dict(self.world.settings))
 
     def _view(self, name: str, query: str) -> None:
         """The query as a view, its rows one literal already: else each use would fold them anew."""
@@ -186,7 +189,7 @@ def local(folder: str) -> Any:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "2g")
-        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1")
+        .config("spark.driver.extraJavaOptions", JVM)
         .config("spark.buffer.pageSize", "65536")  # each sort takes one: by default 64 MB, zeroed
         .config("spark.local.dir", folder)
         .config("spark.sql.warehouse.dir", f"{folder}/warehouse")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.referee.generator_world import random_world
-from tests.referee.harness import answer, differ, quick, release
+from tests.referee.harness import answer, differ, quick
 from tests.referee.rows import query_of, run
 
 
 @pytest.fixture
-def session(spark: Any) -> Iterator[Any]:
+def session(spark: Any) -> Any:
     """A session that other tests share nothing with."""
-    yield spark.newSession()
-    release(spark)
+    return spark.newSession()
 
 
 SEED, QUERIES = 14, 850

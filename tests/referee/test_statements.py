@@ -13,7 +13,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, quick, release
+from .harness import answer, differ, quick
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +53,6 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
     found.sql("DROP DATABASE statements CASCADE")
     for name in ROWS:
         found.catalog.dropTempView(name)
-    release(found)
 
 
 @cases("rewritten")
