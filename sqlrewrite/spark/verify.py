@@ -283,7 +283,9 @@ def _first_other(before: Columns | None, after: Columns | None) -> str:
 def _run(session: Session, frame: DataFrame) -> DataFrame:
     """Runs a query to its end, and leaves its rows where they are; returns what knows its scans."""
     if session.classic:  # this very plan, so that its metrics can be read
-        frame._jdf.queryExecution().toRdd().count()
+        rows = frame._jdf.queryExecution().toRdd().toJavaRDD()
+        # Counted as they are, rows of a known number would not be computed where Spark interprets.
+        rows.coalesce(max(1, rows.getNumPartitions())).count()
         return frame
     hashed = _hashed(frame)
     if hashed is None:

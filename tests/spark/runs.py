@@ -33,6 +33,11 @@ def run(spark: SparkSession, sql: str) -> Run:
     return Run(rows, partitioned_scans(frame))
 
 
+def temporary_views(spark: SparkSession) -> set[str]:
+    """The names of the session's temporary views."""
+    return {row.viewName for row in spark.sql("SHOW VIEWS").collect() if row.isTemporary}
+
+
 @contextmanager
 def in_database(
     spark: SparkSession, name: str, statements: Iterable[str]

@@ -21,7 +21,7 @@ from sqlrewrite.spark.verify import How, Outcome, Verified, verify_text
 from sqlrewrite.sql.references import references, renamed
 from tests.rule_cases import catalog_of
 
-from .runs import THRESHOLD, in_database
+from .runs import THRESHOLD, in_database, temporary_views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,7 +70,7 @@ def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int
     session = Session(spark.newSession(), Target("local"), classic=True)
     session.spark.conf.set(THRESHOLD, "-1")  # or Spark would prune by itself
     verify_text(session, "q.sql", rewritten, known, found.append, How(timeout=300, sample=count))
-    assert not [it for it in session.spark.catalog.listTables() if it.name.startswith("dpp")]
+    assert not [it for it in temporary_views(session.spark) if it.startswith("dpp")]
     return found[-1]
 
 

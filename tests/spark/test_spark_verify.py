@@ -22,7 +22,7 @@ from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.verify import How, Outcome, Verified, verify_text
 
-from .runs import in_database
+from .runs import in_database, temporary_views
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,7 +108,8 @@ def test_outcomes(sold: SparkSession, before: str, after: str, outcome: Outcome)
         pytest.skip("Spark 3 has no collations")
     found = verified(sold, before, after)
     assert found.outcome is outcome
-    assert sold.table("verified.sold").count() == 200
+    if outcome is Outcome.SKIPPED:
+        assert sold.table("verified.sold").count() == 200
 
 
 def test_a_difference_is_shown(spark: SparkSession) -> None:
@@ -194,7 +195,7 @@ def test_the_session_s_own_views_and_settings_are_there(
     done = run("verify", "-c", str(tmp_path / "ddl.sql"), str(tmp_path / "q.sql"))
     assert (done.exit_code, done.stderr) == (0, "")
     assert ": same rows (30)" in done.stdout
-    assert {it.name for it in own.catalog.listTables() if it.isTemporary} == {"winter"}
+    assert temporary_views(own) == {"winter"}
 
 
 # The command
