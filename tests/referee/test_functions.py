@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-EVERY = 37
+EVERY = 101
 """Of so many rows one is asked in CI."""
 
 SEEN = ("abs", "sum", "first", "concat_ws", "element_at", "hour", "rand", "upper", "+", "explode")

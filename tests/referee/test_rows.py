@@ -18,15 +18,16 @@ def session(spark: Any) -> Any:
     return spark.newSession()
 
 
-SEED, QUERIES = 14, 850
-"""Of these more than 300 are rewritten. The long runs have other seeds."""
+SEED, FIRST, QUERIES = 14, 240, 200
+"""Five worlds, one of them of files; the long runs, ``python -m tests.referee.rows``, have other
+seeds."""
 
 
 @pytest.mark.spark
 def test_rewritten_queries_give_the_same_rows(session: Any) -> None:
-    counted, _ = run(session, SEED, 0, QUERIES)
+    counted, _ = run(session, SEED, FIRST, QUERIES)
     assert not counted.wrong, "\n".join(one.told() for one in counted.wrong)
-    assert counted.rewritten >= 300, counted.told(0)
+    assert counted.rewritten >= 50, counted.told(0)
     assert counted.refused * 5 < counted.asked, counted.told(0)
     assert counted.empty * 2 < counted.rewritten, counted.told(0)
 

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import pytest
 
+from sqlrewrite.spark import bags
 from sqlrewrite.spark.bags import columns, compare
 from sqlrewrite.spark.exact import exact, spelled
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -171,40 +172,69 @@ def test_types_are_told_in_full(spark: SparkSession) -> None:
     assert columns(old).types[0].endswith("f39:int,z:int>")
 
 
-FLOATS = "SELECT * FROM VALUES {} AS t(k, x, y)"
+# Rows before and after, of columns k, x and y, and whether a tolerance forgives what differs.
+TOLERATED: dict[str, tuple[str, str, bool]] = {
+    "last digit": ("('a', 0.1D + 0.2D, 1D)", "('a', 0.3D, 1D)", True),
+    "fourth digit": ("('a', 0.3001D, 1D)", "('a', 0.3D, 1D)", False),
+    "large": ("('a', 1e20D, 1D)", "('a', 1.0000000000001e20D, 1D)", True),
+    "tiny": ("('a', 1e-20D, 1D)", "('a', 2e-20D, 1D)", False),
+    "NaN": ("('a', DOUBLE('NaN'), 1D)", "('a', 1D, 1D)", False),
+    "infinity": ("('a', DOUBLE('inf'), 1D)", "('a', 1e308D, 1D)", False),
+    "missing": ("('a', CAST(NULL AS DOUBLE), 1D)", "('a', 0D, 1D)", False),
+    "exchanged": (
+        "('a', 0.1D + 0.2D, 1D), ('b', 7D, 1D)",
+        "('b', 0.3D, 1D), ('a', 7D, 1D)",
+        False,
+    ),
+    "NULL as key": (
+        "(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)",
+        "('a', 1D, 1D), (NULL, 0.3D, 1D)",
+        True,
+    ),
+    "NULL as key, exchanged": (
+        "(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)",
+        "(NULL, 1D, 1D), ('a', 0.3D, 1D)",
+        False,
+    ),
+    "copies": (
+        "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D), ('a', 5D, 2D)",
+        "('a', 0.3D, 1D), ('a', 5D, 2D), ('a', 0.3D, 1D)",
+        True,
+    ),
+    "two columns": (
+        "('a', 0.1D + 0.2D, 5D), ('a', 0.3D, 3D)",
+        "('a', 0.3D, 5D), ('a', 0.3D, 3D)",
+        True,
+    ),
+    "other copies": (
+        "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D)",
+        "('a', 0.3D, 1D), ('a', 0.3D, 2D)",
+        False,
+    ),
+}
+FORGIVEN = [name for name, (_, _, same) in TOLERATED.items() if same]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "same"),
-    [
-        ("('a', 0.1D + 0.2D, 1D)", "('a', 0.3D, 1D)", True),
-        ("('a', 0.3001D, 1D)", "('a', 0.3D, 1D)", False),
-        ("('a', 1e20D, 1D)", "('a', 1.0000000000001e20D, 1D)", True),
-        ("('a', 1e-20D, 1D)", "('a', 2e-20D, 1D)", False),
-        ("('a', DOUBLE('NaN'), 1D)", "('a', 1D, 1D)", False),
-        ("('a', DOUBLE('inf'), 1D)", "('a', 1e308D, 1D)", False),
-        ("('a', CAST(NULL AS DOUBLE), 1D)", "('a', 0D, 1D)", False),
-        ("('a', 0.1D + 0.2D, 1D), ('b', 7D, 1D)", "('b', 0.3D, 1D), ('a', 7D, 1D)", False),
-        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "('a', 1D, 1D), (NULL, 0.3D, 1D)", True),
-        ("(NULL, 0.1D + 0.2D, 1D), ('a', 1D, 1D)", "(NULL, 1D, 1D), ('a', 0.3D, 1D)", False),
-        (
-            "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D), ('a', 5D, 2D)",
-            "('a', 0.3D, 1D), ('a', 5D, 2D), ('a', 0.3D, 1D)",
-            True,
-        ),
-        ("('a', 0.1D + 0.2D, 5D), ('a', 0.3D, 3D)", "('a', 0.3D, 5D), ('a', 0.3D, 3D)", True),
-        (
-            "('a', 0.1D + 0.2D, 1D), ('a', 0.1D + 0.2D, 1D)",
-            "('a', 0.3D, 1D), ('a', 0.3D, 2D)",
-            False,
-        ),
-    ],
-)
-def test_a_tolerance(spark: SparkSession, before: str, after: str, same: bool) -> None:
+def _of(spark: SparkSession, names: Collection[str], side: int) -> DataFrame:
+    """The rows of some cases, before (0) or after (1), each with the name of its case."""
+    each = (
+        f"SELECT '{it}' AS of, * FROM VALUES {TOLERATED[it][side]} AS t(k, x, y)" for it in names
+    )
+    return spark.sql(" UNION ALL ".join(each))
+
+
+def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """It matches rows one to one, within rows that are equal in all other columns."""
-    own = spark.newSession()
-    own.conf.set("spark.sql.shuffle.partitions", "1")
-    old, new = (own.sql(FLOATS.format(values)) for values in (before, after))
-    found = compare(old, new)
-    assert not found.same
-    assert found.rounding == (1e-9 if same else None)
+    monkeypatch.setattr(bags, "SHOWN", 100)
+    before, after = (_of(spark, TOLERATED, side) for side in (0, 1))
+    found = compare(before, after, tolerance=1e-9)
+    for rows in (found.lost_rows, found.added_rows):
+        assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
+
+
+def test_what_is_rounding_is_told(spark: SparkSession) -> None:
+    """Where no tolerance was asked for, and none but rows that one would forgive differ."""
+    for names, rounding in ((FORGIVEN, 1e-9), (["last digit", "fourth digit"], None)):
+        found = compare(_of(spark, names, 0), _of(spark, names, 1))
+        assert not found.same
+        assert found.rounding == rounding
