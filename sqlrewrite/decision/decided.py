@@ -16,8 +16,8 @@ from sqlrewrite.text.edits import Edit
 if TYPE_CHECKING:
     from sqlrewrite.judge.case import Case
     from sqlrewrite.plan.algebra import Plan
+    from sqlrewrite.write.forms.predicate import Predicate
     from sqlrewrite.write.placement import Slot
-    from sqlrewrite.write.predicates import Predicate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

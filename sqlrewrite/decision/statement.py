@@ -39,7 +39,8 @@ from sqlrewrite.sql.managed import Earlier
 from sqlrewrite.sql.marked import bounded, has_managed, predicates
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
-from sqlrewrite.write.predicates import Predicate, write
+from sqlrewrite.write.forms.predicate import Predicate
+from sqlrewrite.write.predicates import write
 from sqlrewrite.write.settled import earlier_in, settled, stands
 
 Known = Callable[[placement.Slot], Earlier | None]

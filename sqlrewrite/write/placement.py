@@ -17,7 +17,8 @@ from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Edit
-from sqlrewrite.write.predicates import Predicate, Style
+from sqlrewrite.write.forms.predicate import Predicate
+from sqlrewrite.write.names import Style
 
 # Up to its last character that shows: blanks behind it stay behind what is inserted.
 _LINE_COMMENT = re.compile(r"[ \t]*--[^\r\n]*?(?=\s*?(?:[\r\n]|\Z))")

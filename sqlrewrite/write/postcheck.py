@@ -18,8 +18,8 @@ from sqlrewrite.sql.parse import TokenError, tokenize
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.text.source import apply
 from sqlrewrite.text.templates import Refer
+from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.placement import Slot
-from sqlrewrite.write.predicates import Predicate
 
 
 def check(

@@ -14,8 +14,8 @@ from sqlrewrite.sql.managed import Earlier
 from sqlrewrite.sql.parse import tokenize
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.templates import templated
+from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.placement import Slot
-from sqlrewrite.write.predicates import Predicate
 
 
 def earlier_in(

@@ -1,7 +1,8 @@
-"""A key query's keys as literals: ``p IN (1, 2)``, or from the smallest of many to the largest.
+"""``values``: ``p IN (1, 2, 3)``, or from the smallest of many to the largest: a key query's keys
+as they are now, with the time and the key query in a note beside the marker; and constants that the
+author's own condition gives for the key.
 
-In: what is bounded, the key query's text, the cases it is for. Out: the predicate's text and the
-note beside it, or ``RefusedError`` with the reason. Literals are the keys of one moment, and that
+Literals are the keys of one moment, and that
 is what the user asked for; but what could make the same query give others though no table has
 changed (the clock, a name that means something in this text alone, a table that the text itself
 writes) is refused, and so is a type whose literals might compare otherwise than the key does.
@@ -12,16 +13,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.form import is_constant
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
+from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
+from sqlrewrite.write.forms.ends import END
+from sqlrewrite.write.forms.predicate import Predicate
+from sqlrewrite.write.key_queries import KeyQueries
+from sqlrewrite.write.names import fact
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")
@@ -38,7 +46,7 @@ _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class _Bound:
     """What is bounded, in the author's words, by the keys of a query: ``sign`` is IN, or the
     comparison with the one key that there is."""
 
@@ -47,7 +55,35 @@ class Bound:
     query: str
 
 
-def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
+def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+    """The predicates of literals, one for each column; empty where another form is to be written.
+    Raises RefusedError."""
+    found: list[Predicate] = []
+    for of in [cases] if queries.union else [[case] for case in cases]:
+        operator = of[0].pair.operator
+        sign = queries.style.word("IN") if operator in ("=", "<=>") else operator
+        query = queries.over(of, END.get(sign[0], "{}"))[1:-1]
+        written = _literal(_Bound(fact(of[0], queries.anchors, queries.style), sign, query), of)
+        if written is None:
+            return []
+        text, beside = written
+        found.append(Predicate(text, note=beside))
+    return found
+
+
+def constants(case: Case, anchors: Anchors) -> str | None:
+    """The constants that the key is compared with, where nothing else is asked of the dimension:
+    then they bound the fact without reading it, and on every engine."""
+    lists: list[str] = []
+    for item in case.kept:
+        if not isinstance(item, Conjunct) or not is_constant(case, item.expression):
+            return None
+        tokens = anchors.conjunct(item.condition)
+        lists.append(anchors.constants(tokens))
+    return lists[0] if len(set(lists)) == 1 else None
+
+
+def _literal(bound: _Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     """A predicate of literals and the note beside it; None where another form is asked for, and no
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = cases[0].options
@@ -67,7 +103,7 @@ def literal(bound: Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     return text, note(at, bound.query)
 
 
-def _resolved(bound: Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
+def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
     keys = options.resolve(bound.query, cases[0].around.catalog.namespace)
     if keys is None:

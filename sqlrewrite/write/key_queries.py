@@ -1,0 +1,225 @@
+"""The key query of a predicate: ``SELECT /*+ BROADCAST(a) */ a.k FROM dim AS a WHERE …``.
+
+It is composed from slices of the author's own text; each column of the dimension is qualified with
+an alias that occurs nowhere in the statement, so that none can be taken for another
+(docs/soundness.md, "Names").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from itertools import count
+
+from sqlrewrite.find.pairs import Side
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.case import Case
+from sqlrewrite.plan.algebra import ColumnRef, CteReference, Derived, Expression, Relation, Scan
+from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.facts.arithmetic import Wrapping
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.text.edits import Span
+from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
+
+
+@dataclass(frozen=True, slots=True)
+class KeyQueries:
+    """Writes the key queries of a predicate, each with its parentheses. ``words`` are those of the
+    statement, in lower case, none of which an alias may be; ``union``: several references each
+    allow what one of the cases says."""
+
+    anchors: Anchors
+    style: Style
+    words: frozenset[str]
+    union: bool
+
+    def over(
+        self,
+        cases: Sequence[Case],
+        wrapped: str = "{}",
+        *,
+        hint: bool = False,
+        distinct: bool = False,
+    ) -> str:
+        """The key query of cases, its keys ``wrapped`` in a function."""
+        writer = Writer(self.anchors, self.style, self.words)
+        if self.union:
+            return f"({writer.union(cases, wrapped, hint=hint)})"
+        first = cases[0]
+        values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
+        source = writer.source(cases)
+        query = writer.query(
+            first.pair.dimension, values, first.kept, source=source, hint=hint, distinct=distinct
+        )
+        return f"({query})"
+
+
+Value = Callable[[str], str]
+"""The text of a value over the relation of a given alias."""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes the key queries of one predicate; ``taken`` are the aliases it has used."""
+
+    anchors: Anchors
+    style: Style
+    words: frozenset[str]
+    taken: set[str] = field(default_factory=set)
+
+    def again(self) -> Writer:
+        """A writer for a key query beside this one, which may use the same aliases."""
+        return Writer(self.anchors, self.style, self.words)
+
+    def query(
+        self,
+        relation: Relation,
+        values: Sequence[Value],
+        found: Sequence[Restriction],
+        *,
+        source: str | None = None,
+        hint: bool = False,
+        distinct: bool = False,
+    ) -> str:
+        """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
+        relation's text where it is not simply what the author wrote."""
+        alias, word = self.alias(relation), self.style.word
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
+        query = (
+            f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
+            f"{source or _source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
+        )
+        conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
+        if conditions:
+            query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
+        return query
+
+    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool) -> str:
+        """One key query over those of several cases."""
+        word = self.style.word
+        first = cases[0].pair  # whose columns name those of the union
+        column = spelled(first.key, self.anchors) if first.key_plain else self.unused("k", set())
+        named = "{}" if first.key_plain else f"{{}} {word('AS')} {column}"
+        keys: list[str] = []
+        for case in cases:
+            value = self.value(case.pair.key_side, case, "{}" if keys else named)
+            source = self.source([case])
+            keys.append(self.query(case.pair.dimension, [value], case.kept, source=source))
+        alias = self.unused("q", set())
+        broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
+        all_of_them = f" {word('UNION ALL')} ".join(keys)
+        return (
+            f"{word('SELECT')} {broadcast}{wrapped.format(f'{alias}.{column}')} {word('FROM')} "
+            f"({all_of_them}) {word('AS')} {alias}"
+        )
+
+    def source(self, cases: Sequence[Case]) -> str:
+        """The dimension's text, in which sums that a derived table computes for a key are written
+        so that they raise no error."""
+        anew: dict[Span, str] = {}
+        for case in cases:
+            for expression in computed_as(case.plan, case.pair.key):
+                around = arithmetic(case.plan, expression)
+                if around is not None and isinstance(case.pair.dimension, Derived):
+                    anew |= self.wrapping(expression, around)
+        return _source(cases[0].pair.dimension, self.anchors, anew)
+
+    def wrapping(self, expression: Expression, around: Wrapping) -> dict[Span, str]:
+        """The text of a sum in a SELECT list and, for it, one that wraps around."""
+        anchors, first = self.anchors, next(iter(columns(expression)), None)
+        if first is None or first.span is None:
+            raise AnchorError("a sum that the text does not have")
+        tokens = anchors.sum_around(first.span.start)
+        text = computed(anchors, self.style, tokens, expression, self.as_written, around)
+        return {anchors.span(tokens): text}
+
+    def as_written(self, ref: ColumnRef) -> str:
+        """A column as the author has it."""
+        assert ref.span is not None
+        return self.anchors.copy(self.anchors.covering(ref.span))
+
+    def value(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
+        """A key, as a column or as the author's own text of an expression."""
+        if isinstance(side.expression, ColumnRef):
+            column = self.column(side.expression)
+            return lambda alias: wrapped.format(column(alias))
+        tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
+        around = arithmetic(case.plan, side.expression)
+        return lambda alias: wrapped.format(self.over(tokens, side.expression, alias, around))
+
+    def column(self, ref: ColumnRef) -> Value:
+        """A column of the relation."""
+        name = spelled(ref, self.anchors)
+        return lambda alias: f"{alias}.{name}"
+
+    def alias(self, relation: Relation) -> str:
+        """A short alias for a relation, its initials, that is no word of the statement."""
+        name = relation.table.name[-1] if isinstance(relation, Scan) else relation.alias
+        words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+        stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
+        return self.unused(stem, {*(column_names(relation) or ())})
+
+    def unused(self, stem: str, avoid: set[str]) -> str:
+        """An alias that begins so and is used nowhere else."""
+        for number in count(1):
+            alias = stem if number == 1 else f"{stem}{number}"
+            if not any(alias in words for words in (avoid, self.taken, self.words, WORDS)):
+                break
+        self.taken.add(alias)
+        return alias
+
+    def restriction(self, item: Restriction, alias: str) -> str:
+        """A restriction as a conjunct over the relation of that alias."""
+        match item:
+            case Conjunct():
+                return self.conjunct(item, alias)
+            case AnyOf(branches=branches):
+                texts = list(dict.fromkeys(self.branch(branch, alias) for branch in branches))
+                joined = f" {self.style.word('OR')} ".join(texts)
+                return texts[0] if len(texts) == 1 else f"({joined})"
+            case SemiJoin(key=key, relation=relation, other=other, inner=inner):
+                column = f"{alias}.{spelled(key, self.anchors)}"
+                query = self.query(relation, [self.column(other)], inner)
+                return f"{column} {self.style.word('IN')} ({query})"
+
+    def branch(self, branch: tuple[Restriction, ...], alias: str) -> str:
+        """A branch of a disjunction."""
+        parts = list(dict.fromkeys(self.restriction(item, alias) for item in branch))
+        text = f" {self.style.word('AND')} ".join(parts)
+        return f"({text})" if len(parts) > 1 else text
+
+    def conjunct(self, item: Conjunct, alias: str) -> str:
+        """The author's own text of a conjunct, its columns qualified with the alias."""
+        tokens = self.anchors.conjunct(item.condition)
+        text = self.over(tokens, item.expression, alias)
+        return f"({text})" if self.anchors.disjunction(tokens) else text
+
+    def over(
+        self, tokens: Range, expression: Expression, alias: str, around: Wrapping | None = None
+    ) -> str:
+        """The author's own text of an expression, its columns qualified with the alias."""
+
+        def named(ref: ColumnRef) -> str:
+            return f"{alias}.{spelled(ref, self.anchors)}"
+
+        return computed(self.anchors, self.style, tokens, expression, named, around)
+
+
+def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
+    match relation:
+        case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
+            return anchors.copy(anchors.covering(span))
+        case Derived(anchor=anchor) if anchor is not None:
+            return anchors.copy(anchors.parenthesised(anchor), anew)
+        case _:
+            raise AnchorError("a relation that has no text to repeat")
+
+
+def _listed(relation: Relation) -> str:
+    """The column list of the author's alias, which renames what the key query reads too."""
+    listed = relation.listed if isinstance(relation, Derived | CteReference) else ()
+    return f"({', '.join(map(quoted, listed))})" if listed else ""
