@@ -6,6 +6,7 @@ The folder is data. In the wheel it lies inside the package, in a checkout besid
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +24,7 @@ _KIND = re.compile(r"^Kind: (\w+)\.", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine's settings and tables, one field for each key of its file."""
+    """An engine's settings and tables, one field for each key of its file and of engines.toml."""
 
     name: str
     enabled: bool
@@ -34,6 +35,7 @@ class Engine:
     key_limit: int
     set_limit: int
     transforms: frozenset[str]
+    planner: str
     native_joins: frozenset[str]
     predicates: frozenset[str]
 
@@ -67,10 +69,16 @@ def engine(name: str) -> Engine:
         near = nearest(name, known)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}, or a .toml file"
         raise ConfigError(f"no engine is called {name!r}: {hint}")
+    shared = _flat(read_toml(rules_folder() / "engines.toml"))
+    return _checked({**shared, **_flat(read_toml(path))}, str(path))
+
+
+def _flat(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of all tables of an engine's file, which only group them."""
     values: dict[str, Any] = {}
-    for key, value in read_toml(path).items():
+    for key, value in tables.items():
         values.update(value if isinstance(value, dict) else {key: value})
-    return _checked(values, str(path))
+    return values
 
 
 def _checked(values: dict[str, Any], source: str) -> Engine:
@@ -85,7 +93,7 @@ def _checked(values: dict[str, Any], source: str) -> Engine:
     for key, kind in types.items():
         if key not in values:
             raise ConfigError(
-                f"{source}: {key} is missing; rules/engines/spark.toml shows all keys"
+                f"{source}: {key} is missing; rules/engines/spark.toml shows how it is written"
             )
         value = values[key]
         if kind.startswith("frozenset"):

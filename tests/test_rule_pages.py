@@ -74,8 +74,8 @@ def _cases(kind: str) -> list[object]:
 
 
 def test_each_rule_has_a_page_and_each_page_a_rule() -> None:
-    assert [(page.code, page.name) for page in RULE_PAGES] == sorted(
-        (rule.code, rule.name) for rule in (*RULES, LITERALS, NOT_SUPPRESSED, DECIDED)
+    assert [(page.code, page.name, page.kind) for page in RULE_PAGES] == sorted(
+        (rule.code, rule.name, rule.kind) for rule in (*RULES, LITERALS, NOT_SUPPRESSED, DECIDED)
     )
 
 

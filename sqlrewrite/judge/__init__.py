@@ -40,58 +40,69 @@ from sqlrewrite.settings.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, its name, and the function that judges a case."""
+    """A rule: its code, its name, and the function that judges a case.
+
+    ``kind`` is ``soundness`` (a predicate would be wrong), ``benefit`` (it would not be worth it)
+    or ``choice`` (it is not wanted). ``scope`` is what it speaks of: the ``fact``, the ``pair``, or
+    the ``dimension`` alone: another one with the same key may pass it. Streams and what varies are
+    no matter of the dimension: there nothing is read twice, under whatever name.
+    """
 
     code: str
     name: str
+    kind: str
+    scope: str
     judge: Callable[[Case], Judgement]
 
 
-UNBOUNDED = Rule("DPP121", "unbounded", already_pruned.judge_bound)
-CLAUSE = Rule("DPP116", "clause", clause.judge)
-SHARED = Rule("DPP106", "shared-cte", barriers.judge_shared)
-MISSED = Rule("DPP125", "missed-by-engine", native.judge)
-NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", already_pruned.judge_pruned)
+UNBOUNDED = Rule("DPP121", "unbounded", "benefit", "fact", already_pruned.judge_bound)
+NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", "benefit", "fact", already_pruned.judge_pruned)
+SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", barriers.judge_shared)
+CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
+MISSED = Rule("DPP125", "missed-by-engine", "benefit", "pair", native.judge)
 
 RULES: tuple[Rule, ...] = (
     UNBOUNDED,
     NOT_YET_PRUNED,
-    Rule("DPP101", "join-type", join_type.judge),
-    Rule("DPP102", "equi-join", equi_join.judge),
-    Rule("DPP103", "partition-column", partition_column.judge),
-    Rule("DPP104", "key-column", partition_column.judge_key),
-    Rule("DPP105", "barriers", barriers.judge),
+    Rule("DPP101", "join-type", "soundness", "pair", join_type.judge),
+    Rule("DPP102", "equi-join", "soundness", "pair", equi_join.judge),
+    Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge),
+    Rule("DPP104", "key-column", "soundness", "dimension", partition_column.judge_key),
+    Rule("DPP105", "barriers", "soundness", "fact", barriers.judge),
     SHARED,
-    Rule("DPP107", "streaming", streaming.judge),
-    Rule("DPP108", "determinism", determinism.judge_fact),
-    Rule("DPP109", "repeatable", determinism.judge_dimension),
-    Rule("DPP110", "row-limit", row_limit.judge),
-    Rule("DPP111", "correlated", names.judge_correlated),
-    Rule("DPP112", "key-types", key_types.judge),
-    Rule("DPP113", "names", names.judge_names),
-    Rule("DPP114", "guards", conditions.judge_guards),
-    Rule("DPP115", "parameters", names.judge_parameters),
+    Rule("DPP107", "streaming", "soundness", "pair", streaming.judge),
+    Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact),
+    Rule("DPP109", "repeatable", "soundness", "pair", determinism.judge_dimension),
+    Rule("DPP110", "row-limit", "soundness", "dimension", row_limit.judge),
+    Rule("DPP111", "correlated", "soundness", "dimension", names.judge_correlated),
+    Rule("DPP112", "key-types", "soundness", "pair", key_types.judge),
+    Rule("DPP113", "names", "soundness", "dimension", names.judge_names),
+    Rule("DPP114", "guards", "soundness", "pair", conditions.judge_guards),
+    Rule("DPP115", "parameters", "soundness", "dimension", names.judge_parameters),
     CLAUSE,
-    Rule("DPP120", "selective-predicate", selective_predicate.judge),
-    Rule("DPP123", "benefit", benefit.judge),
-    Rule("DPP124", "key-size", form.judge),
+    Rule("DPP120", "selective-predicate", "benefit", "dimension", selective_predicate.judge),
+    Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge),
+    Rule("DPP124", "key-size", "benefit", "dimension", form.judge),
     MISSED,
 )
 
-OF_THE_DIMENSION = frozenset(
-    "DPP104 DPP110 DPP111 DPP113 DPP115 DPP120 DPP123 DPP124 DPP199".split()
-)
-"""The rules that speak of the dimension alone: another one with the same key may pass them. Streams
-and what varies are not among them: there nothing is read twice, under whatever name."""
-
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
-DECIDED = Rule("DPP199", "decided", lambda case: passed("every rule is decided"))
+DECIDED = Rule(
+    "DPP199", "decided", "soundness", "dimension", lambda case: passed("every rule is decided")
+)
+
+OF_THE_DIMENSION = frozenset(rule.code for rule in (*RULES, DECIDED) if rule.scope == "dimension")
+"""The rules that another dimension with the same key may pass."""
 
 # Said of a pair that passed, and whose keys are not written as literals (``--predicate values``).
-LITERALS = Rule("DPP126", "literals", lambda case: passed("the keys can be literals"))
+LITERALS = Rule(
+    "DPP126", "literals", "choice", "pair", lambda case: passed("the keys can be literals")
+)
 
 # Said of a pair that passed, and that a comment of the author's asks to leave alone.
-NOT_SUPPRESSED = Rule("DPP198", "not-suppressed", lambda case: passed("no comment asks otherwise"))
+NOT_SUPPRESSED = Rule(
+    "DPP198", "not-suppressed", "choice", "fact", lambda case: passed("no comment asks otherwise")
+)
 
 
 def examine(

@@ -1,6 +1,6 @@
 """DPP124 key-size, and which form a predicate takes: how many keys there are, by the statistics.
 
-Flink gives up where the collected keys pass 32 MB (FLIP-248), Trino lets many values collapse to
+Flink gives up where the collected keys pass a limit (FLIP-248), Trino lets many values collapse to
 their range (``DynamicFilterConfig``); both limits are the engine's file's.
 """
 

@@ -1,0 +1,189 @@
+"""What Spark prunes by itself: a fact, if (``PartitionPruning``, ``JoinSelection``; docs/spark.md,
+"Where native dynamic partition pruning stops"):
+
+1. the join is of a type and the fact on a side for which the other, the filtering side, can be
+   broadcast: the engine's table;
+2. an equality, `=`, stands between the fact's side and the filtering side, in one join of the tree
+   as the planner orders it (``ReorderJoin``);
+3. the partition column comes up to that join as itself: no barrier, and above a union no cast;
+4. something in the filtering side is filtered, by a condition likely to be selective: one written,
+   or one inferred over an equality (``InferFiltersFromConstraints``), never a neighbour's that the
+   planner puts elsewhere;
+5. the filtering side is small enough to be broadcast: no more than a single relation, mostly, as a
+   join is taken to be as large as the product of its sides;
+6. no hint says how to join.
+
+And it finds as much as our predicate does:
+
+7. no neighbour outside the filtering side restricts the keys further.
+
+Where one of these is not certain Spark is taken to miss it: a predicate too many costs little.
+"""
+
+from __future__ import annotations
+
+from math import inf, prod
+
+from sqlrewrite.find.reducers import restricting
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.planners.join_order import filtering_side
+from sqlrewrite.judge.selective_predicate import selective
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    Call,
+    CteReference,
+    Derived,
+    Expression,
+    Join,
+    JoinType,
+    Limit,
+    Node,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    Subquery,
+)
+from sqlrewrite.plan.columns import column_type
+from sqlrewrite.plan.relations import leaves
+from sqlrewrite.settings.options import ALONE
+
+
+def missed(case: Case) -> str | None:
+    """Why the engine does not find as good a bound by itself; None where it does."""
+    why = unpruned(case)
+    if why is not None:
+        return why
+    inside = {leaf.relation for node in filtering_side(case.pair) for leaf in leaves(node)}
+    further = next((it for it in neighbours(case.kept) if it.relation not in inside), None)
+    return None if further is None else "a neighbour of the dimension restricts the keys further"
+
+
+def unpruned(case: Case) -> str | None:
+    """Why the engine does not prune the fact by this join; None where it does."""
+    pair, engine = case.pair, case.engine
+    if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
+        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    side = filtering_side(pair)
+    if pair.operator != "=" or not side:
+        return "no equality joins the fact with the dimension itself"
+    why = _hidden(case)
+    if why is not None:
+        return why
+    if not any(_filtered(case, leaf) for node in side for leaf in leaves(node)):
+        return f"no filter stands on {case.dimension_name} in the join next to the fact"
+    if engine.reuse_broadcast_only:
+        size = prod(_bytes(case, node) for node in side)
+        if size > engine.broadcast_threshold:
+            return f"{case.dimension_name} may be too large there to be broadcast"
+        if any(block.hinted for block in case.plan.blocks):
+            return "a hint tells it how to join"
+    return None
+
+
+def _hidden(case: Case) -> str | None:
+    """What hides the partition column from the join, if something does."""
+    pair, plan = case.pair, case.plan
+    if pair.path.barriers or pair.path.computed:
+        return f"{pair.path.column} does not come up to the join as itself"
+    above = pair.path.relations[:-1]
+    for relation in above:
+        if not isinstance(relation, Derived | CteReference) or not _unions(relation.query):
+            return f"{pair.path.column} does not come up to the join as itself"
+    if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
+        column = pair.scan.table.column(pair.path.column)
+        kinds = {column_type(plan, pair.fact), column_type(plan, pair.key)}
+        plain = pair.fact_plain and pair.key_plain
+        if not plain or column is None or kinds != {column.type} or None in kinds:
+            return "above the union a cast hides the column"
+    return None
+
+
+def _unions(query: Query) -> bool:
+    """Whether the set operations at the top of a query, if any, are unions."""
+    stack = [query.node]
+    while stack:
+        match stack.pop():
+            case SetOperation(left=left, right=right, kind="union"):
+                stack += [left, right]
+            case SetOperation():
+                return False
+            case Limit(child=child) | Aggregate(child=child):
+                stack.append(child)
+            case _:
+                pass
+    return True
+
+
+# --- the filtering side ---------------------------------------------------------------------------
+
+
+def _filtered(case: Case, leaf: Node) -> bool:
+    """Whether a filter likely to be selective stands on a relation, or in it."""
+    if not isinstance(leaf, Relation):
+        return False
+    asked = restricting(case.plan, leaf.relation, ALONE)
+    if any(_selects(case, item) for item in asked):
+        return True
+    return isinstance(leaf, Derived | CteReference) and _filters(case, leaf.query)
+
+
+def _filters(case: Case, query: Query) -> bool:
+    """Whether a query filters, somewhere in it."""
+    blocks = [case.plan.blocks[number] for number in query.top]
+    return any(
+        any(_selective(case, found.expression) for found in block.having)
+        or any(_filtered(case, leaf) for leaf in leaves(block.source))
+        for block in blocks
+    )
+
+
+def _selects(case: Case, item: Restriction) -> bool:
+    match item:
+        case Conjunct(expression=expression):
+            return _selective(case, expression)
+        case AnyOf(branches=branches):
+            return all(any(_selects(case, inner) for inner in branch) for branch in branches)
+        case SemiJoin():
+            return False
+
+
+def _selective(case: Case, expression: Expression) -> bool:
+    """Whether a condition is likely to leave few rows (``isLikelySelective``) in the form that the
+    optimizer gives it: a subquery as a semi-join, `x = true` as `x`."""
+    match expression:
+        case Subquery(kind="in" | "exists", query=query):
+            return _filters(case, query)
+        case Call(name="not", args=(Subquery(query=query),)):
+            return _filters(case, query)
+        case Call(name="and", args=args):
+            return any(_selective(case, arg) for arg in args)
+        case Call(name="or", args=args):
+            return not any(isinstance(arg, Subquery) for arg in args) and all(
+                _selective(case, arg) for arg in args
+            )
+        case Call(name="not", args=(inner,)):
+            return _selective(case, inner)
+        case _:
+            return selective(case.engine, expression)
+
+
+def _bytes(case: Case, node: Node) -> float:
+    """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
+    at most. Without sizes, a table that is not partitioned is taken to just be broadcast."""
+    match node:
+        case Scan(table=table):
+            if table.size_in_bytes is not None:
+                return table.size_in_bytes
+            return inf if table.partitioned_by else max(1, case.engine.broadcast_threshold)
+        case Derived(lateral=True):
+            return inf
+        case Derived(query=query) | CteReference(query=query) if len(query.top) == 1:
+            return _bytes(case, case.plan.blocks[query.top[0]].source)
+        case Join(type=JoinType.SEMI | JoinType.ANTI, left=left):
+            return _bytes(case, left)
+        case Join(left=left, right=right):
+            return _bytes(case, left) * _bytes(case, right)
+        case _:
+            return inf
