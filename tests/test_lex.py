@@ -61,6 +61,7 @@ def test_kind(text: str, kind: Kind) -> None:
 ALIKE = [
     "SELECT a FROM t GROUP  BY\n a ORDER BY 1L, .5, 1.5BD, x'1F', r'a\\', 'it''s'",
     "SELECT /*+ BROADCAST(a), MERGE(b) */ a << 1, a >> 2 FROM t",
+    "SELECT /*+ a */ /* b */ /*+ c, d(e) */ /*+ f */ g FROM t",
     "SELECT a /* /* b */ c */ FROM t -- d\nWHERE `e``f` <=> 2020_x",
     "EXPLAIN SELECT 'a;b' -- ;\n; SHOW TABLES; SELECT 1",
 ]
@@ -72,7 +73,8 @@ PART = {
     "SELECT 0x1F FROM t": "0x1F",
     "SELECT n'a' FROM t": "n'a'",
     "SELECT a /*+ b */ FROM t": "/*+",
-    "SELECT /*+ a */ /*+ b */ c FROM t": "/*+ b",
+    "SELECT /*+ a */ /*+ b('*/') */ c FROM t": "SELECT",
+    "SELECT /*+ a */ c /*+ b */ FROM t": "/*+ b",
     "SELECT /*+ a('*/') */ b FROM t": "SELECT",
     "SELECT a /* /*+ b */ */ FROM t": "*/ FROM",
     "SELECT * FROM http://a": "http",

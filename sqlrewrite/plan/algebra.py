@@ -343,7 +343,7 @@ class Block:
     understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
     ``hinted`` says that a hint of its SELECT tells the engine how to join. ``led`` is where its
     word SELECT stands if that has its FROM before it; ``shared`` says that several SELECTs have
-    the text of its FROM, or all of its text.
+    the text of its FROM, or all of its text; ``homeless`` why there is no place for a WHERE.
     """
 
     number: int
@@ -368,6 +368,7 @@ class Block:
     strange: tuple[str, ...] = ()
     led: int | None = None
     shared: bool = False
+    homeless: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,7 +40,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
-from sqlrewrite.sql.query_grammar import LED, SHARED
+from sqlrewrite.sql.query_grammar import HOMELESS, LED, SHARED
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
@@ -347,6 +347,7 @@ class Binder(RelationBinder):
                 strange=tuple(strange(node, self.text)),
                 led=node.meta.get(LED),
                 shared=shared,
+                homeless=node.meta.get(HOMELESS, ""),
             )
         )
         outer.outer.extend(scope.outer)

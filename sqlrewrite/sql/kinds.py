@@ -10,7 +10,7 @@ from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.lex.lexemes import Kind, lexemes
 
-QUERY_OPENERS = frozenset(
+_QUERY_OPENERS = frozenset(
     {
         TokenType.SELECT,
         TokenType.WITH,
@@ -28,6 +28,9 @@ QUERY_OPENERS = frozenset(
 )
 """A statement that opens with one of these may hold a query that can be rewritten, or changes what
 names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
+
+_ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
+"""With a SELECT behind them these do as well: REPLACE TABLE … AS, ALTER VIEW … AS."""
 
 _COMMANDS = frozenset(
     """
@@ -52,6 +55,16 @@ _AFTER_FROM = frozenset(
 )
 
 _EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is not read"
+
+
+def opens_query(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is one that is parsed."""
+    kind = tokens[0].token_type
+    if kind in _ALSO_OPENERS:
+        second = tokens[1].token_type if len(tokens) > 1 else None
+        selects = any(it.token_type is TokenType.SELECT for it in tokens)
+        return second is _ALSO_OPENERS[kind] and selects
+    return kind in _QUERY_OPENERS
 
 
 def known(tokens: Sequence[Token]) -> bool:

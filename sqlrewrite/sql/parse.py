@@ -1,7 +1,7 @@
 """Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
 
 Templates are masked before the text is lexed (``templates``). What sqlglot reads wrongly without
-complaint (``t@v1``, a second hint, ``TABLE t``, pipes) is recognised on the tokens,
+complaint (``t@v1``, pipes) is recognised on the tokens,
 before parsing, and left alone with a reason.
 """
 
@@ -19,7 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.dialect import parser
-from sqlrewrite.sql.kinds import QUERY_OPENERS, first_join, known, told
+from sqlrewrite.sql.kinds import first_join, known, opens_query, told
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.tokens import read
@@ -33,18 +33,7 @@ NOT_PARSED = "DPP000"
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 
 # What the tokens are looked through for, where one of these is in the text at all.
-_SUSPECT = ("@", "|>", "table")
-
-_BEFORE_QUERY = frozenset(
-    {
-        TokenType.L_PAREN,
-        TokenType.UNION,
-        TokenType.ALL,
-        TokenType.EXCEPT,
-        TokenType.INTERSECT,
-        TokenType.ALIAS,
-    }
-)
+_SUSPECT = ("@", "|>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +170,15 @@ def _statement(
     templates = template_tokens.among(lexed.templates, tokens)
     obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
     passed = known(tokens)
-    ours = tokens[0].token_type in QUERY_OPENERS or not passed
+    parses = opens_query(tokens)
+    ours = parses or not passed
     failure = _blocked(obstacle) if obstacle is not None else None
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)
     failure = failure or misread(text, tokens)
     if failure is not None or parted is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
-    if tokens[0].token_type not in QUERY_OPENERS:
+    if not parses:
         why = Failure(start, f"no statement begins with {tokens[0].text!r}")
         failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
@@ -269,8 +259,6 @@ def _misread_token(before: Token | None, token: Token) -> str | None:
     kind = token.token_type
     if kind is TokenType.PARAMETER and token.text == "@":
         return "time travel written as t@v1 is not supported: write VERSION AS OF"
-    if kind is TokenType.TABLE and (before is None or before.token_type in _BEFORE_QUERY):
-        return "TABLE t as a query is not supported: write SELECT * FROM t"
     if kind is TokenType.PIPE_GT:
         return "pipe syntax (|>) is not supported"
     return None

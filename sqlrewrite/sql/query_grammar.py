@@ -19,7 +19,11 @@ SHARED = "shared"
 """The key in the ``meta`` of a SELECT that shares its FROM with others, and of each derived table
 in there: the same value for all trees of one text."""
 
+HOMELESS = "homeless"
+"""The key in the ``meta`` of a SELECT whose text has no place for a WHERE: why."""
+
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
+_NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
 _DIRECTORY = ("OVERWRITE", "LOCAL", "DIRECTORY")
 
 
@@ -76,13 +80,49 @@ class QueryParser(ExpressionParser):
         parse_subquery_alias: bool = True,
         parse_set_operation: bool = True,
     ) -> exp.Expr | None:
-        if self._curr.token_type is not TokenType.FROM:
+        if self._is_table_query():
+            found = self._table_statement()
+        elif self._curr.token_type is TokenType.FROM:
+            found = self._from_statement()
+        else:
             return super()._parse_select_query(
                 nested, table, parse_subquery_alias, parse_set_operation
             )
-        found = self._from_statement()
         if parse_set_operation and isinstance(found, exp.Query):
             return self._parse_set_operations(found)
+        return found
+
+    def _parse_statement(self) -> exp.Expr | None:
+        if self._is_table_query():
+            return self._parse_query_modifiers(self._parse_select())
+        if self._match(TokenType.REPLACE):
+            return self._parse_create()
+        if self._match_pair(TokenType.ALTER, TokenType.VIEW):
+            view, _ = self._parse_table_parts(), self._match(TokenType.ALIAS)
+            return exp.Create(this=view, kind="VIEW", expression=self._parse_ddl_select())
+        return super()._parse_statement()
+
+    # --- TABLE t -------------------------------------------------------------------------------
+
+    def _parse_wrapped_select(self, table: bool = False) -> exp.Expr | None:
+        if self._is_table_query():
+            found = self._parse_select(nested=True, parse_set_operation=False)
+            return self._parse_query_modifiers(self._parse_set_operations(found))
+        return super()._parse_wrapped_select(table)
+
+    def _is_table_query(self) -> bool:
+        name = self._next.token_type
+        table = self._curr.token_type is TokenType.TABLE
+        return table and (name is TokenType.IDENTIFIER or name in self.ID_VAR_TOKENS)
+
+    def _table_statement(self) -> exp.Expr:
+        """``TABLE t``: all of it."""
+        self._advance()
+        found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=self._parse_table_parts()))
+        found.meta[HOMELESS] = "TABLE t has no WHERE"
+        self._parse_query_modifiers(found)
+        if any(found.args.get(key) for key in _NOT_OF_TABLE):
+            self.raise_error("Expected the end of TABLE t, or ORDER BY or LIMIT")
         return found
 
     def _from_statement(self) -> exp.Expr:

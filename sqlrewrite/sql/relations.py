@@ -30,7 +30,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.expressions import relations
 from sqlrewrite.sql.parse import Statement, statements
-from sqlrewrite.sql.query_grammar import SHARED
+from sqlrewrite.sql.query_grammar import HOMELESS, SHARED
 from sqlrewrite.sql.quoted import is_double_quoted
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
@@ -212,8 +212,11 @@ class RelationBinder:
     def _parenthesised(self, node: exp.Subquery, translator: Translator) -> Node:
         extra = any(node.args.get(key) for key in ("pivots", "match"))
         if isinstance(node.this, exp.Table | exp.Subquery) and not _is_query(node.this):
-            if extra or node.args.get("alias") or node.args.get("sample"):
-                return self._keep(Opaque(self._number(), _alias(node), "an alias around a join"))
+            if extra or node.args.get("sample"):
+                why = "PIVOT, UNPIVOT or TABLESAMPLE of a join"
+                return self._keep(Opaque(self._number(), _alias(node), why))
+            if node.args.get("alias"):
+                return self._parenthesised(_all_of(node), translator)
             inner = self._relation(node.this, translator)
             return self._joined(inner, node.args.get("joins") or [], translator)
         # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
@@ -453,6 +456,17 @@ def _start(node: exp.Expr) -> int:
         tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
         start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
     return int(start)
+
+
+def _all_of(node: exp.Subquery) -> exp.Subquery:
+    """A join in parentheses with an alias, as the derived table of all its columns that it is."""
+    joined = node.this.copy()
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
+    select.meta[HOMELESS] = "a join under an alias has no WHERE"
+    alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
+    found = exp.Subquery(this=select, alias=alias, joins=joins)
+    found.meta.update(node.meta)
+    return found
 
 
 def _is_true(expression: Expression) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sqlglot import TokenType
 
 from sqlrewrite.sql.anchors import Anchors
+from sqlrewrite.sql.kinds import opens_query
 from sqlrewrite.sql.parse import misread
 from sqlrewrite.sql.scripts import Piece, pieces
 
@@ -26,6 +27,8 @@ _OPENERS = frozenset(
         TokenType.CREATE,
         TokenType.CACHE,
         TokenType.MERGE,
+        TokenType.ALTER,
+        TokenType.REPLACE,
     }
 )
 _MADE_OF_A_QUERY = frozenset({"table", "view"})
@@ -51,7 +54,9 @@ def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:
 
 def _opener(text: str, piece: Piece) -> TokenType | None:
     tokens, kind = piece.tokens, piece.tokens[0].token_type
-    if piece.why or piece.defines or kind not in _OPENERS or misread(text, tokens) is not None:
+    if piece.why or piece.defines or kind not in _OPENERS or not opens_query(tokens):
+        return None
+    if misread(text, tokens) is not None:
         return None
     words = {token.text.lower() for token in tokens[1:_BEFORE_KIND]}
     if kind is TokenType.CREATE and words.isdisjoint(_MADE_OF_A_QUERY):

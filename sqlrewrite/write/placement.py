@@ -38,9 +38,11 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     """The clause for a case's predicate. Raises AnchorError where it is not found."""
     pair, block = case.pair, case.target_block
     here = block.number == pair.tie.block.number
-    on = here and place(pair) is Place.ON
+    on = here and (place(pair) is Place.ON or bool(block.homeless))
     if block.shared and (on or block.led is None):
         raise AnchorError("several SELECTs share the text of this FROM")
+    if block.homeless and not on:
+        raise AnchorError(block.homeless)
     if on:
         clause = _on_of(case)
         return Slot(anchors.clause(clause), block.number, clause)

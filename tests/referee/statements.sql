@@ -91,3 +91,24 @@ BEGIN
   CREATE OR REPLACE TEMPORARY VIEW e AS SELECT k, c FROM d;
   SELECT x FROM f JOIN e ON f.p = e.k WHERE e.c = 'a';
 END
+
+-- rewritten: an alias around a join
+SELECT j.x, j.k FROM (f JOIN d ON f.p = d.k) j WHERE j.c = 'a'
+
+-- rewritten: an alias around a semi-join, with its columns named
+SELECT j.a FROM (f LEFT SEMI JOIN d ON f.p = d.k AND d.c = 'a') j (a, b, c)
+
+-- rewritten: an alias around an outer join
+SELECT * FROM (d LEFT JOIN f ON f.p = d.k AND d.c = 'a') j
+
+-- left alone: a join under an alias, bounded from outside
+SELECT j.x FROM (f CROSS JOIN (SELECT 1 AS one)) j JOIN d ON j.p = d.k WHERE d.c = 'a'
+
+-- rewritten: TABLE as a dimension
+SELECT x FROM f JOIN (TABLE d) e ON f.p = e.k WHERE e.c = 'a' UNION ALL TABLE one
+
+-- left alone: TABLE as the fact
+SELECT x FROM (TABLE f ORDER BY x) q JOIN d ON q.p = d.k WHERE d.c = 'a'
+
+-- rewritten: two hints
+SELECT /*+ BROADCAST(d) */ /*+ COALESCE(1) */ x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'

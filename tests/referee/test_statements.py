@@ -23,11 +23,13 @@ pytestmark = pytest.mark.spark
 DDL = """
 CREATE TABLE f (p INT, x INT, s STRING) USING parquet PARTITIONED BY (p);
 CREATE TABLE g (p INT, y INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE one (a INT) USING parquet;
 CREATE TABLE d (k INT, c STRING) USING parquet;
 """
 ROWS = {
     "f": "(1, 10, 'x'), (2, 20, 'y'), (2, 30, 'y'), (9, 90, 'z'), (NULL, 5, 'n') AS f(p, x, s)",
     "g": "(1, 100), (2, 200), (9, 900) AS g(p, y)",
+    "one": "(1) AS one(a)",
     "d": "(1, 'a'), (1, 'a'), (2, 'b'), (90, 'a'), (NULL, 'a') AS d(k, c)",
 }
 

@@ -118,6 +118,9 @@ def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) ->
                 return _parted(text, token, lexemes, at - 1)
             index += 1
             continue
+        if token.start > begins and (behind := _behind_hint(text, lexemes, at)) > at:
+            at = behind
+            continue
         index, at = _behind(tokens, index), at + 1
         while stop != ends and begins == token.start:
             if stop > ends and at < len(lexemes):
@@ -132,6 +135,15 @@ def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) ->
     if at == len(lexemes) and index == len(tokens):
         return None
     return _parted(text, tokens[index] if index < len(tokens) else None, lexemes, at)
+
+
+def _behind_hint(text: str, lexemes: Sequence[Lexeme], at: int) -> int:
+    """The index behind a hint that stands right behind another: a comment to sqlglot, and what it
+    hints at changes no rows."""
+    ends = [text[begins:end] == "*/" for _, begins, end in lexemes[at - 1 :]]
+    if not at or not ends[0] or lexemes[at][0] != Kind.HINT or True not in ends[1:]:
+        return at
+    return at + ends.index(True, 1)
 
 
 def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Difference | None:
