@@ -9,15 +9,18 @@ makes way for the CREATE behind it, and takes nothing out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 
-from sqlrewrite.catalog.files import DDL_SUFFIXES, decoded, place, read_bytes
+from sqlrewrite.catalog.files import decoded, place, read_bytes
 from sqlrewrite.catalog.queried import Poor, completed
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.parse import Statement
+from sqlrewrite.sql.table_definition import ordered
 from sqlrewrite.text.readable import readable
-from sqlrewrite.warehouse import CatalogError, LeftOut, Name, Table, Warehouse
+from sqlrewrite.text.source import SQL_SUFFIXES
+from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Relation, Table, Warehouse
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
@@ -28,7 +31,7 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     """
     files = _files(path) if path.is_dir() else [path]
     if not files:
-        suffixes = ", ".join(f"*{suffix}" for suffix in DDL_SUFFIXES)
+        suffixes = ", ".join(f"*{suffix}" for suffix in SQL_SUFFIXES)
         raise CatalogError(f"{path}: no file of SQL ({suffixes}) in this directory")
     after = read_files(files, catalog)
     if after.relations == catalog.relations and not path.is_dir():
@@ -38,89 +41,143 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
 
 def read_files(files: Iterable[Path], catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in files. What cannot be read is left out."""
-    namespace, poor, left_out = catalog.namespace, list[Poor](), list[LeftOut]()
+    namespace, account = catalog.namespace, _Account()
     for file in files:
         try:
             text, encoding = decoded(read_bytes(file))
         except CatalogError as error:
-            left_out.append(LeftOut(str(file), str(error).removeprefix(f"{file}: ")))
+            why = str(error).removeprefix(f"{file}: ")
+            account.left_out.append(LeftOut(str(file), why))
             continue
         if encoding in ("gb18030", "latin-1"):
-            left_out.append(LeftOut(str(file), f"not UTF-8: read as {encoding.upper()}"))
-        catalog = replace(catalog, namespace=namespace)
-        catalog = _folded(text, str(file), catalog, poor, left_out)
-    catalog = completed(replace(catalog, namespace=namespace), poor)
-    left_out += _vague(poor, catalog)
-    return replace(catalog, left_out=(*catalog.left_out, *left_out))
+            why = f"not UTF-8: read as {encoding.upper()}"
+            account.left_out.append(LeftOut(str(file), why))
+        catalog = _folded(text, str(file), replace(catalog, namespace=namespace), account)
+    return account.completed(replace(catalog, namespace=namespace))
 
 
 def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a text. Raises nothing."""
-    poor, left_out = list[Poor](), list[LeftOut]()
-    after = completed(_folded(text, source, catalog, poor, left_out), poor)
-    left_out += _vague(poor, after)
-    return replace(after, left_out=(*after.left_out, *left_out))
+    account = _Account()
+    return account.completed(_folded(text, source, catalog, account))
 
 
 def _files(directory: Path) -> list[Path]:
-    found = (it for it in directory.rglob("*") if it.name.lower().endswith(DDL_SUFFIXES))
+    found = (it for it in directory.rglob("*") if it.name.lower().endswith(SQL_SUFFIXES))
     return sorted(path for path in found if path.is_file())
 
 
-def _folded(
-    text: str, source: str, catalog: Warehouse, poor: list[Poor], left_out: list[LeftOut]
-) -> Warehouse:
+@dataclass(slots=True)
+class _Account:
+    """What is found in the files of one folder, beside the catalog: the names that they define,
+    tables whose columns are still to be told, and what could not be read."""
+
+    defined: set[Name] = field(default_factory=set)
+    poor: list[Poor] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+
+    def completed(self, catalog: Warehouse) -> Warehouse:
+        """The catalog with what is told of these tables in the end."""
+        catalog = completed(catalog, self.poor)
+        left_out = (*catalog.left_out, *self.left_out, *_vague(self.poor, catalog))
+        return replace(catalog, left_out=left_out)
+
+
+def _folded(text: str, source: str, catalog: Warehouse, account: _Account) -> Warehouse:
     text = readable(text)
-    for statement in script.statements(text, catalog.refer):
+    for statement in script.statements(text):
         if statement.tokens[0].text.lower() == "drop":
             continue
-        before = catalog
-        catalog = definitions.apply(statement, text, catalog, source)
-        left_out += _left_out(statement, text, before, catalog, source)
         if definitions.defines_relation(statement, text):
-            name = catalog.qualify(definitions.defined_name(statement, text))
-            made = catalog.relations.get(name)
-            if (
-                isinstance(made, Table)
-                and not made.names
-                and made is not before.relations.get(name)
-            ):
-                where = place(text, statement.start, source)
-                poor.append(Poor(statement, text, name, catalog.namespace, made, where))
+            catalog = _defined(statement, text, source, catalog, account)
+        else:
+            after = definitions.apply(statement, text, catalog, source)
+            account.left_out += _lost(statement, text, catalog, after, source)
+            catalog = after
     return catalog
 
 
-def _left_out(
+def _defined(
+    statement: Statement, text: str, source: str, catalog: Warehouse, account: _Account
+) -> Warehouse:
+    """The catalog after a CREATE TABLE or VIEW. IF NOT EXISTS, of a script that is run again and
+    again, says what there is as well as any other."""
+    name = definitions.made_name(statement, text, catalog)
+    if not name:
+        where = place(text, statement.start, source)
+        account.left_out.append(LeftOut(where, "a table whose name is not written out"))
+        return catalog
+    old = catalog.relations.get(name) if name in account.defined else None
+    after = definitions.apply(statement, text, catalog.without(name), source)
+    made, where = after.relations.get(name), place(text, statement.start, source)
+    if name[-1:] in after.relations:  # temporary: a session's, in which it may hide a table
+        if isinstance(catalog.relations.get(name), Table):
+            return catalog
+        after = after.without(name[-1:])
+    why = definitions.unread(statement, text) if made is None else None
+    account.left_out += (LeftOut(where, said) for said in _doubts(name, made, why))
+    account.defined.add(name)
+    if isinstance(made, Table) and isinstance(old, Table):
+        made, contradicted = agreed(old, made)
+        account.left_out += (LeftOut(where, f"{_shown(name)}: {why}") for why in contradicted)
+        return after.with_relation(ordered(made, after))
+    if isinstance(made, Table) and not made.names:
+        account.poor.append(Poor(statement, text, name, catalog.namespace, made, where))
+    return after
+
+
+def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
+    """What two definitions of a table say together, and where they contradict each other. The later
+    one holds, unless it does not say which columns or partitions there are."""
+    base, other = (new, old) if new.names else (old, new)
+    contradicted: list[str] = []
+    columns: list[Column] = []
+    for column in base.columns:
+        again = other.column(column.name)
+        if again is not None and again.type != column.type:
+            contradicted.append(
+                f"another definition gives {column.name} the type {again.type}, and this one "
+                f"{column.type}: its type is not known"
+            )
+            column = replace(column, type=None)
+        columns.append(column)
+    fields = new.partitioned_by or tuple(
+        field for field in old.partitioned_by if not base.names or base.column(field.column)
+    )
+    provider = base.provider or other.provider
+    together = replace(base, columns=tuple(columns), partitioned_by=fields, provider=provider)
+    return replace(together, source=new.source), contradicted
+
+
+def _doubts(name: Name, made: Relation | None, why: str | None) -> Iterator[str]:
+    """What of a definition could not be read."""
+    if made is None:
+        yield f"{_shown(name)} cannot be read: {why}"
+    elif isinstance(made, Table) and made.names:
+        for column in made.columns:
+            if column.type is None:
+                yield (
+                    f"{_shown(name)}: the type of {column.name} is not one of Spark's: "
+                    "it is not known"
+                )
+        for part in made.partitioned_by:
+            if part.column.isidentifier() and made.column(part.column) is None:
+                yield (
+                    f"{_shown(name)}: partitioned by {part.column}, which is not one of its "
+                    "columns: declare it"
+                )
+
+
+def _lost(
     statement: Statement, text: str, before: Warehouse, after: Warehouse, source: str
 ) -> Iterator[LeftOut]:
-    """What of a definition could not be read."""
+    """What is not known any more behind a statement that defines nothing anew."""
     where = place(text, statement.start, source)
     if after.namespace == definitions.UNKNOWN_NAMESPACE != before.namespace:
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")
-    written = definitions.defined_name(statement, text)
-    shown = ".".join(written)
-    if definitions.defines_relation(statement, text):
-        known = after.relations.get(after.qualify(written)) if written else None
-        known = known or after.relations.get(written[-1:])
-        if not written:
-            yield LeftOut(where, "a table whose name is not written out")
-        elif known is None:
-            yield LeftOut(where, f"{shown} cannot be read: {definitions.unread(statement, text)}")
-        elif isinstance(known, Table) and known is not before.relations.get(known.name):
-            yield from (LeftOut(where, f"{shown}: {why}") for why in _doubts(known))
-    elif statement.tokens[0].text.lower() == "alter" and after is not before:
-        name = before.qualify(written)
-        if name not in after.relations and len(after.relations) < len(before.relations):
-            yield LeftOut(where, f"{shown} is not known behind this ALTER TABLE")
-
-
-def _doubts(table: Table) -> Iterator[str]:
-    for field in table.partitioned_by:
-        if table.names and field.column.isidentifier() and table.column(field.column) is None:
-            yield f"partitioned by {field.column}, which is not one of its columns: declare it"
-    for column in table.columns:
-        if column.type is None and table.names:
-            yield f"the type of {column.name} is not one of Spark's: it is not known"
+    elif len(after.relations) < len(before.relations):
+        shown = ".".join(definitions.defined_name(statement, text))
+        yield LeftOut(where, f"{shown or 'a table'} is not known behind this statement")
 
 
 def _vague(poor: Iterable[Poor], catalog: Warehouse) -> Iterator[LeftOut]:
@@ -128,9 +185,8 @@ def _vague(poor: Iterable[Poor], catalog: Warehouse) -> Iterator[LeftOut]:
     for it in poor:
         known = catalog.relations.get(it.name)
         if known is it.made:
-            shown = ".".join(_short(it.name, catalog))
-            yield LeftOut(it.where, f"{shown}: its columns are not known: {it.why}")
+            yield LeftOut(it.where, f"{_shown(it.name)}: its columns are not known: {it.why}")
 
 
-def _short(name: Name, catalog: Warehouse) -> Name:
-    return name[1:] if name[:1] == catalog.namespace[:1] else name
+def _shown(name: Name) -> str:
+    return ".".join(name[1:])

@@ -6,9 +6,6 @@ from pathlib import Path
 
 from sqlrewrite.warehouse import CatalogError
 
-DDL_SUFFIXES = (".sql", ".ddl", ".hql", ".sparksql", ".sql.j2")
-"""How the names of files of SQL end."""
-
 _BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),

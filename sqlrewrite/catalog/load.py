@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.catalog.files import DDL_SUFFIXES, read_text
+from sqlrewrite.catalog.files import read_text
+from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, Warehouse
 
 _SUPPORTED = (
@@ -36,7 +37,7 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
         place = Path(path)
         if not place.exists():
             raise CatalogError(f"{path}: no such file or directory; a catalog is {_SUPPORTED}")
-        if place.is_dir() or place.name.lower().endswith(DDL_SUFFIXES):
+        if place.is_dir() or place.name.lower().endswith(SQL_SUFFIXES):
             from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
 
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))

@@ -1,6 +1,6 @@
 """Which files the paths of a command line mean.
 
-A file is always taken. A directory is searched for ``*.sql``; git is asked which of them it
+A file is always taken. A directory is searched for files of SQL; git is asked which of them it
 ignores, since nobody else reads ``.gitignore`` as git does. In come paths, out go file names.
 """
 
@@ -15,11 +15,14 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.source import SQL_SUFFIXES
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 STDIN = "-"
+
+_LONGEST = max(map(len, SQL_SUFFIXES))
 
 Match = Callable[[str], bool]
 """Whether a name, or a path, is meant."""
@@ -128,7 +131,7 @@ class _Search:
 
     def _wanted(self, path: str, entry: os.DirEntry[str]) -> str | None:
         """The path without links of a file that a search takes, None of what it does not."""
-        if path[-4:].lower() != ".sql":
+        if not path[-_LONGEST:].lower().endswith(SQL_SUFFIXES):
             return None
         if not entry.is_file(follow_symlinks=False):
             return os.path.realpath(path) if os.path.isfile(path) else None

@@ -8,7 +8,7 @@ its relation unknown: what was known under that name before is no longer so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import Token
@@ -86,6 +86,19 @@ def defined_name(statement: parse.Statement, text: str) -> Name:
     return at.name() if at.at else ()
 
 
+def made_name(statement: parse.Statement, text: str, catalog: Warehouse) -> Name:
+    """The qualified name under which a CREATE makes something, empty where it is not written."""
+    parts = defined_name(statement, text)
+    at = Cursor(statement.tokens, text)
+    head = {at.word_at(n) for n in range(_after_kind(at))}
+    return catalog.qualify(_placed(parts, head)) if parts else ()
+
+
+def _placed(parts: Name, head: Collection[str]) -> Name:
+    """A name as written, in the schema of global temporary views if it is one's."""
+    return ("global_temp", *parts) if len(parts) == 1 and "global" in head else parts
+
+
 def defines_relation(statement: parse.Statement, text: str) -> bool:
     """Whether this is a CREATE or REPLACE of a table or view, read or not."""
     at = Cursor(statement.tokens, text)
@@ -124,11 +137,10 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
         relation: Relation = View(parts, query, names, catalog.namespace, source)
     else:
         relation = created_table(said, parts, catalog, source, streaming="streaming" in head)
-    if len(parts) == 1 and "global" in head:
-        parts = ("global_temp", *parts)
-    elif len(parts) == 1 and head & {"temp", "temporary"}:
+    if len(parts) == 1 and head & {"temp", "temporary"} and "global" not in head:
         return _create_temporary(catalog, relation, at, said)
-    return catalog.with_relation(replace(relation, name=catalog.qualify(parts)))
+    name = catalog.qualify(_placed(parts, head))
+    return catalog.with_relation(replace(relation, name=name))
 
 
 def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:

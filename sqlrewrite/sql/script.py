@@ -12,47 +12,61 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token
 
 from sqlrewrite.sql.definition_tokens import QUOTED
-from sqlrewrite.sql.parse import Statement, lex
-from sqlrewrite.text.templates import Refer, no_name
+from sqlrewrite.sql.lex.agreement import spelled
+from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes
+from sqlrewrite.sql.parse import Statement
+from sqlrewrite.text.templates import mask
 
 _STARTS = frozenset({"create", "use", "insert"})
 _STARTS_TABLE = frozenset({"alter", "drop"})
+_TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert"})
 _SIGNS = {"(": 1, ")": -1}
 
 
-def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
-    """The statements of a text that ``readable`` has made. Raises nothing."""
-    piece: list[Token] = []
-    index = depth = 0
-    for token, following in _pairs(lex(text, refer).tokens):
-        word = "" if token.token_type in QUOTED else token.text.lower()
-        if word == ";" or (piece and depth <= 0 and _starts(text, token, following)):
-            if piece:
-                yield _statement(index, piece)
-                index += 1
-            piece, depth = [], 0
-        if word != ";":
-            piece.append(token)
-            depth += _SIGNS.get(word, 0)
-    if piece:
-        yield _statement(index, piece)
+def statements(text: str) -> Iterator[Statement]:
+    """The statements that define something, or insert into something, in a text that ``readable``
+    has made. Templates stand as they are written. Raises nothing."""
+    masked = mask(text).text
+    index = 0
+    for part in _parts(masked):
+        if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
+            continue
+        for piece in _pieces(text, spelled(masked, part)):
+            yield Statement(index, piece[0].start, piece, None, end=piece[-1].end)
+            index += 1
 
 
-def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token | None]]:
+def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
+    """The lexemes between two semicolons."""
+    found = lexemes(text)
+    start = 0
+    for index, (kind, _, _) in enumerate(found):
+        if kind == Kind.SEMICOLON:
+            if index > start:
+                yield found[start:index]
+            start = index + 1
+    if start < len(found):
+        yield found[start:]
+
+
+def _pieces(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """A statement's tokens, cut where the next one begins without a semicolon before it."""
+    start = depth = 0
     for index, token in enumerate(tokens):
-        yield token, tokens[index + 1] if index + 1 < len(tokens) else None
+        word = _word(token)
+        following = _word(tokens[index + 1]) if index + 1 < len(tokens) else ""
+        if index > start and depth <= 0 and _starts(text, token, word, following):
+            yield tokens[start:index]
+            start, depth = index, 0
+        depth += _SIGNS.get(word, 0)
+    yield tokens[start:]
 
 
-def _statement(index: int, tokens: list[Token]) -> Statement:
-    return Statement(index, tokens[0].start, tokens, None, end=tokens[-1].end)
+def _word(token: Token) -> str:
+    return "" if token.token_type in QUOTED else token.text.lower()
 
 
-def _starts(text: str, token: Token, following: Token | None) -> bool:
+def _starts(text: str, token: Token, word: str, following: str) -> bool:
     """Whether a token at the beginning of its line begins a statement."""
-    word = "" if token.token_type in QUOTED else token.text.lower()
-    if word in _STARTS_TABLE:
-        if following is None or following.text.lower() not in ("table", "view"):
-            return False
-    elif word not in _STARTS:
-        return False
-    return not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+    begins = word in _STARTS or (word in _STARTS_TABLE and following in ("table", "view"))
+    return begins and not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()

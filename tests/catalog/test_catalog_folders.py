@@ -31,7 +31,10 @@ def left_out(catalog: Catalog) -> list[str]:
 @pytest.mark.parametrize(
     ("trouble", "said"),
     [
-        ("CREATE TABLE bad (a INT", "a.sql:1:1: bad cannot be read: a parenthesis is not closed"),
+        (
+            "CREATE TABLE bad (a INT",
+            "1:1: default.bad cannot be read: a parenthesis is not closed",
+        ),
         (
             "CREATE TABLE IDENTIFIER(:c || '.x') (a INT)",
             "a.sql:1:1: a table whose name is not written out",
@@ -40,11 +43,11 @@ def left_out(catalog: Catalog) -> list[str]:
         ("USE IDENTIFIER(:c)", "a.sql:1:1: a USE that cannot be read: write the schema's name"),
         (
             "CREATE TABLE bad (a FOO.BAR)",
-            "a.sql:1:1: bad: the type of a is not one of Spark's: it is not known",
+            "a.sql:1:1: default.bad: the type of a is not one of Spark's: it is not known",
         ),
         (
             "CREATE TABLE bad (a INT) PARTITIONED BY (dya)",
-            "a.sql:1:1: bad: partitioned by dya, which is not one of its columns: declare it",
+            "default.bad: partitioned by dya, which is not one of its columns: declare it",
         ),
         (
             "CREATE TABLE bad LIKE elsewhere",
@@ -57,11 +60,17 @@ def left_out(catalog: Catalog) -> list[str]:
         ),
         (
             "ALTER TABLE good DO SOMETHING NEW; CREATE TABLE good (a INT)",
-            "a.sql:1:1: good is not known behind this ALTER TABLE",
+            "a.sql:1:1: good is not known behind this statement",
         ),
         ("{% macro m() %} it's {% endmacro %}", None),
-        ("CREATE TABLE m (id int(11) NOT NULL AUTO_INCREMENT, KEY k (id)) ENGINE=InnoDB", "m: the"),
-        ("CREATE TABLE p (a VARCHAR) WITH (format = 'ORC')", "a.sql:1:1: p: the type of a is not"),
+        (
+            "CREATE TABLE m (id int(11) NOT NULL AUTO_INCREMENT, KEY k (id)) ENGINE=InnoDB",
+            "default.m: the",
+        ),
+        (
+            "CREATE TABLE p (a VARCHAR) WITH (format = 'ORC')",
+            "default.p: the type of a",
+        ),
         ("SET x = '", None),
         ("-- a path: C:\\\nCREATE TABLE after (a INT)", None),
         ("// it's a note\nCREATE TABLE after (a INT)", None),
@@ -163,3 +172,26 @@ def test_tables_that_are_made_of_others(tmp_path: Path) -> None:
         "again": "b:int c:string dt:date",
     }
     assert catalog.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "columns", "fields", "said"),
+    [
+        ("(a INT, d DATE)", "(a INT) PARTITIONED BY (d DATE)", "a:int d:date", "d", False),
+        ("(a INT) PARTITIONED BY (d DATE)", "(a INT, d DATE)", "a:int d:date", "d", False),
+        ("(a INT, d DATE)", "PARTITIONED BY (d) AS SELECT * FROM x.t", "a:int d:date", "d", False),
+        ("AS SELECT * FROM x.t", "(a INT, d DATE)", "a:int d:date", "", False),
+        ("(a INT, d DATE)", "(a BIGINT, d DATE)", "a:None d:date", "", True),
+        ("(a INT)", "(b INT)", "b:int", "", False),
+    ],
+)
+def test_a_table_that_is_defined_twice(
+    tmp_path: Path, first: str, second: str, columns: str, fields: str, said: bool
+) -> None:
+    files = {"a.sql": f"CREATE TABLE t {first}", "b.sql": f"CREATE TABLE IF NOT EXISTS t {second}"}
+    catalog = of(tmp_path, files)
+    found = catalog.resolve(("t",))
+    assert isinstance(found, Table)
+    assert " ".join(f"{c.name}:{c.type}" for c in found.columns) == columns
+    assert " ".join(field.column for field in found.partitioned_by) == fields
+    assert bool(catalog.left_out) is said
