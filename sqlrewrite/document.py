@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
 from sqlrewrite.find.around import Around
-from sqlrewrite.find.reading import BUG, Reading, guarded, read_statement
+from sqlrewrite.find.reading import BUG, Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.options import Options, Resolve, ResolveError, options
@@ -134,7 +134,10 @@ def read(sql: str, catalog: Warehouse, limits: Limits, *, heed: bool = True) -> 
         lexed = lex(text.text, catalog.refer)
     known, found = catalog, []
     for statement in statements(text.text, lexed, limits):
-        found.append(read_statement(statement, text.text, known, limits))
+        reading = read_statement(statement, text.text, known, limits)
+        if text.predicates:
+            reading = replace(reading, missing=missing(statement, known))
+        found.append(reading)
         known = apply_definition(statement, text.text, known, "the text")
     return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)
 
@@ -160,6 +163,8 @@ def decide(document: Document, options: Options) -> Decision:
         decided = Decided(reading, failure=reading.failure)
         if reading.bound is not None:
             decided = _decided(reading, options, _around(document, reading, changed), earlier)
+        if reading.missing is not None and not all(stale(text, decided).values()):
+            decided = Decided(reading, failure=reading.missing)
         if decided.failure is not None:
             decided = replace(decided, edits=_put_back(text, reading))
         found.append(decided)

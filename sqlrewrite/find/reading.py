@@ -17,6 +17,7 @@ from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.parse import Failure, Statement, passed_over
 from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.quoted import doubtful
+from sqlrewrite.sql.references import unknown
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
@@ -38,7 +39,8 @@ class Reading:
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
     hundred times its text. ``words`` are those of its tokens, ``changes``
     those of them that may name what it changes. A ``merge`` is read as the join that it runs;
-    ``told`` is what is said of one where that join is of no use.
+    ``told`` is what is said of one where that join is of no use. ``missing`` says of a statement
+    with predicates of an earlier run which of its tables is not known, if one is not.
     """
 
     statement: Statement
@@ -50,6 +52,7 @@ class Reading:
     merge: bool = False
     told: Failure | None = None
     failure: Failure | None = None
+    missing: Failure | None = None
 
 
 def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:
@@ -69,6 +72,19 @@ def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: 
         bound = passed_over(statement, text)
     failure = bound if isinstance(bound, Failure) else None
     return replace(found, statement=replace(statement, tree=None), failure=failure)
+
+
+def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
+    """That a relation of a statement is not known, which says nothing of what an earlier run has
+    written there."""
+    found = None if statement.tree is None else unknown(statement.tree, catalog)
+    if found is None:
+        return None
+    why = (
+        f"{'.'.join(found.parts)} is not in the catalog: what dpp-rewrite has written in this "
+        "statement stays as it is"
+    )
+    return Failure(found.span.start, why, parsed=True)
 
 
 def _bound(reading: Reading, text: str) -> Reading:

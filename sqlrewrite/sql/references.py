@@ -5,18 +5,19 @@ In comes the text of one statement, out come its references; what a WITH of it d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.text.edits import Span
-from sqlrewrite.warehouse import Name
+from sqlrewrite.warehouse import Name, Table, Warehouse
 
 # What may stand behind a name and its alias whatever the name means.
 _ANYWHERE = frozenset({"this", "db", "catalog", "alias", "joins", "laterals", "pivots"})
 _OF_FILES = "_metadata"
+_WRITES = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update, exp.Delete)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,7 @@ def references(text: str) -> tuple[Reference, ...]:
     files = any(part.name.lower() == _OF_FILES for column in columns for part in column.parts)
     qualified = {(it.db.lower(), it.table.lower()) for it in columns if it.db}
     found = []
-    for table in tree.find_all(exp.Table):
-        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
-        if len(names) != len(table.parts) or table.find_ancestor(exp.Hint) or _is_cte(table):
-            continue
+    for table, names in _named(tree):
         parts = tuple(name.name.lower() for name in names)
         plain = not (files or parts[-2:] in qualified) and all(
             not value or key in _ANYWHERE for key, value in table.args.items()
@@ -55,6 +53,29 @@ def references(text: str) -> tuple[Reference, ...]:
         span = Span(names[0].meta["start"], names[-1].meta["end"] + 1)
         found.append(Reference(parts, span, "" if table.alias else names[-1].name, plain))
     return tuple(sorted(found, key=lambda it: it.span.start))
+
+
+def unknown(tree: exp.Expr, catalog: Warehouse) -> Reference | None:
+    """The first relation that a statement reads of which it is not known how it is partitioned."""
+    for table, names in _named(tree):
+        holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
+        if isinstance(holder, _WRITES) and (holder is not table.parent or table.arg_key == "this"):
+            continue  # what it writes into, several in a FROM … INSERT … INSERT …
+        parts = tuple(name.name.lower() for name in names)
+        found = catalog.resolve(parts)
+        vague = isinstance(found, Table) and not (found.names or found.partitioned_by)
+        if found is None or vague:
+            return Reference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
+    return None
+
+
+def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier]]]:
+    """The relations of a statement with the parts of their names; what a WITH defines is none."""
+    for table in tree.find_all(exp.Table):
+        names = [part for part in table.parts if isinstance(part, exp.Identifier)]
+        hint = len(names) != len(table.parts) or table.find_ancestor(exp.Hint)
+        if not hint and not _is_cte(table):
+            yield table, names
 
 
 def renamed(text: str, names: Iterable[tuple[Reference, str]]) -> str:
