@@ -343,15 +343,19 @@ def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:
     assert changed > 10
 
 
+@pytest.mark.parametrize("when", ["read", "decide"])
 def test_a_mistake_of_ours_costs_one_statement(
-    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+    when: str, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from sqlrewrite.decision import statement
+    from sqlrewrite.find import pairs
 
     def fail(*_: object) -> None:
         raise ValueError("a mistake")
 
-    monkeypatch.setattr(statement, "find_pairs", fail)
+    monkeypatch.setattr(
+        *{"read": (pairs, "find_pairs"), "decide": (statement, "examine")}[when], fail
+    )
     text = f"{QUERY} AND s.day IN (SELECT 1) {MARKER};\nSELECT 1"
     result = rewrite(text, catalog)
     assert result.sql == text

@@ -74,7 +74,7 @@ def targets(statement: Statement) -> frozenset[str]:
     tokens = statement.tokens
     if not tokens or isinstance(statement.tree, exp.Query):
         return frozenset()
-    if tokens[0].text.lower().split()[0] in _CHANGE_NOTHING:
+    if _CHANGE_NOTHING.intersection(tokens[0].text.lower().split()[:1]):
         return frozenset()
     if tokens[0].token_type in _NAMES_FIRST:
         ends = (at for at, token in enumerate(tokens) if token.token_type in _READS)
