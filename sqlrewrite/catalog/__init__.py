@@ -40,6 +40,18 @@ class Catalog(Warehouse):
         return cls._of(replace(found, namespace=start.namespace))
 
     @classmethod
+    def seen(cls, *files: str, schema: str | None = None) -> Catalog:
+        """The catalog that files of SQL show by themselves: the tables that they create, and the
+        partition columns of those that they write into, of no known type.
+
+        A file that cannot be read is passed over.
+        """
+        from sqlrewrite.catalog.infer import infer
+
+        start = Warehouse() if schema is None else Warehouse().use(schema)
+        return cls._of(infer(files, start)[0])
+
+    @classmethod
     def _of(cls, found: Warehouse) -> Catalog:
         return cls(
             found.relations,

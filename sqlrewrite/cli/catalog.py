@@ -70,17 +70,69 @@ def show(
     if not (catalog or settings.catalog):
         raise Failure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     known = load_catalog(settings, catalog, schema)
+    from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
+
     if format == "json":
         write_stdout(snapshot.write(known).encode("utf-8"))
+        print_left_out(printer(err=True, color=color), known)
     else:
-        from sqlrewrite.report.catalog import print_catalog, print_origin
-
         out = printer(err=False, color=color)
         print_catalog(out, known)
         for path in known.sources:
             if path.endswith(".json"):
                 said = snapshot.generated(Path(path).read_text("utf-8-sig"))
                 print_origin(out, path, said, datetime.now(UTC))
+
+
+@command.command(
+    "infer",
+    cls=Command,
+    short_help="Write DDL of the tables that texts show.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog infer etl/ -o ddl.sql
+  dpp-rewrite catalog infer etl/ dags/sql -o ddl.sql   to correct, and to commit""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.option("--schema", metavar="NAME", help="Current schema, where short names are looked up.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    help="Where the DDL goes.  [default: -, stdout]",
+)
+@colour_option
+def infer_command(
+    paths: tuple[str, ...], schema: str | None, output: str, color: bool | None
+) -> None:
+    """Writes the tables that texts show as DDL, with a comment on each guess.
+
+    CREATE TABLE says what there is; INSERT … PARTITION (dt = …) that dt partitions a table, and not
+    of which type. A guess is to be corrected before the file is given to --catalog: where a type is
+    UNKNOWN nothing is rewritten that depends on it.
+    """
+    from sqlrewrite.catalog.infer import infer
+    from sqlrewrite.catalog.written import ddl
+    from sqlrewrite.report.catalog import print_left_out
+    from sqlrewrite.run.files import find
+
+    found = find(paths)
+    if found.missing:
+        raise Failure(f"{found.missing[0]}: no such file or directory")
+    start = Warehouse().use(schema) if schema else Warehouse()
+    known, guessed = infer(found.files, start)
+    err = printer(err=True, color=color)
+    with _writing(output):
+        if output == "-":
+            write_stdout(ddl(known, guessed).encode("utf-8"))
+        else:
+            write_file(output, ddl(known, guessed).encode("utf-8"))
+    print_left_out(err, known)
+    count = sum(len(name) > 1 for name in known.relations)
+    place = "" if output == "-" else f" to {output}"
+    said = f"{count:,} tables and views written{place}, {len(guessed):,} of them guessed"
+    err.print([((said, "bold"),)])
 
 
 class PullCommand(SparkCommand):

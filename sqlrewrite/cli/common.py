@@ -170,14 +170,15 @@ class Rewriting:
         *,
         strip: bool = False,
         load: Callable[..., Warehouse] | None = None,
+        files: Sequence[str] = (),
     ) -> Request:
-        """How each file is to be rewritten: as asked, and else as settled."""
+        """How each of ``files`` is to be rewritten: as asked, and else as settled."""
 
         def settled(given: _Value | None, else_: _Value) -> _Value:
             return else_ if given is None else given
 
         return Request(
-            catalog=load_catalog(settings, self.catalog, self.schema, load),
+            catalog=load_catalog(settings, self.catalog, self.schema, load, files),
             engine=settled(self.engine, settings.engine),
             predicate=settled(self.predicate, settings.predicate),
             when=settled(self.when, settings.when),
@@ -210,10 +211,14 @@ def load_catalog(
     given: Sequence[str],
     schema: str | None,
     load: Callable[..., Warehouse] | None = None,
+    files: Sequence[str] = (),
 ) -> Warehouse:
-    """The catalog that the options name, else the settings', else an empty one; by ``load``."""
+    """The catalog that the options name, else the settings', by ``load``; else what ``files`` show
+    by themselves."""
     paths = tuple(given) or settings.catalog
     schema = schema or settings.schema
+    if not paths and files:
+        return Catalog.seen(*files, schema=schema)
     if not paths:
         return Warehouse().use(schema) if schema else Warehouse()
     try:

@@ -27,6 +27,7 @@ from sqlrewrite.cli.many import (
     jobs_option,
     progress,
     results,
+    tell_left_out,
     warn,
     why_missing,
 )
@@ -185,8 +186,9 @@ Exit status:
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
 
-    PATHS are files, directories (searched for *.sql, what git ignores left out), or - for stdin.
-    Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends those with a [*].
+    PATHS are files, directories (searched for *.sql, *.hql and their like, what git ignores left
+    out), or - for stdin. Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends
+    those with a [*].
     """
     asked = Asked(**given)
     _refuse_contradictions(asked)
@@ -285,6 +287,7 @@ def _run(asked: Asked) -> Sum:
         out.print(concise.statistics(total))
     if not (asked.quiet or (of.passed_on and not total.files)):
         err.print(concise.last_lines(total, known=of.known))
+    tell_left_out(of, err)
     return total
 
 

@@ -20,7 +20,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
-from sqlrewrite.run.projects import gather
+from sqlrewrite.run.projects import Project, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, digest, each, once
 from sqlrewrite.settings.config import Projects, Settings
@@ -57,10 +57,14 @@ class Files(Rewriting):
         found = gather(self.paths, Projects(self.config), stdin, force=self.force_exclude)
         load = cache(Catalog.load)  # one that an option names is that of all
         groups = (
-            Group(it.settings, it.files, self.request(it.settings, strip=strip, load=load))
+            Group(it.settings, it.files, self._requested(it, strip=strip, load=load))
             for it in found.projects
         )
         return Run(self, tuple(groups), found.missing, found.warnings)
+
+    def _requested(self, of: Project, *, strip: bool, load: Callable[..., Warehouse]) -> Request:
+        files = () if strip else tuple(path for path in of.files if path != STDIN)
+        return self.request(of.settings, strip=strip, load=load, files=files)
 
 
 def exclude_option(function: _Function) -> _Function:
@@ -128,6 +132,17 @@ def warn(of: Run, err: Printer) -> None:
     """Says where files may be taken that git would leave out."""
     if not of.asked.quiet:
         err.print(map(_warning, of.warnings))
+
+
+def tell_left_out(of: Run, err: Printer) -> None:
+    """Says in a line that something of the catalogs could not be read, and what lists it."""
+    catalogs = {id(group.request.catalog): group.request.catalog for group in of.groups}
+    count = sum(len(catalog.left_out) for catalog in catalogs.values())
+    if count and not of.asked.quiet:
+        paths = list(dict.fromkeys(path for it in catalogs.values() for path in it.sources))
+        options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
+        what = f"{count:,} {'remark' if count == 1 else 'remarks'} on what it could not read"
+        err.print([(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))])
 
 
 def _warning(folder_and_why: tuple[str, str]) -> Line:

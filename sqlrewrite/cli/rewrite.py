@@ -28,6 +28,7 @@ from sqlrewrite.cli.many import (
     jobs_option,
     progress,
     results,
+    tell_left_out,
     warn,
     why_missing,
 )
@@ -150,9 +151,9 @@ Settings from the nearest pyproject.toml; options win over them:
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
 
-    PATHS are files, directories (searched for *.sql, what git ignores left out), or - for stdin.
-    The SQL goes to stdout; what was found and why, and the explain diff, go to stderr. A file
-    without anything to insert is printed byte for byte.
+    PATHS are files, directories (searched for *.sql, *.hql and their like, what git ignores left
+    out), or - for stdin. The SQL goes to stdout; what was found and why, and the explain diff, go
+    to stderr. A file without anything to insert is printed byte for byte.
     """
     asked = Asked(**given)
     _refuse_contradictions(asked)
@@ -215,6 +216,7 @@ def _run(asked: Asked) -> int:
             err.print([()])
         known, would = asked.strip or of.known, asked.check or asked.diff
         err.print(text.last_lines(summary, known=known, would=would))
+    tell_left_out(of, err)
     return summary.status(check=asked.check, strict=strict)
 
 

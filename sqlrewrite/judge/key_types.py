@@ -28,9 +28,10 @@ def judge(case: Case) -> Judgement:
     for shown, expression in sides:
         kind = type_of(case.plan, expression)
         if kind is None:
-            plain = isinstance(expression, ColumnRef)
-            what = shown if plain else f"an expression over {shown}"
-            return unknown(f"the type of {what} is not known")
+            if not isinstance(expression, ColumnRef):
+                return unknown(f"the type of an expression over {shown} is not known")
+            declare = f"declare the type of {expression.name}"
+            return unknown(f"the type of {shown} is not known: {declare}")
         kinds.append(kind)
     stored, joined, key = kinds[0], kinds[-2], kinds[-1]
     if not exactly_alike(stored, joined, key):

@@ -24,6 +24,13 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     partitioned = sum(bool(table.partitioned_by) for table in tables)
     counts = f"{_count(len(tables), 'table')} ({partitioned} partitioned), {_count(views, 'view')}"
     printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
+    print_left_out(printer, catalog)
+
+
+def print_left_out(printer: Printer, catalog: Warehouse) -> None:
+    """One line for each thing that could not be read: where, and why."""
+    for it in catalog.left_out:
+        printer.print([((f"{it.where}: ", "bold"), (it.why, "yellow"))])
 
 
 def _row(relation: Relation, catalog: Warehouse) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from sqlrewrite.text.templates import mask
 
 _STARTS = frozenset({"create", "use", "insert"})
 _STARTS_TABLE = frozenset({"alter", "drop"})
-_TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert"})
+_TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert", "load"})
 _SIGNS = {"(": 1, ")": -1}
 
 

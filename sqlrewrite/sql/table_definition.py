@@ -19,6 +19,7 @@ from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 _STREAMING = "dpp.streaming"
+_SOME = "dpp.columns"  # 'some': there are others, which nobody has listed
 _STATISTICS = "spark.sql.statistics."
 _COLUMN_STATISTICS = "spark.sql.statistics.colstats."
 _DISTINCT_COUNT = ".distinctcount"
@@ -131,7 +132,9 @@ def created_table(
         row_count=_number(said.settings.get(_STATISTICS + "numrows")),
         source=source,
         # Of a table whose columns are a query's or in a file, its partition columns are a part.
-        complete=said.complete and (said.listed or model is not None or not columns),
+        complete=said.complete
+        and (said.listed or model is not None or not columns)
+        and said.settings.get(_SOME) != "some",
     )
     if provider != _UNKNOWN:
         return ordered(table, catalog)

@@ -117,3 +117,26 @@ def test_a_broken_catalog_of_the_settings_is_named(run: Any) -> None:
     assert ran.status == 2
     assert ran.err.startswith("Error: none.sql: ")
     assert ran.err.endswith(" (catalog of pyproject.toml)\n")
+
+
+def test_catalog_infer(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.hql").write_text("USE dw; INSERT INTO t PARTITION (dt = '1') SELECT 1")
+    (tmp_path / "b.sql").write_text("CREATE TABLE bad (a INT")
+    ran = run("catalog", "infer", str(tmp_path), "-o", str(tmp_path / "found.ddl"))
+    assert ran.status == 0
+    assert "b.sql:1:1: default.bad cannot be read: a parenthesis is not closed" in ran.err
+    assert "found.ddl, 1 of them guessed" in ran.err
+    text = (tmp_path / "found.ddl").read_text()
+    assert "  dt UNKNOWN -- a guess: declare the type of dt, of values as '1'\n" in text
+
+
+def test_what_a_catalog_leaves_out_is_told(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "ddl.sql").write_text("CREATE TABLE good (a INT); CREATE TABLE bad (a INT")
+    (tmp_path / "q.sql").write_text("SELECT 1;\n")
+    catalog = str(tmp_path / "ddl.sql")
+    why = "ddl.sql:1:28: default.bad cannot be read: a parenthesis is not closed"
+    assert why in run("catalog", "show", "-c", catalog).out.decode()
+    for command in ("rewrite", "lint"):
+        ran = run(command, "-c", catalog, str(tmp_path / "q.sql"))
+        assert "catalog: 1 remark on what it could not read: dpp-rewrite catalog show" in ran.err
+        assert "catalog:" not in run(command, "-q", "-c", catalog, str(tmp_path / "q.sql")).err
