@@ -211,7 +211,7 @@ def look(spark: Spark, found: Function) -> Seen:
                 _nulls(spark, call, seen)
     for number, call in enumerate(seen.calls):
         if number < 3 and found.kind != "generator":
-            _again(spark, call, seen, aggregate=found.kind == "aggregate")
+            _again(spark, call, seen, turned=found.kind in ("aggregate", "window"))
     return seen
 
 
@@ -271,11 +271,11 @@ def _nulls_of_aggregate(spark: Spark, call: str, seen: Seen) -> None:
     seen.nulls_asked = True
 
 
-def _again(spark: Spark, call: str, seen: Seen, *, aggregate: bool) -> None:
-    """Asks a second time, in another time zone, and in another order of the rows."""
+def _again(spark: Spark, call: str, seen: Seen, *, turned: bool) -> None:
+    """Asks a second time, in another time zone, and, of what sees many rows, with these turned."""
     kinds = _PLACE.findall(call)
     rows = _rows(call, tame=True)
-    if aggregate:
+    if turned:
         listed = [(_asked("ordered").get(kind) or _asked("values")[kind]).split() for kind in kinds]
         rows = tuple(zip(*listed, strict=False))
     kind = next(kind for it, _, kind in seen.types if it == call)
@@ -284,7 +284,7 @@ def _again(spark: Spark, call: str, seen: Seen, *, aggregate: bool) -> None:
         first = _answer(spark, call, rows, shown)
         changes = {
             "query": _answer(spark, call, rows, shown),
-            "order": _answer(spark, call, rows[::-1] if aggregate else rows, shown),
+            "order": _answer(spark, call, rows[::-1] if turned else rows, shown),
         }
         spark.session.conf.set("spark.sql.session.timeZone", _ELSEWHERE)
         changes["zone"] = _answer(spark, call, rows, shown)
@@ -298,9 +298,9 @@ def _again(spark: Spark, call: str, seen: Seen, *, aggregate: bool) -> None:
 def _answer(spark: Spark, call: str, rows: Rows, shown: str) -> list[str]:
     text = shown if "unix" in shown else "to_json(struct({} AS it), map('timeZone', 'UTC'))"
     try:
-        return [repr(row[0]) for row in spark.frame(call, rows, text).collect()]
+        return sorted(repr(row[0]) for row in spark.frame(call, rows, text).collect())
     except Exception:
-        return [repr(row[0]) for row in spark.frame(call, rows).collect()]
+        return sorted(repr(row[0]) for row in spark.frame(call, rows).collect())
 
 
 # --- judging --------------------------------------------------------------------------------------
