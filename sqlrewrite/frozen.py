@@ -2,10 +2,10 @@
 
 A frozen dataclass sets each field through ``object.__setattr__``: binding makes values by the ten
 thousand. And each process makes every class, of which the standard library compiles three methods
-one by one. Here only ``__init__`` is compiled, and the others are functions shared by all classes:
-with that a class is made in a fifth of the time, which is a seventh of a start. mypy reads
-``frozen=True`` as it stands and refuses an assignment; equality and hash are those of a frozen
-dataclass, and ``dataclasses.replace`` and ``fields`` know it as one.
+one by one. Here only ``__init__`` is compiled, when the first value is made, and the others are
+functions shared by all classes. mypy reads ``frozen=True`` as it stands and refuses an
+assignment; equality and hash are those of a frozen dataclass, and ``dataclasses.replace`` and
+``fields`` know it as one.
 """
 
 from __future__ import annotations
@@ -35,6 +35,18 @@ else:
 
 
 def _init(cls: type) -> Any:
+    """What makes the first value of a class, and compiles for that what makes all others: of the
+    classes that a run imports it fills a few."""
+
+    def first(self: Any, *given: Any, **named: Any) -> None:
+        made = _compiled(cls)
+        setattr(cls, "__init__", made)  # noqa: B010 - mypy lets nobody assign a method
+        made(self, *given, **named)
+
+    return first
+
+
+def _compiled(cls: type) -> Any:
     """The function that sets each field in turn, as a dataclass has it; one that is no parameter is
     left to ``__post_init__``."""
     names: dict[str, Any] = {"MISSING": dataclasses.MISSING}

@@ -28,7 +28,7 @@ from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.results import result, settled
 from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
 
@@ -155,6 +155,9 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
         case Call(name="distinct", args=(arg,)):
             return _of_expression(plan, arg, world)
         case Call(name=name, args=args):
+            known = settled(name, len(args))
+            if known is not None:
+                return known
             kinds = tuple([_of_expression(plan, arg, world) for arg in args])
             literals = tuple([arg.text if isinstance(arg, Literal) else None for arg in args])
             return result(name, Arguments(kinds, world, literals))

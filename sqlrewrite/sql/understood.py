@@ -148,24 +148,22 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
     while stack:
         node = stack.pop()
         kind = type(node)
-        if kind in _ELSEWHERE or (node is not select and isinstance(node, exp.Query)):
-            continue
         allowed = UNDERSTOOD.get(kind)
-        if allowed is None:
-            yield _reason(node, text)
+        if allowed is None or (kind is exp.Select and node is not select):
+            if kind not in _ELSEWHERE and not isinstance(node, exp.Query):
+                yield _reason(node, text)
             continue
-        refined = _REFINED.get(kind)
-        if refined is not None and not refined(node):
+        if kind in _REFINED and not _REFINED[kind](node):
             yield _reason(node, text)
         for name, value in node.args.items():
-            if value is None or value is False or value == []:
+            if not value and (value is None or value is False or value == []):
                 continue
             if name not in allowed:
                 yield _reason(value if isinstance(value, exp.Expr) else node, text)
-            elif type(value) is list:
-                stack += [item for item in value if isinstance(item, exp.Expr)]
             elif isinstance(value, exp.Expr):
                 stack.append(value)
+            elif type(value) is list:
+                stack += [item for item in value if isinstance(item, exp.Expr)]
 
 
 def _reason(node: exp.Expr, text: str) -> str:

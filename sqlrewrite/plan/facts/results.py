@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
@@ -18,7 +19,18 @@ from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.results_nested import RULES as NESTED
 from sqlrewrite.plan.facts.results_plain import RULES as PLAIN
 from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
-from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type, decimal, string
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Type,
+    decimal,
+    string,
+)
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
 """What spark.sql.timestampType decides on; ``timestamp(x)`` is a cast, and it too."""
@@ -28,6 +40,19 @@ _OPERATOR = "@operator "
 
 RULES: Mapping[str, Rule] = {**PLAIN, **NESTED}
 """What a result that begins with ``@`` says; one that is not here is not known."""
+
+
+_SETTLED = {str(it): it for it in (BOOLEAN, INT, BIGINT, DOUBLE, DATE)}
+"""Results that a signature says outright: no argument and no setting bears on them."""
+
+
+@cache
+def settled(name: str, count: int) -> Argument:
+    """The type of a call with so many arguments, where that is known without asking for theirs:
+    what a comparison gives is a BOOLEAN. None where it is not."""
+    found = function(name)
+    form = signature(found.signature) if found is not None else None
+    return _SETTLED.get(form.result) if form is not None and form.takes(count) else None
 
 
 def result(name: str, call: Arguments) -> Argument:
