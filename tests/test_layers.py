@@ -46,7 +46,8 @@ ELSEWHERE = {
     "py4j": {"sqlrewrite.spark."},  # pyspark's own two ways to reach Spark, for their errors
     "grpc": {"sqlrewrite.spark."},
     "click": {"sqlrewrite.cli."},
-    "msgspec": {"sqlrewrite.linting.", "sqlrewrite.run."},
+    "msgspec": {"sqlrewrite.catalog.", "sqlrewrite.linting.", "sqlrewrite.run."},
+    "platformdirs": {"sqlrewrite.run."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
-from sqlrewrite.catalog.snapshot import parsed_name
+from sqlrewrite.catalog.names import parsed_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.templates import mask, templated
 from sqlrewrite.warehouse import CatalogError, Name, Reference, Relation, Table, View, Warehouse

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, Warehouse
@@ -70,6 +69,8 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
         from sqlrewrite.catalog import dbt  # brings the parser, as DDL does
 
         return dbt.read(artifact, path, start)
+    from sqlrewrite.catalog import snapshot  # brings msgspec
+
     return snapshot.read(text, str(path))
 
 

@@ -15,6 +15,7 @@ from typing import TypedDict
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
+from sqlrewrite.text.expected import expected
 from sqlrewrite.text.source import write_atomically
 
 VERSION = 1
@@ -86,8 +87,10 @@ def load(path: str) -> Baseline:
         hint = "make it with --write-baseline"
         raise ConfigError(f"baseline {path}: {error.strerror or error}: {hint}") from error
     except (ValueError, RecursionError) as error:
+        where, said = expected(error)
         hint = "make it anew with --write-baseline"
-        raise ConfigError(f"baseline {path} is not of our form: {error}: {hint}") from error
+        at = f"{where}: " if where else ""
+        raise ConfigError(f"baseline {path} is not of our form: {at}{said}: {hint}") from error
     if data["version"] != VERSION:
         raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
     entries = data["findings"]

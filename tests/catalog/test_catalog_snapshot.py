@@ -106,19 +106,22 @@ def one(**table: Any) -> dict[str, Any]:
 
 
 A = {"name": "a"}
+FIELD = "expected a string or an object, got a whole number"
 NAMES = "separate its parts with dots, quote with `"
-FIELD = "expected a column's name, or an object with its name and its transform"
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], "s.json: expected an object"),
+        ([], "s.json: expected an object, got a list"),
         ({}, 's.json: no "version": this is not a snapshot of dpp-rewrite'),
         ({"version": 2}, "s.json: version 2: this release reads version 1"),
         ({"version": True}, "s.json: version True: this release reads version 1"),
-        ({"version": 1, "tables": {}}, "s.json: tables: expected a list"),
-        ({"version": 1, "tables": [1]}, "s.json: tables[0]: expected an object"),
+        ({"version": 1, "tables": {}}, "s.json: tables: expected a list, got an object"),
+        (
+            {"version": 1, "tables": [1]},
+            "s.json: tables[0]: expected an object, got a whole number",
+        ),
         ({"version": 1, "tables": [{}]}, 's.json: tables[0]: "name" is missing'),
         (
             {"version": 1, "tables": [A, A]},
@@ -132,27 +135,39 @@ FIELD = "expected a column's name, or an object with its name and its transform"
             {"version": 1, "tables": [{"name": "a`b"}]},
             f"s.json: tables[0].name: not a name: 'a`b'; {NAMES}",
         ),
-        ({"version": 1, "namespace": 3}, "s.json: namespace: expected a string"),
+        (
+            {"version": 1, "namespace": 3},
+            "s.json: namespace: expected a string, got a whole number",
+        ),
         (
             one(columns=[{"name": "a", "type": 3}]),
-            "s.json: tables[1].columns[0].type: expected a string",
+            "s.json: tables[1].columns[0].type: expected a string, got a whole number",
         ),
         (
             one(columns=[{"name": "a", "nullable": 1}]),
-            "s.json: tables[1].columns[0].nullable: expected true or false",
+            "s.json: tables[1].columns[0].nullable: expected true or false, got a whole number",
         ),
         (
             one(columns=[{"name": ""}]),
             "s.json: tables[1].columns[0].name: expected a string that is not empty",
         ),
         (one(columns=[A, {"name": "A"}]), "s.json: tables[1]: columns[1]: A is there twice"),
-        (one(row_count=1.5), "s.json: tables[1].row_count: expected a whole number"),
-        (one(row_count=True), "s.json: tables[1].row_count: expected a whole number"),
+        (
+            one(row_count=1.5),
+            "s.json: tables[1].row_count: expected a whole number, got a fraction",
+        ),
+        (
+            one(row_count=True),
+            "s.json: tables[1].row_count: expected a whole number, got true or false",
+        ),
         (
             one(size_in_bytes=-1),
             "s.json: tables[1].size_in_bytes: expected a whole number, 0 or more",
         ),
-        (one(partitioned_by=[3]), f"s.json: tables[1].partitioned_by[0]: {FIELD}"),
+        (
+            one(partitioned_by=[3]),
+            f"s.json: tables[1].partitioned_by[0]: {FIELD}",
+        ),
         (
             one(columns=[A], partitioned_by=["b"]),
             "s.json: tables[1]: partitioned_by[0]: b is not one of the columns",
@@ -174,4 +189,4 @@ def test_text_that_is_not_json() -> None:
     with pytest.raises(CatalogError, match=r"s\.json:2:1: not JSON: "):
         snapshot.read('{"version": 1,\n', "s.json")
     with pytest.raises(CatalogError, match="not JSON that can be read"):
-        snapshot.read("[" * 100_000, "s.json")
+        snapshot.read('{"version": 1, "new": ' + "[" * 100_000, "s.json")

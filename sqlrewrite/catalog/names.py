@@ -1,0 +1,33 @@
+"""Qualified names as a person writes them: dots between parts, backquotes where they need them."""
+
+from __future__ import annotations
+
+import re
+
+from sqlrewrite.warehouse import Name
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+_PLAIN = re.compile(r"[^\W\d]\w*")
+
+
+def quoted_name(name: Name) -> str:
+    """A name with dots between its parts, and backquotes around those that need them."""
+    return ".".join(
+        part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`" for part in name
+    )
+
+
+def parsed_name(text: str) -> Name | None:
+    """The name that ``quoted_name`` wrote, in lower case; None for what is not one."""
+    parts: list[str] = []
+    at = 0
+    while (match := _PART.match(text, at)) is not None:
+        quoted, plain = match.groups()
+        parts.append((quoted.replace("``", "`") if quoted is not None else plain).lower())
+        at = match.end()
+        if at == len(text):
+            return tuple(parts)
+        if text[at] != ".":
+            return None
+        at += 1
+    return None

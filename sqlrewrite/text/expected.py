@@ -1,0 +1,42 @@
+"""What msgspec says of a value of a wrong type, in the words of one who wrote the file."""
+
+from __future__ import annotations
+
+import re
+
+_SAID = re.compile(r"(?P<said>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_TYPES = re.compile(r"`([a-z |]+)`")
+_WORDS = {
+    "array": "a list",
+    "bool": "true or false",
+    "float": "a fraction",
+    "int": "a whole number",
+    "null": "null",
+    "object": "an object",
+    "str": "a string",
+}
+
+
+_PHRASES = (
+    (re.compile(r"Object missing required field (.*)"), r"\1 is missing"),
+    (re.compile(" of length >= 1"), " that is not empty"),
+    (re.compile(" >= 0"), ", 0 or more"),
+)
+
+
+def expected(error: Exception) -> tuple[str, str]:
+    """The path to the value, empty for the whole, and what was expected there."""
+    found = _SAID.fullmatch(str(error))
+    said, path = (found["said"], found["path"]) if found else (str(error), None)
+    said = _TYPES.sub(_worded, said)
+    for phrase, plain in _PHRASES:
+        said = phrase.sub(plain, said)
+    return path or "", said[:1].lower() + said[1:]
+
+
+def _worded(types: re.Match[str]) -> str:
+    """``str | int`` as "a string or a whole number"; the name of a key in quotes. That null may
+    stand for what is not there goes without saying."""
+    names = [name for name in types[1].split(" | ") if name != "null"] or ["null"]
+    known = [_WORDS[name] for name in names if name in _WORDS]
+    return " or ".join(known) if len(known) == len(names) else f'"{types[1]}"'
