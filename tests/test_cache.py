@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sqlite3
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,6 +78,15 @@ def test_what_was_done_is_recalled(files: list[str]) -> None:
     assert _run(files) == ("TEXT A, TEXT B, TEXT C", [])
     Path("b").write_text("other")
     assert _run(files) == ("TEXT A, OTHER, TEXT C", ["b"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is another")
+def test_the_folder_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DPP_REWRITE_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.folder() == str(tmp_path / "dpp-rewrite")
+    monkeypatch.setenv("DPP_REWRITE_CACHE_DIR", "elsewhere")
+    assert cache.folder() == "elsewhere"
 
 
 def test_another_fingerprint_knows_nothing(files: list[str]) -> None:

@@ -24,6 +24,7 @@ from importlib.resources import files
 from typing import Any
 from zlib import crc32
 
+import platformdirs
 from msgspec import DecodeError, msgpack
 
 from sqlrewrite.warehouse import Warehouse
@@ -55,8 +56,8 @@ file systems count in twos of seconds. git calls such files racily clean, and lo
 
 def folder() -> str:
     """Where the cache is: ``DPP_REWRITE_CACHE_DIR``, else the user's own folder for caches."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.environ.get("DPP_REWRITE_CACHE_DIR") or os.path.join(home, "dpp-rewrite")
+    given = os.environ.get("DPP_REWRITE_CACHE_DIR")
+    return given or platformdirs.user_cache_dir("dpp-rewrite", appauthor=False)
 
 
 def fingerprint(catalog: Warehouse, *settings: object) -> bytes:
