@@ -41,13 +41,8 @@ JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT
 
 def test_columns_of_a_star(spark: SparkSession) -> None:
     session = spark.newSession()
-    for key, value in {
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.leafNodeDefaultParallelism": "1",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.adaptive.enabled": "false",
-    }.items():
-        session.conf.set(key, value)
+    session.conf.set("spark.sql.leafNodeDefaultParallelism", "1")
+    session.conf.set("spark.sql.adaptive.enabled", "false")
     for number, (table, listed) in enumerate(TABLES.items()):
         rows = [
             tuple(row + (name != "k") * (number + at) for at, name in enumerate(listed))

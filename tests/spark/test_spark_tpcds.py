@@ -34,11 +34,11 @@ TABLES = """
 
 # A part of the rows is enough: each partition is a file to write, to list and to open.
 KEPT = {
-    "catalog_returns": "cr_returned_date_sk % 5 = 0",
-    "catalog_sales": "cs_sold_date_sk % 5 = 0",
-    "inventory": "inv_item_sk % 2 = 0",
-    "store_sales": "ss_sold_date_sk % 5 = 0",
-    "web_sales": "ws_sold_date_sk % 5 = 0",
+    "catalog_returns": "cr_returned_date_sk % 10 = 0",
+    "catalog_sales": "cs_sold_date_sk % 10 = 0",
+    "inventory": "inv_item_sk % 2 = 0 AND inv_date_sk % 2 = 0",
+    "store_sales": "ss_sold_date_sk % 10 = 0",
+    "web_sales": "ws_sold_date_sk % 10 = 0",
 }
 
 
