@@ -21,6 +21,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.progress import watched
+
 SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
 
 # A notebook's cells, and in one the end of a statement: a semicolon outside of all else.
@@ -266,7 +268,8 @@ def main() -> None:
     for heading in ("repository", "tables", "known", "join statements", "told", "understood"):
         table.add_column(heading, justify="left" if heading == "repository" else "right")
     total = Counted("together")
-    for folder in sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir()):
+    folders = sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir())
+    for folder in watched(folders, "repositories"):
         found = measured(folder, expected.get(folder.name, {}))
         for name in ("tables", "known", "joins", "told", "understood"):
             setattr(total, name, getattr(total, name) + getattr(found, name))

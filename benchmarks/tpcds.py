@@ -29,6 +29,7 @@ import duckdb
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.progress import Lines
 from benchmarks.regimes import (
     NARROW,
     REGIMES,
@@ -188,6 +189,11 @@ def warm_up(spark: SparkSession, database: str, facts: Iterable[str]) -> None:
 
 @contextmanager
 def _bar(console: Console, count: int) -> Iterator[Any]:
+    """A bar, or lines where none can be seen; it is told what comes next."""
+    if not console.is_terminal:
+        lines = Lines(count, "runs")
+        yield lambda what: lines.advance(note=what)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
         task = bar.add_task("", total=count)

@@ -15,6 +15,8 @@ from dataclasses import replace
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from benchmarks.progress import Lines
+
 from .check import (
     BATCH,
     Database,
@@ -69,19 +71,24 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _many(args: argparse.Namespace, rewrite: Rewriter, options: Options) -> Report:
-    report = Report()
+    report, console = Report(), Console(stderr=True)
+    lines = None if console.is_terminal else Lines(args.n, "queries")
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
+        disable=lines is not None,
     )
     with bar:
         task = bar.add_task("queries", total=args.n)
         for part in parts(args.seed, args.n, rewrite, options=options, jobs=args.jobs):
             report.add(part)
-            bar.update(task, advance=part.queries, description=f"{len(report.wrong)} wrong")
+            found = f"{len(report.wrong)} wrong"
+            bar.update(task, advance=part.queries, description=found)
+            if lines is not None:
+                lines.advance(part.queries, found)
     report.wrong.sort(key=lambda wrong: wrong.index)
     return report
 
