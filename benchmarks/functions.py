@@ -26,7 +26,7 @@ from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, names
 from sqlrewrite.plan.facts.results import result_of
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.signatures import Parameter, signature
+from sqlrewrite.plan.facts.signatures import SignatureParameter, signature
 from sqlrewrite.plan.facts.types import Type, parse
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _call(found: Function, arguments: list[str]) -> str:
     return f"{found.name}({', '.join(arguments)}){over}"
 
 
-def _type(parameter: Parameter, turn: int, position: int) -> str:
+def _type(parameter: SignatureParameter, turn: int, position: int) -> str:
     pattern = parameter.pattern
     if len(pattern) == 1:
         return _LETTERS[turn % len(_LETTERS)]

@@ -10,6 +10,9 @@ from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 
+NOT_PARSED = "DPP000"
+"""What is said of a text that could not be read."""
+
 
 class ConfigError(Exception):
     """Settings or options that cannot be used; the message says which and what would do."""

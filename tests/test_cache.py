@@ -389,7 +389,10 @@ def test_a_file_that_is_not_ours_is_not_there(files: list[str], spoil: Callable[
 
 
 REQUEST = Request(Catalog())
-JOBS: dict[str, Job[Any]] = {"lint": lint_run.Task(REQUEST), "rewrite": runner.Task(REQUEST)}
+JOBS: dict[str, Job[Any]] = {
+    "lint": lint_run.LintTask(REQUEST),
+    "rewrite": runner.RewriteTask(REQUEST),
+}
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -6,7 +6,7 @@ import pytest
 
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import function, names
-from sqlrewrite.plan.facts.results import RULES, parameters, result
+from sqlrewrite.plan.facts.results import RESULTS, parameters, result
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.types import parse
@@ -54,4 +54,4 @@ def test_an_argument_of_unknown_type_gives_none_where_the_result_depends_on_it()
 
 def test_each_rule_is_used() -> None:
     used = {signature(found.signature).result for name in names() if (found := function(name))}
-    assert set(RULES) <= used
+    assert set(RESULTS) <= used

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlrewrite.sql.lex.lexemes import Kind, lexemes, plain
+from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes, plain
 from sqlrewrite.sql.lex.tokens import read, tokenize
 from sqlrewrite.sql.parse import statements
 
@@ -43,18 +43,18 @@ def test_lexemes(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("1L", Kind.NUMBER),
-        ("1ſ", Kind.NUMBER),
-        ("1x", Kind.NAME),
-        ("'a", Kind.UNKNOWN),
-        ("/* a", Kind.COMMENT),
-        ("{", Kind.UNKNOWN),
-        ("\ufeff", Kind.UNKNOWN),
-        ('"a"', Kind.DOUBLE_QUOTED),
-        ("$$ a", Kind.CODE),
+        ("1L", LexemeKind.NUMBER),
+        ("1ſ", LexemeKind.NUMBER),
+        ("1x", LexemeKind.NAME),
+        ("'a", LexemeKind.UNKNOWN),
+        ("/* a", LexemeKind.COMMENT),
+        ("{", LexemeKind.UNKNOWN),
+        ("\ufeff", LexemeKind.UNKNOWN),
+        ('"a"', LexemeKind.DOUBLE_QUOTED),
+        ("$$ a", LexemeKind.CODE),
     ],
 )
-def test_kind(text: str, kind: Kind) -> None:
+def test_kind(text: str, kind: LexemeKind) -> None:
     assert lexemes(text) == [(kind, 0, len(text))]
 
 

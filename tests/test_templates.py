@@ -11,7 +11,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.parse import lex, statements
-from sqlrewrite.text.templates import Kind, mask
+from sqlrewrite.text.templates import TemplateKind, mask
 from sqlrewrite.warehouse import Name, Reference
 
 from .fixtures_support import QUERIES, query_cases
@@ -31,40 +31,44 @@ def catalog() -> Catalog:
 @pytest.mark.parametrize(
     ("text", "kind", "reference"),
     [
-        ("{{ ref('sales') }}", Kind.REFERENCE, ("ref", "sales")),
-        ('{{ref("sales")}}', Kind.REFERENCE, ("ref", "sales")),
-        ("{{ ref('shop', 'sales') }}", Kind.REFERENCE, ("ref", "shop", "sales")),
-        ("{{ ref('sales', v=2) }}", Kind.REFERENCE, ("ref", "sales.v2")),
-        ("{{ ref('shop', 'sales', version=1) }}", Kind.REFERENCE, ("ref", "shop", "sales.v1")),
-        ("{{\n  ref(\n 'sales'\n)\n}}", Kind.REFERENCE, ("ref", "sales")),
-        ("{{ source('raw', 's') }}", Kind.REFERENCE, ("source", "raw", "s")),
-        ("{{ this }}", Kind.THIS, ()),
-        ("{{ var('x') }}", Kind.VALUE, ()),
-        ("{{ var('x', 3) }}", Kind.VALUE, ()),
-        ("${x}", Kind.VALUE, ()),
-        ("${hiveconf:a.b}", Kind.VALUE, ()),
+        ("{{ ref('sales') }}", TemplateKind.REFERENCE, ("ref", "sales")),
+        ('{{ref("sales")}}', TemplateKind.REFERENCE, ("ref", "sales")),
+        ("{{ ref('shop', 'sales') }}", TemplateKind.REFERENCE, ("ref", "shop", "sales")),
+        ("{{ ref('sales', v=2) }}", TemplateKind.REFERENCE, ("ref", "sales.v2")),
+        (
+            "{{ ref('shop', 'sales', version=1) }}",
+            TemplateKind.REFERENCE,
+            ("ref", "shop", "sales.v1"),
+        ),
+        ("{{\n  ref(\n 'sales'\n)\n}}", TemplateKind.REFERENCE, ("ref", "sales")),
+        ("{{ source('raw', 's') }}", TemplateKind.REFERENCE, ("source", "raw", "s")),
+        ("{{ this }}", TemplateKind.THIS, ()),
+        ("{{ var('x') }}", TemplateKind.VALUE, ()),
+        ("{{ var('x', 3) }}", TemplateKind.VALUE, ()),
+        ("${x}", TemplateKind.VALUE, ()),
+        ("${hiveconf:a.b}", TemplateKind.VALUE, ()),
         # Nobody knows what these are.
-        ("{{ ref(name) }}", Kind.OTHER, ()),
-        ("{{ ref('a', 'b', 'c') }}", Kind.OTHER, ()),
-        ("{{ ref('a') | upper }}", Kind.OTHER, ()),
-        ("{{ ref('a').identifier }}", Kind.OTHER, ()),
-        ("{{ ref('a', x=1) }}", Kind.OTHER, ()),
-        ("{{ source('raw') }}", Kind.OTHER, ()),
-        ("{{ source('raw', t) }}", Kind.OTHER, ()),
-        ("{{ var(x) }}", Kind.OTHER, ()),
-        ("{{ var('x') ~ 'y' }}", Kind.OTHER, ()),
-        ("{{ var('x') or run_started_at }}", Kind.OTHER, ()),
-        ("{{ var('x', run_started_at) }}", Kind.OTHER, ()),
-        ("{{ this.schema }}", Kind.OTHER, ()),
-        ("{{ x }}", Kind.OTHER, ()),
-        ("{{ config(a=1) ~ ' OR 1' }}", Kind.OTHER, ()),
-        ("{{ config.get('x') }}", Kind.OTHER, ()),
-        ("{{ macro('x') }}", Kind.OTHER, ()),
-        ("{{ }}", Kind.OTHER, ()),
-        ("{{ ref('a' }}", Kind.OTHER, ()),
+        ("{{ ref(name) }}", TemplateKind.OTHER, ()),
+        ("{{ ref('a', 'b', 'c') }}", TemplateKind.OTHER, ()),
+        ("{{ ref('a') | upper }}", TemplateKind.OTHER, ()),
+        ("{{ ref('a').identifier }}", TemplateKind.OTHER, ()),
+        ("{{ ref('a', x=1) }}", TemplateKind.OTHER, ()),
+        ("{{ source('raw') }}", TemplateKind.OTHER, ()),
+        ("{{ source('raw', t) }}", TemplateKind.OTHER, ()),
+        ("{{ var(x) }}", TemplateKind.OTHER, ()),
+        ("{{ var('x') ~ 'y' }}", TemplateKind.OTHER, ()),
+        ("{{ var('x') or run_started_at }}", TemplateKind.OTHER, ()),
+        ("{{ var('x', run_started_at) }}", TemplateKind.OTHER, ()),
+        ("{{ this.schema }}", TemplateKind.OTHER, ()),
+        ("{{ x }}", TemplateKind.OTHER, ()),
+        ("{{ config(a=1) ~ ' OR 1' }}", TemplateKind.OTHER, ()),
+        ("{{ config.get('x') }}", TemplateKind.OTHER, ()),
+        ("{{ macro('x') }}", TemplateKind.OTHER, ()),
+        ("{{ }}", TemplateKind.OTHER, ()),
+        ("{{ ref('a' }}", TemplateKind.OTHER, ()),
     ],
 )
-def test_what_an_expression_stands_for(text: str, kind: Kind, reference: Reference) -> None:
+def test_what_an_expression_stands_for(text: str, kind: TemplateKind, reference: Reference) -> None:
     masked = mask(f"SELECT * FROM {text} t")
     (template,) = masked.templates
     assert not masked.obstacles

@@ -15,7 +15,7 @@ from sqlrewrite.catalog import snapshot
 from sqlrewrite.cli.common import (
     CONTEXT,
     Command,
-    Failure,
+    CommandFailure,
     catalog_options,
     colour_option,
     load_catalog,
@@ -68,7 +68,7 @@ def show(
     """
     settings = load(".", config)
     if not (catalog or settings.catalog):
-        raise Failure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
+        raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     known = load_catalog(settings, catalog, schema)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 

@@ -27,7 +27,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Value = TypeVar("_Value")
 
 
-class Failure(click.ClickException):
+class CommandFailure(click.ClickException):
     """Something that could not be done: its message on stderr, and exit status 2."""
 
     exit_code = 2
@@ -44,7 +44,7 @@ class Command(click.Command):
             with _clean_ends():
                 return super().invoke(ctx)
         except (ConfigError, CatalogError, PoolError) as error:
-            raise Failure(str(error)) from error
+            raise CommandFailure(str(error)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes each section; options of no section come last."""
@@ -283,9 +283,9 @@ class _Stream:
 
 
 def read_stdin() -> bytes:
-    """All that comes from stdin. Raises Failure where it is closed."""
+    """All that comes from stdin. Raises CommandFailure where it is closed."""
     if sys.stdin is None:
-        raise Failure("standard input is closed: nothing can be read for `-`")
+        raise CommandFailure("standard input is closed: nothing can be read for `-`")
     return sys.stdin.buffer.read()
 
 

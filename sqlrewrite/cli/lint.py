@@ -33,7 +33,7 @@ from sqlrewrite.cli.many import (
 )
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Linted, Rules, Sum, Task, run, unread
+from sqlrewrite.linting.run import Linted, LintTask, Rules, Sum, run, unread
 from sqlrewrite.linting.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Line, Printer, shown
@@ -67,7 +67,7 @@ class LintCommand(Command):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked(Files):
+class LintAsked(Files):
     """The options as given; None, or nothing, where the settings decide."""
 
     select: tuple[str, ...]
@@ -190,7 +190,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     out), or - for stdin. Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends
     those with a [*].
     """
-    asked = Asked(**given)
+    asked = LintAsked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     total = _run(asked)
@@ -199,7 +199,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     )
 
 
-def _refuse_contradictions(asked: Asked) -> None:
+def _refuse_contradictions(asked: LintAsked) -> None:
     if asked.statistics and asked.format not in PEOPLE:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
@@ -216,7 +216,7 @@ class Judge:
         return (self.rules.baseline.key(result.path, it) for it in result.shown)
 
 
-def _judge(asked: Asked, settings: Settings) -> Judge:
+def _judge(asked: LintAsked, settings: Settings) -> Judge:
     settled = _settled(settings)
     selection = replace(
         settled,
@@ -256,7 +256,7 @@ def _severities(pairs: settings_of.Pairs) -> dict[str, str]:
     return {code: name for code, (name,) in pairs}
 
 
-def _run(asked: Asked) -> Sum:
+def _run(asked: LintAsked) -> Sum:
     of, people = asked.run(), asked.format in PEOPLE
     judges = [_judge(asked, group.settings) for group in of.groups]
     out = printer(err=False, color=asked.color)
@@ -292,14 +292,14 @@ def _run(asked: Asked) -> Sum:
 
 
 def _results(
-    asked: Asked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
+    asked: LintAsked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
 ) -> Iterator[tuple[Judge, Linted]]:
     """Each path with what counts of all that was found in it, one at a time."""
     for path in of.missing:
         yield judges[0], unread(missing(path, why_missing(path)))
     with progress("linting", of.count, err, hidden=hidden) as advance:
         for judge, group in zip(judges, of.groups, strict=True):
-            task = Task(group.request, text=asked.format == "sarif")  # which hashes its lines
+            task = LintTask(group.request, text=asked.format == "sarif")  # which hashes its lines
             for result in results(of, group, task, run, kept=("lint",)):
                 yield judge, judge.rules.of(result)
                 advance()

@@ -47,7 +47,7 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.runner import FileResult, Request, Summary, Task, missing, run, write
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, run, write
 from sqlrewrite.settings.config import Settings
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class RewriteCommand(Command):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked(Files):
+class RewriteAsked(Files):
     """The options as given; None where the settings decide."""
 
     strip: bool
@@ -155,7 +155,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     out), or - for stdin. The SQL goes to stdout; what was found and why, and the explain diff, go
     to stderr. A file without anything to insert is printed byte for byte.
     """
-    asked = Asked(**given)
+    asked = RewriteAsked(**given)
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     with spark_failures():
@@ -163,7 +163,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     ctx.exit(0 if asked.exit_zero else status)
 
 
-def _refuse_contradictions(asked: Asked) -> None:
+def _refuse_contradictions(asked: RewriteAsked) -> None:
     if asked.write and (asked.check or asked.diff):
         other = "--check" if asked.check else "--diff"
         raise click.UsageError(f"--write cannot go with {other}, which writes nothing")
@@ -182,7 +182,7 @@ class Way:
     explain: Callable[[FileResult], None] = lambda result: None
 
 
-def _run(asked: Asked) -> int:
+def _run(asked: RewriteAsked) -> int:
     """Does all of it; the status to exit with."""
     of = asked.run(strip=asked.strip)
     out = printer(err=False, color=asked.color)
@@ -221,7 +221,7 @@ def _run(asked: Asked) -> int:
 
 
 def _results(
-    asked: Asked, of: Run, ways: Sequence[Way], err: Printer, *, hidden: bool
+    asked: RewriteAsked, of: Run, ways: Sequence[Way], err: Printer, *, hidden: bool
 ) -> Iterator[tuple[Way, str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in of.missing:
@@ -236,12 +236,12 @@ def _results(
                 advance()
 
 
-def _task(asked: Asked, group: Group) -> Task:
+def _task(asked: RewriteAsked, group: Group) -> RewriteTask:
     """What is to be done with each file of a group."""
     settings, request = group.settings, group.request
     wanted, people = _explain(asked, settings), asked.format == "text"
     plain = people and wanted != "spark"
-    return Task(
+    return RewriteTask(
         request,
         plans=people and not asked.quiet and wanted == "logical",
         # What the plan has a say in is written when it has been read.
@@ -253,7 +253,7 @@ def _task(asked: Asked, group: Group) -> Task:
     )
 
 
-def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> None:
+def _print_output(asked: RewriteAsked, path: str, result: FileResult, out: Printer) -> None:
     """What stdout gets of one file: the diff, or the SQL unless it goes to the file itself."""
     if asked.diff:
         diff = result.diff()
@@ -272,7 +272,7 @@ def _print_output(asked: Asked, path: str, result: FileResult, out: Printer) -> 
             write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
 
 
-def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
+def _said(asked: RewriteAsked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
     if asked.quiet:
         return list(text.file_lines(result, text.ERRORS_ONLY))
@@ -287,22 +287,22 @@ def _said(asked: Asked, settings: Settings, result: FileResult) -> list[Line]:
     return lines
 
 
-def _hushed(asked: Asked) -> bool:
+def _hushed(asked: RewriteAsked) -> bool:
     """Whether only what is to be done is said, and not what was considered: as a hook does."""
     return asked.check and not asked.verbose
 
 
-def _explain(asked: Asked, settings: Settings) -> str:
+def _explain(asked: RewriteAsked, settings: Settings) -> str:
     """Which explain diff is wanted."""
     return asked.explain or ("none" if asked.check else settings.explain)
 
 
-def _by_plan(asked: Asked, settings: Settings, request: Request) -> bool:
+def _by_plan(asked: RewriteAsked, settings: Settings, request: Request) -> bool:
     """Whether Spark's plan says what Spark misses."""
     return request.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
 
 
-def _asks(asked: Asked, request: Request) -> bool:
+def _asks(asked: RewriteAsked, request: Request) -> bool:
     """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
     written for up to date while its key queries are."""
     named = bool(asked.master or asked.remote or asked.conf)
@@ -310,7 +310,7 @@ def _asks(asked: Asked, request: Request) -> bool:
 
 
 def _way(
-    asked: Asked, group: Group, where: Target, err: Printer, running: Callable[[], Session]
+    asked: RewriteAsked, group: Group, where: Target, err: Printer, running: Callable[[], Session]
 ) -> Way:
     """How the files of a group are done, with the help of Spark where that is asked for."""
     settings = group.settings

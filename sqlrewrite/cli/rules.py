@@ -7,7 +7,7 @@ import click
 from sqlrewrite.cli.common import (
     CONTEXT,
     Command,
-    Failure,
+    CommandFailure,
     colour_option,
     printer,
 )
@@ -41,7 +41,7 @@ def command(code: str | None, color: bool | None) -> None:
     wanted = code.lower()
     page = next((it for it in known if wanted in (it.code.lower(), it.name.lower())), None)
     if page is None:
-        raise Failure(_unknown(code, [it.code for it in known], [it.name for it in known]))
+        raise CommandFailure(_unknown(code, [it.code for it in known], [it.name for it in known]))
     print_page(out, page)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Command, Failure, Rewriting, colour_option, read_stdin
+from sqlrewrite.cli.common import Command, CommandFailure, Rewriting, colour_option, read_stdin
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
@@ -95,7 +95,7 @@ def report_options(function: _Function) -> _Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SparkTask:
     """A file rewritten, as it was asked for, and the Spark to try it on."""
 
     name: str
@@ -118,8 +118,8 @@ def task(
     collapse_over: int | None,
     refuse_over: int | None,
     **given: Any,
-) -> Task:
-    """Reads and rewrites the file. Raises Failure for one that cannot be read or parsed."""
+) -> SparkTask:
+    """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
     where, asked = target(master, remote, conf), Rewriting(**given)
     settings = load("." if path == STDIN else path, asked.config)
     request = asked.request(settings)
@@ -131,11 +131,11 @@ def task(
             request = replace(request, resolve=resolve)
         result = data if isinstance(data, FileResult) else run(name, data, request)
     for error in result.errors:
-        raise Failure(f"{name}:{error.line}:{error.column}: {error.message}")
+        raise CommandFailure(f"{name}:{error.line}:{error.column}: {error.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
-        raise Failure(f"{name}: {result.rewrite.skipped[0].message}")
-    return Task(name, result.rewrite, request, where)
+        raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
+    return SparkTask(name, result.rewrite, request, where)
 
 
 @contextmanager
@@ -157,7 +157,7 @@ def write_page(path: str, text: str) -> None:
     try:
         write_file(path, text.encode("utf-8"))
     except OSError as error:
-        raise Failure(f"{path}: cannot be written: {error.strerror or error}") from error
+        raise CommandFailure(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def target(master: str | None, remote: str | None, conf: Sequence[str]) -> Target:
@@ -230,4 +230,4 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except SparkError as error:
-        raise Failure(str(error)) from error
+        raise CommandFailure(str(error)) from error

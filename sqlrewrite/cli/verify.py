@@ -9,7 +9,7 @@ import click
 
 from sqlrewrite.cli.common import (
     INSERTED,
-    Failure,
+    CommandFailure,
     catalog_options,
     printer,
     rewriting_options,
@@ -151,4 +151,4 @@ def command(
         ctx.exit(1)
     undecided = [f"{it.path}:{it.line}" for it in found if not it.outcome.decided]
     if undecided:
-        raise Failure(f"nothing can be said of {', '.join(undecided)}")
+        raise CommandFailure(f"nothing can be said of {', '.join(undecided)}")

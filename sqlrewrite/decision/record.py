@@ -14,16 +14,16 @@ from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse,
 
 _MOST_LITERALS = 10
 
-Place = Callable[[int], tuple[int, int]]
+Locate = Callable[[int], tuple[int, int]]
 """An offset to a line and a column."""
 
 
-def candidates(result: Decided, place: Place) -> list[Candidate]:
+def candidates(result: Decided, place: Locate) -> list[Candidate]:
     """The candidates of a statement."""
     return [_candidate(result, item, place) for item in result.judged]
 
 
-def plan_diff(result: Decided, place: Place) -> PlanDiff | None:
+def plan_diff(result: Decided, place: Locate) -> PlanDiff | None:
     """The explain diff of a statement; None where nothing is inserted."""
     added: dict[int, tuple[str, ...]] = {}
     for item in result.judged:
@@ -52,7 +52,7 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Decided, item: Judged, place: Place) -> Candidate:
+def _candidate(result: Decided, item: Judged, place: Locate) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None

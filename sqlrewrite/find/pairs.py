@@ -31,7 +31,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import LEFT, RIGHT, required
-from sqlrewrite.plan.lineage import Path, trace, trace_query
+from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
 from sqlrewrite.plan.relations import numbers
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
@@ -44,7 +44,7 @@ _TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BETWEEN = (">=", "<=")
 
 
-Place = tuple[int, str, int, str]
+PairPlace = tuple[int, str, int, str]
 """The offset of a fact's reference, its column, the dimension's number, the name of the key."""
 
 
@@ -91,7 +91,7 @@ class Pair:
     tie: Tie
     operator: str
     side: str
-    path: Path
+    path: LineagePath
     fact: ColumnRef
     fact_side: Side
     target: Relation
@@ -101,7 +101,7 @@ class Pair:
     key_side: Side
 
     @property
-    def place(self) -> Place:
+    def place(self) -> PairPlace:
         """What tells it from all other pairs of a text, and is the same in every reading of it."""
         span = self.target.span
         at = -1 if span is None else span.start
@@ -270,10 +270,10 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             )
 
 
-def _ways(plan: Plan, ref: ColumnRef) -> list[Path]:
+def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
     """The ways down from a column; none where none of them ends at a partition column."""
     key = ("ways", ref.relation, ref.name)
-    found: list[Path] | None = plan.memo.get(key)
+    found: list[LineagePath] | None = plan.memo.get(key)
     if found is None:
         found = list(islice(trace(plan, ref), _MOST_WAYS))
         found = plan.memo[key] = found if any(map(_prunable, found)) else []
@@ -286,7 +286,7 @@ def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
     return columns(expression, inside=False)
 
 
-def _prunable(path: Path) -> bool:
+def _prunable(path: LineagePath) -> bool:
     """Whether a path ends in a column that its table is partitioned by, plainly or transformed."""
     return isinstance(path.end, Scan) and _partitions(path.end, path.column)
 
@@ -296,7 +296,7 @@ def _partitions(scan: Scan, column: str) -> bool:
     return bool(fields) and any(field.column.lower() == column for field in fields)
 
 
-def _target(path: Path, ways: list[Path]) -> tuple[Relation, str]:
+def _target(path: LineagePath, ways: list[LineagePath]) -> tuple[Relation, str]:
     """Where a predicate for the scan can be written: at the scan, or at the first view above it."""
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, Derived) and relation.view:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.join_type import Place, place
+from sqlrewrite.judge.join_type import ClauseKind, place
 
 
 def judge(case: Case) -> Judgement:
@@ -11,7 +11,7 @@ def judge(case: Case) -> Judgement:
     pair = case.pair
     if pair.target.span is None:
         return failed(f"{pair.target.alias} has no place of its own in the text")
-    if case.target_block.number != pair.tie.block.number or place(pair) is not Place.ON:
+    if case.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:
         return passed("in the WHERE of the fact's own block")
     join = pair.tie.join
     if join is None or join.using or join.natural:

@@ -13,17 +13,17 @@ from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.nullability import never_null
 
 
-class Place(Enum):
+class ClauseKind(Enum):
     """Where the predicate goes, for a fact that stands in the block of the join itself."""
 
     WHERE = "WHERE"
     ON = "ON"
 
 
-_WHERE, _ON, _NO = Place.WHERE, Place.ON, None
+_WHERE, _ON, _NO = ClauseKind.WHERE, ClauseKind.ON, None
 
 # (shape, where the fact stands) → where the predicate may go. What is not here is not sound.
-LEGAL: dict[tuple[str, str], Place | None] = {
+LEGAL: dict[tuple[str, str], ClauseKind | None] = {
     ("inner", "left"): _WHERE,
     ("inner", "right"): _WHERE,
     ("cross", "left"): _WHERE,
@@ -71,11 +71,11 @@ _WHY = {
 }
 
 
-def place(pair: Pair) -> Place | None:
+def place(pair: Pair) -> ClauseKind | None:
     """Where the predicate may stand, or None."""
     found = LEGAL.get((pair.tie.shape, pair.side))
     # An inner join below a null-extended side holds for its own rows, not for those of the block.
-    return Place.ON if found is Place.WHERE and not pair.tie.implied else found
+    return ClauseKind.ON if found is ClauseKind.WHERE and not pair.tie.implied else found
 
 
 def judge(case: Case) -> Judgement:

@@ -30,7 +30,7 @@ from sqlrewrite.plan.algebra import (
     Literal,
     Node,
     Opaque,
-    Output,
+    OutputColumn,
     Parameter,
     Plan,
     Project,
@@ -276,7 +276,7 @@ def _family(kind: Type) -> str:
     return "datetime" if kind in (DATE, TIMESTAMP) else str(valued(kind))
 
 
-def _first_outputs(plan: Plan, query: Query) -> list[Output]:
+def _first_outputs(plan: Plan, query: Query) -> list[OutputColumn]:
     blocks = [plan.blocks[number] for number in query.top]
     return [block.outputs[0] for block in blocks if block.outputs and block.complete]
 

@@ -17,10 +17,9 @@ from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
-from sqlrewrite.results import Problem
+from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.sql.deep import deep
-from sqlrewrite.sql.parse import NOT_PARSED
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 

@@ -19,10 +19,9 @@ from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection
-from sqlrewrite.results import ConfigError, Problem
+from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import FileResult, Request, internal_error, missing, over_limit
 from sqlrewrite.sql.deep import TOO_DEEP
-from sqlrewrite.sql.parse import NOT_PARSED
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import LINE_END, SourceError, decode
 from sqlrewrite.warehouse import CatalogError
@@ -133,7 +132,7 @@ def large(path: str, size: int, request: Request) -> Linted:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class LintTask:
     """What is to be done with each of many files, in any process: all findings, wanted or not;
     ``text`` asks for the whole texts of those files that have some."""
 

@@ -12,11 +12,9 @@ from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
-from sqlrewrite.results import ConfigError
+from sqlrewrite.results import NOT_PARSED, ConfigError
 from sqlrewrite.run.files import Patterns
 from sqlrewrite.text.nearest import nearest
-
-NOT_PARSED = "DPP000"
 
 
 @dataclass(frozen=True, slots=True)

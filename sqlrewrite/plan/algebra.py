@@ -138,7 +138,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Output:
+class OutputColumn:
     """A column of a SELECT list under its name, which is empty where the engine makes one up."""
 
     name: str
@@ -284,7 +284,7 @@ class Project:
     """A SELECT list; ``complete`` is False where a ``*`` over unknown columns is part of it."""
 
     child: Node
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputColumn, ...]
     block: int
     complete: bool = True
 
@@ -353,7 +353,7 @@ class Block:
     negated: bool
     source: Node
     where: tuple[Condition, ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputColumn, ...]
     complete: bool
     aggregate: str | None
     keys: tuple[Expression, ...]

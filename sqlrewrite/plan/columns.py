@@ -17,7 +17,7 @@ from sqlrewrite.plan.algebra import (
     Literal,
     Node,
     Opaque,
-    Output,
+    OutputColumn,
     Plan,
     Project,
     Relation,
@@ -33,7 +33,7 @@ from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
 
 
-def outputs(node: Node) -> tuple[Output, ...] | None:
+def outputs(node: Node) -> tuple[OutputColumn, ...] | None:
     """The columns a query returns, in order; None where they are not all known."""
     while True:
         match node:

@@ -43,7 +43,7 @@ _AGGREGATIONS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Path:
+class LineagePath:
     """One way down from a relation's column to a column of a relation below it.
 
     ``relations`` are those passed, the first one on top; ``barriers`` say why a predicate may not
@@ -63,7 +63,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A column of a relation as a column of one directly below it; see ``Path``."""
+    """A column of a relation as a column of one directly below it; see ``LineagePath``."""
 
     relation: Relation
     column: str
@@ -71,18 +71,18 @@ class Step:
     computed: bool
 
 
-def trace(plan: Plan, ref: ColumnRef) -> Iterator[Path]:
+def trace(plan: Plan, ref: ColumnRef) -> Iterator[LineagePath]:
     """The ways from a column down, each prefix included: through a derived table whose column is
     another's, through both sides of a set operation. The first is the column itself."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, Relation):
-        yield from _from(plan, Path((relation,), ref.name, _sampled(relation)))
+        yield from _from(plan, LineagePath((relation,), ref.name, _sampled(relation)))
 
 
-def trace_query(plan: Plan, query: Query, position: int) -> Iterator[Path]:
+def trace_query(plan: Plan, query: Query, position: int) -> Iterator[LineagePath]:
     """The ways from a column of a query's result down, as ``trace`` gives them."""
     for step in _through(plan, query.node, position, ()):
-        yield from _from(plan, _further(Path((), ""), step))
+        yield from _from(plan, _further(LineagePath((), ""), step))
 
 
 def steps(plan: Plan, relation: Relation, column: str) -> tuple[Step, ...]:
@@ -104,7 +104,7 @@ def same(one: Expression, other: Expression) -> bool:
     )
 
 
-def _from(plan: Plan, path: Path) -> Iterator[Path]:
+def _from(plan: Plan, path: LineagePath) -> Iterator[LineagePath]:
     yield path
     end = path.relations[-1]
     if not isinstance(end, Scan):
@@ -112,8 +112,8 @@ def _from(plan: Plan, path: Path) -> Iterator[Path]:
             yield from _from(plan, _further(path, step))
 
 
-def _further(path: Path, step: Step) -> Path:
-    return Path(
+def _further(path: LineagePath, step: Step) -> LineagePath:
+    return LineagePath(
         (*path.relations, step.relation),
         step.column,
         path.barriers + step.barriers + _sampled(step.relation),

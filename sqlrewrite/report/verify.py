@@ -14,20 +14,20 @@ from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.bags import Comparison
 from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.scans import TableScan
-from sqlrewrite.spark.verify import Outcome, ScanRead, Verified
+from sqlrewrite.spark.verify import ScanRead, Verified, VerifyOutcome
 
 VERSION = 1
 
 _STYLES = {
-    Outcome.SAME: "bold green",
-    Outcome.TIES: "bold green",
-    Outcome.DIFFERENT: "bold red",
-    Outcome.COLUMNS: "bold red",
-    Outcome.NEW_ERROR: "bold red",
-    Outcome.ERROR_GONE: "bold red",
-    Outcome.UNSTABLE: "bold yellow",
-    Outcome.FAILED: "bold yellow",
-    Outcome.SKIPPED: "bold yellow",
+    VerifyOutcome.SAME: "bold green",
+    VerifyOutcome.TIES: "bold green",
+    VerifyOutcome.DIFFERENT: "bold red",
+    VerifyOutcome.COLUMNS: "bold red",
+    VerifyOutcome.NEW_ERROR: "bold red",
+    VerifyOutcome.ERROR_GONE: "bold red",
+    VerifyOutcome.UNSTABLE: "bold yellow",
+    VerifyOutcome.FAILED: "bold yellow",
+    VerifyOutcome.SKIPPED: "bold yellow",
 }
 _NAMED = 4
 """So many of the partitions of a sample are named for people."""
@@ -59,7 +59,7 @@ def verified_page(found: Iterable[Verified]) -> str:
 
 def _outcome(verified: Verified) -> Iterator[Line]:
     found = verified.comparison
-    count = f" ({found.before:,})" if found and verified.outcome is Outcome.SAME else ""
+    count = f" ({found.before:,})" if found and verified.outcome is VerifyOutcome.SAME else ""
     yield (
         (f"{shown(verified.path)}:{verified.line}: ", "bold"),
         (f"{verified.outcome.value}{count}{_on(verified.sample)}", _STYLES[verified.outcome]),
@@ -70,9 +70,9 @@ def _outcome(verified: Verified) -> Iterator[Line]:
         yield ((f"    {line}", ""),)
     if found is None:
         return
-    if verified.outcome is Outcome.SAME and found.before == 0:
+    if verified.outcome is VerifyOutcome.SAME and found.before == 0:
         yield (("    no row on either side: that they are the same says little", "yellow"),)
-    if verified.outcome in (Outcome.DIFFERENT, Outcome.UNSTABLE):
+    if verified.outcome in (VerifyOutcome.DIFFERENT, VerifyOutcome.UNSTABLE):
         yield from _difference(found)
 
 

@@ -15,7 +15,7 @@ from sqlrewrite.settings.config import Projects, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class ProjectFiles:
     """Files that have the same settings."""
 
     settings: Settings
@@ -26,7 +26,7 @@ class Project:
 class Gathered:
     """The projects in the order in which they were met, and what ``Found`` says besides."""
 
-    projects: tuple[Project, ...]
+    projects: tuple[ProjectFiles, ...]
     missing: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...]
 
@@ -51,7 +51,7 @@ def gather(
     if not projects:
         its = settings.at(stdin if paths[0] == STDIN else paths[0])
         projects[its.source] = (its, [])
-    done = (Project(its, tuple(files)) for its, files in projects.values())
+    done = (ProjectFiles(its, tuple(files)) for its, files in projects.values())
     return Gathered(tuple(done), found.missing, found.warnings)
 
 

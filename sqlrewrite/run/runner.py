@@ -234,7 +234,7 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class RewriteTask:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
     diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
     ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not

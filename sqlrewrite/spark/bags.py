@@ -26,7 +26,7 @@ ROUNDING = {"double": 1e-9, "float": 1e-6}
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class BagColumns:
     """The names and types of a result."""
 
     names: tuple[str, ...]
@@ -54,10 +54,10 @@ class Comparison:
         return not (self.lost or self.added)
 
 
-def columns(frame: DataFrame) -> Columns:
+def columns(frame: DataFrame) -> BagColumns:
     """The columns of a result."""
     kinds = (spelled(it.dataType) for it in frame.schema.fields)
-    return Columns(tuple(frame.columns), tuple(kinds))
+    return BagColumns(tuple(frame.columns), tuple(kinds))
 
 
 def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comparison:

@@ -15,8 +15,15 @@ from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
-from sqlrewrite.spark.pairs import Pair, enter, known_after, pairs, partitioned, use
-from sqlrewrite.spark.physical import Operator, PhysicalPlan, Subquery, items, parse, plain
+from sqlrewrite.spark.pairs import QueryPair, enter, known_after, pairs, partitioned, use
+from sqlrewrite.spark.physical import (
+    PhysicalOperator,
+    PhysicalPlan,
+    PhysicalSubquery,
+    items,
+    parse,
+    plain,
+)
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.warehouse import Stock, warehouse
@@ -75,7 +82,7 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class ScanFilter:
     """A filter on partition columns: not dynamic, a scalar subquery, or a set of join keys, which
     has the column that they are for, and the tables, by ``short``, that they are read from."""
 
@@ -93,7 +100,7 @@ class PlannedScan:
     """A scan in a plan: its table, its filters on partition columns, and the columns it reads."""
 
     table: str
-    filters: tuple[Filter, ...]
+    filters: tuple[ScanFilter, ...]
     schema: str
 
     @property
@@ -101,7 +108,7 @@ class PlannedScan:
         """The table by ``short``."""
         return short(self.table)
 
-    def sure(self, column: str) -> tuple[Filter, ...]:
+    def sure(self, column: str) -> tuple[ScanFilter, ...]:
         """The filters of join keys that will bound a column."""
         wanted = column.lower()
         return tuple(it for it in self.filters if it.dynamic and it.planned and it.column == wanted)
@@ -136,7 +143,7 @@ def explain_text(
     return stock
 
 
-def explain(session: Session, pair: Pair, facts: frozenset[str]) -> Explained:
+def explain(session: Session, pair: QueryPair, facts: frozenset[str]) -> Explained:
     """Plans both texts of a statement. Raises SparkError."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
@@ -199,10 +206,10 @@ class Planned:
             if it.table and (it.table.split(".")[-1].lower() in facts or _filters_of(it))
         ]
 
-    def _filters(self, scan: Operator) -> tuple[Filter, ...]:
+    def _filters(self, scan: PhysicalOperator) -> tuple[ScanFilter, ...]:
         return tuple(self._filter(scan, text) for text in _filters_of(scan))
 
-    def _filter(self, scan: Operator, text: str) -> Filter:
+    def _filter(self, scan: PhysicalOperator, text: str) -> ScanFilter:
         shown = plain(text)
         if text.startswith(_DYNAMIC):
             inner = text[len(_DYNAMIC) : -1]
@@ -211,8 +218,10 @@ class Planned:
                 None,
             )
             if source is None:  # switched off when it was planned, or not to be seen
-                return Filter("true" if inner == "true" else shown, inner != "true", planned=False)
-            return Filter(
+                return ScanFilter(
+                    "true" if inner == "true" else shown, inner != "true", planned=False
+                )
+            return ScanFilter(
                 shown,
                 dynamic=True,
                 semi=source.root.identity in self.semi,
@@ -220,9 +229,9 @@ class Planned:
                 column=plain(inner).partition(" IN ")[0].lower(),
                 tables=tuple(short(it.table) for it in source.root.walk() if it.table),
             )
-        return Filter(shown, scalar="subquery#" in text)
+        return ScanFilter(shown, scalar="subquery#" in text)
 
-    def _runs(self, source: Subquery) -> bool:
+    def _runs(self, source: PhysicalSubquery) -> bool:
         """Whether the filter's keys will be there: a broadcast that the join needs anyhow, or a
         query of its own where the settings allow that."""
         if not self.reuse_only or source.root.name != "AdaptiveSparkPlan":
@@ -230,7 +239,7 @@ class Planned:
         return source.root.identity in self.broadcasts
 
 
-def _read(plan: PhysicalPlan) -> Iterator[Operator]:
+def _read(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
     """The operators that a run of the plan runs, each once; a dynamic filter's own plan is there to
     be matched with a broadcast."""
     seen: set[int] = set()
@@ -242,11 +251,11 @@ def _read(plan: PhysicalPlan) -> Iterator[Operator]:
                 yield operator
 
 
-def _filters_of(scan: Operator) -> tuple[str, ...]:
+def _filters_of(scan: PhysicalOperator) -> tuple[str, ...]:
     return tuple(item for key in _FILTERS for item in items(scan.details.get(key, "[]")))
 
 
-def _below_exchange(operator: Operator) -> Operator:
+def _below_exchange(operator: PhysicalOperator) -> PhysicalOperator:
     while operator.name in ("Sort", "Exchange", "BroadcastExchange") and operator.children:
         operator = operator.children[0]
     return operator
@@ -272,7 +281,7 @@ def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
         yield ExplainedScan(scan.table, None, _state(scan.filters, scan.filters))
 
 
-def _state(filters: Sequence[Filter], before: Sequence[Filter]) -> ScanState:
+def _state(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> ScanState:
     """What the filters come to; those that ``before`` lacks come from our predicate."""
     ours = _added(filters, before)
     found: dict[By, bool] = {}
@@ -290,7 +299,7 @@ def _state(filters: Sequence[Filter], before: Sequence[Filter]) -> ScanState:
     return ScanState(tuple(it.text for it in filters), pruned)
 
 
-def _added(filters: Sequence[Filter], before: Sequence[Filter]) -> frozenset[int]:
+def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:
     """Which filters are new: of each kind, as many as there are more than before. An IN of ours
     becomes a semi-join, so a filter that a semi-join feeds is the first to be taken for new."""
     scalar = [number for number, it in enumerate(filters) if it.scalar]

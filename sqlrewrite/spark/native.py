@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.document import Decision, decide, read, result
-from sqlrewrite.find.pairs import Pair, Place
+from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
 from sqlrewrite.plan.algebra import (
     CteReference,
@@ -55,7 +55,7 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
     return result(decide(document, replace(wanted, planned=left)))
 
 
-def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> Iterator[Place]:
+def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> Iterator[PairPlace]:
     """The places of the pairs that Spark prunes by itself."""
     text = every.document.stripped.text
     catalog = pairs.known_after(path, text, catalog)
@@ -66,7 +66,7 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
         else:
             pairs.use(session, catalog)
         for query, decided in zip(queries(text), every.statements, strict=True):
-            pair = pairs.Pair(path, query, query)
+            pair = pairs.QueryPair(path, query, query)
             if pairs.enter(session, pair) or not decided.matters:
                 continue
             written = [it for it in decided.judged if it.verdict is Verdict.REWRITTEN]
@@ -76,7 +76,7 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
                 yield from _pruned(decided, written, found)
 
 
-def _pruned(statement: Decided, written: Sequence[Judged], found: Planned) -> Iterator[Place]:
+def _pruned(statement: Decided, written: Sequence[Judged], found: Planned) -> Iterator[PairPlace]:
     """The places of those pairs, of all that have a predicate, that the plan prunes."""
     needed = {it: _read(statement.plan, it) for it in written}
     for it in written:

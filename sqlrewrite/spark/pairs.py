@@ -13,17 +13,17 @@ from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.sql.definitions import apply, query_text
 from sqlrewrite.sql.parse import statements
-from sqlrewrite.sql.queries import Kind, Query, queries
+from sqlrewrite.sql.queries import StatementKind, StatementText, queries
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Table, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QueryPair:
     """One statement of a file, before and after, and its candidates."""
 
     path: str
-    before: Query
-    after: Query
+    before: StatementText
+    after: StatementText
     candidates: tuple[Candidate, ...] = ()
 
     @property
@@ -37,26 +37,26 @@ class Pair:
         return self.before.text != self.after.text
 
 
-def pairs(path: str, rewrite: Rewrite) -> tuple[Pair, ...]:
+def pairs(path: str, rewrite: Rewrite) -> tuple[QueryPair, ...]:
     """All statements of a text, in order."""
     found: dict[int, list[Candidate]] = {}
     for candidate in rewrite.candidates:
         found.setdefault(candidate.statement, []).append(candidate)
     both = zip(queries(rewrite.original), queries(rewrite.sql), strict=True)
-    return tuple(Pair(path, old, new, tuple(found.get(old.index, ()))) for old, new in both)
+    return tuple(QueryPair(path, old, new, tuple(found.get(old.index, ()))) for old, new in both)
 
 
-def enter(session: Session, pair: Pair) -> bool:
+def enter(session: Session, pair: QueryPair) -> bool:
     """Runs a statement that only concerns the session (USE, SET, a temporary view), because those
     after it depend on it; says whether it was one. Raises SparkError."""
-    if pair.before.kind is not Kind.SESSION:
+    if pair.before.kind is not StatementKind.SESSION:
         return False
     with spark_errors(f"{pair.place}: Spark does not take this statement"):
         session.spark.sql(pair.before.text)
     return True
 
 
-def of_view(pair: Pair) -> Pair:
+def of_view(pair: QueryPair) -> QueryPair:
     """The queries of a temporary view, in place of the statements that make it."""
     both = []
     for made in (pair.before, pair.after):

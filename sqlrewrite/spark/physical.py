@@ -29,7 +29,7 @@ _NUMBERS = (
     (re.compile(r"\[codegen id : \d+\]"), ""),
     (re.compile(r"#\d+L?"), ""),
     (re.compile(r"dynamicpruningexpression\((.*?) IN dynamicpruning\)"), r"\1 IN dynamic keys"),
-    (re.compile(r"(?:Reused)?Subquery subquery"), "(subquery)"),
+    (re.compile(r"(?:Reused)?PhysicalSubquery subquery"), "(subquery)"),
 )
 _DYNAMIC_NUMBER = re.compile(r"(dynamicpruning|subquery)#\d+|\[(plan_)?id=#?\d+\]|codegen id : \d+")
 
@@ -46,12 +46,12 @@ _JOIN = re.compile(r"(?:BroadcastHash|SortMerge|ShuffledHash|BroadcastNestedLoop
 
 
 @dataclass(frozen=True)
-class Operator:
+class PhysicalOperator:
     """One operator: its number in the text, its name, what is said of it, and what it reads."""
 
     number: int
     name: str
-    children: tuple[Operator, ...]
+    children: tuple[PhysicalOperator, ...]
     details: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -69,7 +69,7 @@ class Operator:
         said = _DYNAMIC_NUMBER.sub("", f"{self.name} {sorted(self.details.items())}")
         return f"{said}({', '.join(child.identity for child in self.children)})"
 
-    def walk(self) -> Iterator[Operator]:
+    def walk(self) -> Iterator[PhysicalOperator]:
         """This operator and all below it, from the top."""
         yield self
         for child in self.children:
@@ -77,23 +77,23 @@ class Operator:
 
 
 @dataclass(frozen=True, slots=True)
-class Subquery:
+class PhysicalSubquery:
     """A plan that is run for an expression of an operator."""
 
     host: int
     expression: str
-    root: Operator
+    root: PhysicalOperator
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalPlan:
     """A plan and its subqueries, each subquery once."""
 
-    root: Operator
-    subqueries: tuple[Subquery, ...]
+    root: PhysicalOperator
+    subqueries: tuple[PhysicalSubquery, ...]
 
     @property
-    def operators(self) -> Iterator[Operator]:
+    def operators(self) -> Iterator[PhysicalOperator]:
         """All operators of the plan, those of its subqueries last."""
         yield from self.root.walk()
         for subquery in self.subqueries:
@@ -108,7 +108,7 @@ def parse(text: str) -> PhysicalPlan:
     """The plan in what EXPLAIN FORMATTED prints. Raises ValueError for any other text."""
     lines = text.splitlines()
     details = _details(lines)
-    roots: list[tuple[str, Operator]] = []
+    roots: list[tuple[str, PhysicalOperator]] = []
     at, heading = 0, ""
     while at < len(lines):
         if lines[at].startswith("Subquery:"):
@@ -127,7 +127,7 @@ def parse(text: str) -> PhysicalPlan:
     for heading, root in roots[1:]:
         match = _SUBQUERY.match(heading)
         if match:
-            subqueries.append(Subquery(int(match[1]), match[2], root))
+            subqueries.append(PhysicalSubquery(int(match[1]), match[2], root))
     return PhysicalPlan(roots[0][1], tuple(subqueries))
 
 
@@ -172,20 +172,20 @@ def _details(lines: list[str]) -> dict[int, dict[str, str]]:
     return found
 
 
-def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> Operator:
+def _tree(lines: list[str], details: dict[int, dict[str, str]]) -> PhysicalOperator:
     """The operator at the top of an indented tree; a line's depth is a third of its indentation."""
-    below: dict[int, list[Operator]] = {}
+    below: dict[int, list[PhysicalOperator]] = {}
     for line in reversed(lines):
         match = _TREE.fullmatch(line)
         assert match is not None
         depth, number = len(match[1]) // 3, int(match[3])
         children = tuple(reversed(below.pop(depth + 1, [])))
-        made = Operator(number, match[2], children, details.get(number, {}))
+        made = PhysicalOperator(number, match[2], children, details.get(number, {}))
         below.setdefault(depth, []).append(made)
     return below[0][0]
 
 
-def _lines(operator: Operator, first: str, rest: str) -> Iterator[tuple[str, str]]:
+def _lines(operator: PhysicalOperator, first: str, rest: str) -> Iterator[tuple[str, str]]:
     if operator.name in _WRAPPING and operator.children:  # they say nothing of the query
         yield from _lines(operator.children[0], first, rest)
         return
@@ -195,7 +195,7 @@ def _lines(operator: Operator, first: str, rest: str) -> Iterator[tuple[str, str
         yield from _lines(child, rest + branch, rest + under)
 
 
-def _shown(operator: Operator) -> str:
+def _shown(operator: PhysicalOperator) -> str:
     said = operator.details
     if _JOIN.match(operator.name):
         left, right = (plain(said.get(f"{side} keys", "")) for side in ("Left", "Right"))

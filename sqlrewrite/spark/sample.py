@@ -22,10 +22,10 @@ from urllib.parse import unquote
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
-from sqlrewrite.spark.pairs import Pair
+from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.queries import Query, queries
+from sqlrewrite.sql.queries import StatementText, queries
 from sqlrewrite.sql.references import references, renamed
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
@@ -108,8 +108,8 @@ class _Views:
 
 @contextmanager
 def sampled(
-    session: Session, pair: Pair, catalog: Warehouse, count: int
-) -> Iterator[tuple[Pair, tuple[Sampled, ...]]]:
+    session: Session, pair: QueryPair, catalog: Warehouse, count: int
+) -> Iterator[tuple[QueryPair, tuple[Sampled, ...]]]:
     """The pair reading ``count`` partitions of each of its facts. Raises SparkError."""
     views, found = _Views(session), list[Sampled]()
     wanted: frozenset[Partition] = frozenset()
@@ -140,7 +140,7 @@ def sampled(
 # The facts
 
 
-def _facts(pair: Pair, catalog: Warehouse) -> dict[Table, str]:
+def _facts(pair: QueryPair, catalog: Warehouse) -> dict[Table, str]:
     """The facts of a statement, those that a predicate is written for first, each with what speaks
     against a sample of it, if anything does."""
     named = [
@@ -224,7 +224,7 @@ def _literal(value: str | None) -> str:
 
 
 def _splits(
-    session: Session, fact: _Fact, pair: Pair, catalog: Warehouse
+    session: Session, fact: _Fact, pair: QueryPair, catalog: Warehouse
 ) -> list[frozenset[Partition]]:
     """For each predicate on the fact the partitions that it keeps, where Spark can tell: one that
     names a CTE cannot be asked by itself."""
@@ -278,7 +278,7 @@ def _chosen(
 # The texts
 
 
-def _text(query: Query, catalog: Warehouse, views: _Views) -> Query:
+def _text(query: StatementText, catalog: Warehouse, views: _Views) -> StatementText:
     """A query that reads the sample."""
     (found,) = queries(_renamed(query.text, catalog, views))
     return replace(found, index=query.index, line=query.line)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.physical import Operator
+from sqlrewrite.spark.physical import PhysicalOperator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,7 +58,7 @@ def reported_scans(frame: DataFrame) -> list[TableScan]:
         return []
     found: dict[int, TableScan] = {}
     for node in info.metrics._metrics:
-        table = Operator(node.plan_id, node.name, ()).table
+        table = PhysicalOperator(node.plan_id, node.name, ()).table
         told = {it.name: int(it.value) for it in node.metrics}
         if table is not None and "numPartitions" in told:
             found[node.plan_id] = TableScan(

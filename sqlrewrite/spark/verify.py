@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
-from sqlrewrite.spark.bags import Columns, Comparison, columns, compare
-from sqlrewrite.spark.pairs import Pair, enter, known_after, of_view, pairs, use
+from sqlrewrite.spark.bags import BagColumns, Comparison, columns, compare
+from sqlrewrite.spark.pairs import QueryPair, enter, known_after, of_view, pairs, use
 from sqlrewrite.spark.sample import Sampled, sampled
 from sqlrewrite.spark.scans import TableScan, partitioned_scans, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.queries import Kind
+from sqlrewrite.sql.queries import StatementKind
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _UNHASHED = ("map<", "variant")
 
 
-class Outcome(Enum):
+class VerifyOutcome(Enum):
     """What the comparison came to."""
 
     SAME = "same rows"
@@ -50,16 +50,16 @@ class Outcome(Enum):
     @property
     def decided(self) -> bool:
         """Whether it is known what the rewriting did."""
-        return self not in (Outcome.UNSTABLE, Outcome.FAILED)
+        return self not in (VerifyOutcome.UNSTABLE, VerifyOutcome.FAILED)
 
     @property
     def differs(self) -> bool:
         """Whether the rewriting changed what the query does."""
         return self in (
-            Outcome.DIFFERENT,
-            Outcome.COLUMNS,
-            Outcome.NEW_ERROR,
-            Outcome.ERROR_GONE,
+            VerifyOutcome.DIFFERENT,
+            VerifyOutcome.COLUMNS,
+            VerifyOutcome.NEW_ERROR,
+            VerifyOutcome.ERROR_GONE,
         )
 
 
@@ -81,7 +81,7 @@ class Verified:
 
     path: str
     line: int
-    outcome: Outcome
+    outcome: VerifyOutcome
     comparison: Comparison | None = None
     scans: tuple[ScanRead, ...] = ()
     seconds_before: tuple[float, ...] = ()
@@ -124,8 +124,8 @@ def verify_text(
         view = enter(session, pair)
         if not pair.changed:
             continue
-        if not view and pair.before.kind is not Kind.QUERY:
-            keep(Verified(path, pair.before.line, Outcome.SKIPPED))
+        if not view and pair.before.kind is not StatementKind.QUERY:
+            keep(Verified(path, pair.before.line, VerifyOutcome.SKIPPED))
             continue
         begin(pair.place)
         asked = of_view(pair) if view else pair
@@ -157,7 +157,7 @@ class _Side:
     text: str
     seconds: list[float]
     scans: list[TableScan]
-    columns: Columns | None = None
+    columns: BagColumns | None = None
     error: str = ""
 
 
@@ -166,7 +166,7 @@ class _Verifying:
     """One pair on its way. ``over`` says whether its time is over, when nothing counts any more."""
 
     session: Session
-    pair: Pair
+    pair: QueryPair
     how: How
     over: Callable[[], bool]
     sample: tuple[Sampled, ...] = ()
@@ -177,13 +177,13 @@ class _Verifying:
         comparison: Comparison | None = None
         error = ""
         if before.error and after.error:
-            outcome, error = Outcome.FAILED, f"Spark cannot run the query: {before.error}"
+            outcome, error = VerifyOutcome.FAILED, f"Spark cannot run the query: {before.error}"
         elif after.error:
-            outcome, error = Outcome.NEW_ERROR, after.error
+            outcome, error = VerifyOutcome.NEW_ERROR, after.error
         elif before.error:
-            outcome, error = Outcome.ERROR_GONE, before.error
+            outcome, error = VerifyOutcome.ERROR_GONE, before.error
         elif before.columns != after.columns:
-            outcome, error = Outcome.COLUMNS, _first_other(before.columns, after.columns)
+            outcome, error = VerifyOutcome.COLUMNS, _first_other(before.columns, after.columns)
         else:
             outcome, comparison, error = self._compared()
         return Verified(
@@ -234,7 +234,7 @@ class _Verifying:
 
     # The rows
 
-    def _compared(self) -> tuple[Outcome, Comparison | None, str]:
+    def _compared(self) -> tuple[VerifyOutcome, Comparison | None, str]:
         try:
             with spark_errors(f"{self.pair.place}: the rows cannot be compared"):
                 return *self._judged(), ""
@@ -243,9 +243,9 @@ class _Verifying:
         except SparkError as error:
             if self.over():
                 raise
-            return Outcome.FAILED, None, self._placeless(error)
+            return VerifyOutcome.FAILED, None, self._placeless(error)
 
-    def _judged(self) -> tuple[Outcome, Comparison]:
+    def _judged(self) -> tuple[VerifyOutcome, Comparison]:
         def both(old: str, new: str) -> Comparison:
             before, after = map(self.session.spark.sql, (old, new))
             return compare(before, after, self.how.tolerance)
@@ -253,18 +253,18 @@ class _Verifying:
         old, new = self.pair.before, self.pair.after
         found, text = both(old.text, new.text), old.text
         if found.same:
-            return Outcome.SAME, found
+            return VerifyOutcome.SAME, found
         if old.endless is not None and new.endless is not None:
             found, limited = both(old.endless, new.endless), found
             if found.same:
-                return Outcome.TIES, limited
+                return VerifyOutcome.TIES, limited
             text = old.endless
         if not both(text, text).same:
-            return Outcome.UNSTABLE, found
-        return Outcome.DIFFERENT, found
+            return VerifyOutcome.UNSTABLE, found
+        return VerifyOutcome.DIFFERENT, found
 
 
-def _first_other(before: Columns | None, after: Columns | None) -> str:
+def _first_other(before: BagColumns | None, after: BagColumns | None) -> str:
     """Where the columns of two results begin to differ."""
     assert before is not None
     assert after is not None
@@ -340,7 +340,7 @@ def _partitions(session: Session, table: str) -> int | None:
 
 @contextmanager
 def _time_limit(
-    session: Session, pair: Pair, seconds: float | None
+    session: Session, pair: QueryPair, seconds: float | None
 ) -> Iterator[Callable[[], bool]]:
     """Stops what runs inside when its time is over; gives what says whether it is."""
     over, done = Event(), Event()

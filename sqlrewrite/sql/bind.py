@@ -27,7 +27,7 @@ from sqlrewrite.plan.algebra import (
     Filter,
     Limit,
     Node,
-    Output,
+    OutputColumn,
     Plan,
     Project,
     Query,
@@ -388,10 +388,10 @@ class Binder(RelationBinder):
 
     def _outputs(
         self, node: exp.Select, translator: Translator, *, skim: bool
-    ) -> tuple[tuple[Output, ...], bool, tuple[Expression, ...]]:
+    ) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...]]:
         """The items of a SELECT list, whether they are all columns, and those that GROUP BY ALL
         groups by: neither aggregates nor generators."""
-        found: list[Output] = []
+        found: list[OutputColumn] = []
         plain: list[Expression] = []
         facts, complete = translator.facts, True
         for item in node.expressions:
@@ -400,7 +400,7 @@ class Binder(RelationBinder):
             ):
                 expanded = self._star(item, translator.scope)
                 complete = complete and expanded is not None
-                found += [Output(name, ref) for name, ref in expanded or ()]
+                found += [OutputColumn(name, ref) for name, ref in expanded or ()]
                 plain += [ref for _, ref in expanded or ()]
                 continue
             called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
@@ -410,7 +410,7 @@ class Binder(RelationBinder):
             translate = translator.skim if skim and not column else translator.translate
             before, facts.aggregates = facts.aggregates, False
             expression = translate(item)
-            found.append(Output(name, expression))
+            found.append(OutputColumn(name, expression))
             plain += [] if facts.aggregates else [expression]
             facts.aggregates |= before
             complete = complete and not several(item, expression)
@@ -437,7 +437,7 @@ class Binder(RelationBinder):
         self,
         node: exp.Select,
         child: Node,
-        shown: tuple[Output, ...],
+        shown: tuple[OutputColumn, ...],
         translator: Translator,
     ) -> Aggregate:
         group = node.args["group"]

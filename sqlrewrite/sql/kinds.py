@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.sql.lex.lexemes import Kind, lexemes
+from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
 _QUERY_OPENERS = frozenset(
     {
@@ -103,15 +103,15 @@ def first_join(text: str, start: int, end: int) -> int | None:
     depth, froms = 0, set[int]()
     for kind, begins, ends in lexemes(part):
         word = part[begins:ends]
-        if kind == Kind.NAME and word == "join":
+        if kind == LexemeKind.NAME and word == "join":
             return start + begins
-        if kind == Kind.NAME and word == "from":
+        if kind == LexemeKind.NAME and word == "from":
             froms.add(depth)
         elif word == "," and depth in froms:
             return start + begins
         elif word == "(":
             depth += 1
-        elif word == ")" or (kind == Kind.NAME and word in _AFTER_FROM):
+        elif word == ")" or (kind == LexemeKind.NAME and word in _AFTER_FROM):
             froms.discard(depth)
             depth -= word == ")"
     return None

@@ -16,6 +16,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.dialect import parser
@@ -27,8 +28,6 @@ from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.scripts import Piece, pieces
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name
-
-NOT_PARSED = "DPP000"
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 

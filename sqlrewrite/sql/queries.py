@@ -21,7 +21,7 @@ _TEMPORARY = frozenset({"temp", "temporary"})
 _LIMITS = frozenset({TokenType.LIMIT, TokenType.OFFSET})
 
 
-class Kind(Enum):
+class StatementKind(Enum):
     """What running a statement does."""
 
     QUERY = "query"  # reads alone
@@ -30,22 +30,22 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class StatementText:
     """One statement. ``endless`` is a query without the LIMIT and OFFSET of the whole, where it
     has one: which of several equal rows those keep is open."""
 
     index: int
     line: int
     text: str
-    kind: Kind
+    kind: StatementKind
     endless: str | None = None
 
 
-def queries(text: str) -> tuple[Query, ...]:
+def queries(text: str) -> tuple[StatementText, ...]:
     """The statements of a text. Those that were not parsed count as ``OTHER``."""
     lines = Lines(text)
     return tuple(
-        Query(
+        StatementText(
             index=it.index,
             line=lines.place(it.start)[0],
             text=text[it.start : it.tokens[-1].end + 1] if it.tokens else "",
@@ -56,16 +56,16 @@ def queries(text: str) -> tuple[Query, ...]:
     )
 
 
-def _kind(statement: Statement) -> Kind:
+def _kind(statement: Statement) -> StatementKind:
     if isinstance(statement.tree, exp.Query):
-        return Kind.QUERY
+        return StatementKind.QUERY
     words = " ".join(it.text.lower() for it in statement.tokens[:4]).split()
     if words and words[0] in _SESSION:
-        return Kind.SESSION
+        return StatementKind.SESSION
     made = words[3:] if words[:3] == ["create", "or", "replace"] else words[1:]
     if words[:1] == ["create"] and made and made[0] in _TEMPORARY:
-        return Kind.SESSION  # a view or a function; GLOBAL TEMPORARY outlives the session
-    return Kind.OTHER
+        return StatementKind.SESSION  # a view or a function; GLOBAL TEMPORARY outlives the session
+    return StatementKind.OTHER
 
 
 def targets(statement: Statement) -> frozenset[str]:

@@ -21,7 +21,7 @@ _WRITES = (exp.Insert, exp.Create, exp.Cache, exp.Schema, exp.Merge, exp.Update,
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class TableReference:
     """A name in a FROM, its parts in lower case, and where it stands; ``alias`` is what it is
     called by where no other alias is written.
 
@@ -35,7 +35,7 @@ class Reference:
     plain: bool = True
 
 
-def references(text: str) -> tuple[Reference, ...]:
+def references(text: str) -> tuple[TableReference, ...]:
     """The references of a statement, in the order of the text; none where it is not understood."""
     trees = [statement.tree for statement in statements(text)]
     if len(trees) != 1 or trees[0] is None:
@@ -51,11 +51,11 @@ def references(text: str) -> tuple[Reference, ...]:
             not value or key in _ANYWHERE for key, value in table.args.items()
         )
         span = Span(names[0].meta["start"], names[-1].meta["end"] + 1)
-        found.append(Reference(parts, span, "" if table.alias else names[-1].name, plain))
+        found.append(TableReference(parts, span, "" if table.alias else names[-1].name, plain))
     return tuple(sorted(found, key=lambda it: it.span.start))
 
 
-def unknown(tree: exp.Expr, catalog: Warehouse) -> Reference | None:
+def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
     """The first relation that a statement reads of which it is not known how it is partitioned."""
     for table, names in _named(tree):
         holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
@@ -65,7 +65,7 @@ def unknown(tree: exp.Expr, catalog: Warehouse) -> Reference | None:
         found = catalog.resolve(parts)
         vague = isinstance(found, Table) and not (found.names or found.partitioned_by)
         if found is None or vague:
-            return Reference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
+            return TableReference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
     return None
 
 
@@ -78,7 +78,7 @@ def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier]]]:
             yield table, names
 
 
-def renamed(text: str, names: Iterable[tuple[Reference, str]]) -> str:
+def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
     """The text with another name in the place of each reference given, called as before."""
     for reference, name in sorted(names, key=lambda it: -it[0].span.start):
         alias = reference.alias.replace("`", "``")

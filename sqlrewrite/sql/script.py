@@ -13,7 +13,7 @@ from sqlglot import Token
 
 from sqlrewrite.sql.definition_tokens import QUOTED
 from sqlrewrite.sql.lex.agreement import spelled
-from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.text.templates import mask
 
@@ -41,7 +41,7 @@ def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
     found = lexemes(text)
     start = 0
     for index, (kind, _, _) in enumerate(found):
-        if kind == Kind.SEMICOLON:
+        if kind == LexemeKind.SEMICOLON:
             if index > start:
                 yield found[start:index]
             start = index + 1

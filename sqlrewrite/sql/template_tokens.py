@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.text.templates import Kind, Masked, Obstacle, Refer, Template, on_one_line
+from sqlrewrite.text.templates import Masked, Obstacle, Refer, Template, TemplateKind, on_one_line
 from sqlrewrite.warehouse import Name
 
 # After these comes the name of a relation.
@@ -90,19 +90,19 @@ def _pieces(
     dotted = behind_dot or text[template.end : template.end + 1] == "."
     named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
     match template.kind:
-        case Kind.REFERENCE:
+        case TemplateKind.REFERENCE:
             name = None if behind_dot else refer(template.reference)
             if name is None:
                 return "is in no manifest, and there is no one table of that name in the catalog"
             return _dotted(name)
-        case Kind.THIS | Kind.VALUE if named:
+        case TemplateKind.THIS | TemplateKind.VALUE if named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
             made = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
-        case Kind.VALUE:
+        case TemplateKind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
-        case Kind.THIS | Kind.NOTHING | Kind.OTHER:
+        case TemplateKind.THIS | TemplateKind.NOTHING | TemplateKind.OTHER:
             if dotted:
                 return "is a part of a name that is not known"
             call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]
@@ -150,7 +150,7 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | 
         if makes and token.token_type is TokenType.SELECT:
             break
         found = starts.get(token.start)
-        known = found is not None and found.kind is Kind.REFERENCE
+        known = found is not None and found.kind is TemplateKind.REFERENCE
         if found is not None and not known and not (makes and token.text.endswith(_MADE)):
             return _obstacle(found, "stands in a definition")
     return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import Call, Expression, Output, Unknown
+from sqlrewrite.plan.algebra import Call, Expression, OutputColumn, Unknown
 from sqlrewrite.plan.facts.functions import function
 
 ANY = "*"
@@ -95,7 +95,7 @@ def several(item: exp.Expr, expression: Expression) -> bool:
     return alone if called is None else called.generator
 
 
-def by_position(item: exp.Expr, shown: tuple[Output, ...]) -> Expression | None:
+def by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:
     """The column that a position in GROUP BY stands for."""
     if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
         position = int(item.name) - 1

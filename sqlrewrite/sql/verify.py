@@ -53,7 +53,7 @@ _is_plain_query = lru_cache(1024)(_is_query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clause:
+class ReadClause:
     """The text of a clause, behind its SELECT: the same without predicates of ours, and the tree of
     its condition, or of all of it; None where it does not parse."""
 
@@ -61,7 +61,7 @@ class Clause:
     tree: exp.Expr | None
 
 
-def clause(text: str, whole: bool, refer: Refer) -> Clause:
+def clause(text: str, whole: bool, refer: Refer) -> ReadClause:
     """What a clause is read as: ``SELECT WHERE condition``, or ``SELECT 1 FROM …`` as a ``whole``.
     Raises sqlglot's TokenError."""
     if len(text) > _LONG or templated(text):
@@ -69,11 +69,11 @@ def clause(text: str, whole: bool, refer: Refer) -> Clause:
     return _plain_clause(text, whole)
 
 
-def _clause(text: str, whole: bool, refer: Refer = no_name) -> Clause:
+def _clause(text: str, whole: bool, refer: Refer = no_name) -> ReadClause:
     tokens, tree = tokenize(text, refer), None
     with suppress(SqlglotError, ValueError):
         tree = parse_tokens(tokens, text) if whole else parse_condition(tokens[2:], text)
-    return Clause(without(text, tokens), tree)
+    return ReadClause(without(text, tokens), tree)
 
 
 _plain_clause = lru_cache(256)(_clause)  # they share what ties them, too

@@ -63,7 +63,7 @@ _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
 _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
 
 
-class Kind(Enum):
+class TemplateKind(Enum):
     """What an expression stands for."""
 
     REFERENCE = "the name of a relation"
@@ -80,7 +80,7 @@ class Template:
     start: int
     end: int
     text: str
-    kind: Kind
+    kind: TemplateKind
     reference: Reference = ()
 
 
@@ -236,7 +236,7 @@ class _Scan:
         kind, reference = _meaning(unit)
         if context in ("--", "/*"):
             hint = self.text.startswith("/*+", self.entered)
-            macro = kind is Kind.OTHER and "(" in unit  # may render to several lines
+            macro = kind is TemplateKind.OTHER and "(" in unit  # may render to several lines
             several = context == "--" and (macro or _breaks(unit))
             if hint or several:
                 self._refuse(start, end, f"{shown} stands inside a comment or hint")
@@ -244,11 +244,11 @@ class _Scan:
                 self._blank(start, end)
         elif context:
             quote = context[-1]
-            constant = kind is Kind.VALUE and quote != "`" and unit.startswith("{{")
+            constant = kind is TemplateKind.VALUE and quote != "`" and unit.startswith("{{")
             if not constant or quote in unit or "\\" in unit:
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
-        elif kind is Kind.NOTHING and self._alone(start, end):
+        elif kind is TemplateKind.NOTHING and self._alone(start, end):
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
@@ -297,35 +297,39 @@ def _inner(unit: str) -> str:
     return unit[2:-2].strip("+-").strip()
 
 
-def _meaning(unit: str) -> tuple[Kind, Reference]:
+def _meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
     Python does."""
     if unit.startswith("${"):
-        return Kind.VALUE, ()
+        return TemplateKind.VALUE, ()
     inner = _inner(unit)
     if inner == "this":
-        return Kind.THIS, ()
+        return TemplateKind.THIS, ()
     if _CALL.match(inner) is None or "\\" in inner:
-        return Kind.OTHER, ()
+        return TemplateKind.OTHER, ()
     try:
         call = ast.parse(re.sub(r"[\r\n]", " ", inner), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            return Kind.OTHER, ()
+            return TemplateKind.OTHER, ()
         if call.func.id == "config":
-            return Kind.NOTHING, ()
+            return TemplateKind.NOTHING, ()
         given = [ast.literal_eval(item) for item in call.args]
         named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-        return Kind.OTHER, ()
+        return TemplateKind.OTHER, ()
     texts = tuple(item for item in given if isinstance(item, str))
     if call.func.id == "var":
-        return (Kind.VALUE, ()) if texts and len(given) <= 2 and not named else (Kind.OTHER, ())
+        return (
+            (TemplateKind.VALUE, ())
+            if texts and len(given) <= 2 and not named
+            else (TemplateKind.OTHER, ())
+        )
     if len(texts) != len(given):
-        return Kind.OTHER, ()
+        return TemplateKind.OTHER, ()
     if call.func.id == "source" and len(texts) == 2 and not named:
-        return Kind.REFERENCE, ("source", *texts)
+        return TemplateKind.REFERENCE, ("source", *texts)
     version = named.pop("v", named.pop("version", None))
     if call.func.id == "ref" and len(texts) in (1, 2) and not named:
         last = texts[-1] if version is None else f"{texts[-1]}.v{version}"
-        return Kind.REFERENCE, ("ref", *texts[:-1], last)
-    return Kind.OTHER, ()
+        return TemplateKind.REFERENCE, ("ref", *texts[:-1], last)
+    return TemplateKind.OTHER, ()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.join_type import Place, place
+from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.plan.algebra import Clause
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
@@ -38,7 +38,7 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     """The clause for a case's predicate. Raises AnchorError where it is not found."""
     pair, block = case.pair, case.target_block
     here = block.number == pair.tie.block.number
-    on = here and (place(pair) is Place.ON or bool(block.homeless))
+    on = here and (place(pair) is ClauseKind.ON or bool(block.homeless))
     if block.shared and (on or block.led is None):
         raise AnchorError("several SELECTs share the text of this FROM")
     if block.homeless and not on:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.sql.types.text import Output, State, statements
+from sqlrewrite.sql.types.text import State, StatementOutput, statements
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
 
@@ -65,7 +65,7 @@ class Score:
     unknown: list[Answer] = field(default_factory=list)
     untyped: Counter[str] = field(default_factory=Counter)
 
-    def add(self, answer: Answer, given: Output) -> None:
+    def add(self, answer: Answer, given: StatementOutput) -> None:
         """Counts one query."""
         self.queries += 1
         if given is None:

@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import functions as asked
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import RULES
-from sqlrewrite.judge.join_type import LEGAL, Place
+from sqlrewrite.judge.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import functions
 from tests.fixtures_support import catalog, query_cases, read, retail_cases
@@ -48,10 +48,10 @@ def switches() -> Iterator[Switch]:
     for rule in RULES:
         yield Switch(f"rule {rule.code}", lambda code=rule.code: _disabled(code))  # type: ignore[misc]
     for key, place in LEGAL.items():
-        if place is not Place.WHERE:
+        if place is not ClauseKind.WHERE:
             yield Switch(
                 f"legal {key[0]}, {key[1]}",
-                lambda key=key: _row(LEGAL, key, Place.WHERE),  # type: ignore[misc]
+                lambda key=key: _row(LEGAL, key, ClauseKind.WHERE),  # type: ignore[misc]
             )
     both = (joins.LEFT, joins.RIGHT)
     for label, table in (("preserved", joins.PRESERVED), ("on", joins.RESTRICTED_BY_ON)):

@@ -24,7 +24,7 @@ from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.sql.lex.agreement import Difference
-from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,16 +48,16 @@ _NUMBERS = re.compile(
     r"(BIGINT|SMALLINT|TINYINT|INTEGER|EXPONENT|DECIMAL|FLOAT|DOUBLE|BIGDECIMAL)_(LITERAL|VALUE)"
 )
 _NAMED = {
-    "SEMICOLON": Kind.SEMICOLON,
-    "STRING_LITERAL": Kind.STRING,
-    "DOUBLEQUOTED_STRING": Kind.DOUBLE_QUOTED,
-    "BACKQUOTED_IDENTIFIER": Kind.QUOTED_NAME,
-    "HENT_START": Kind.HINT,
-    "UNRECOGNIZED": Kind.UNKNOWN,
-    "BEGIN_DOLLAR_QUOTED_STRING": Kind.CODE,
-    "DOLLAR_QUOTED_STRING_BODY": Kind.ODD,  # goes on with what is before it
-    "END_DOLLAR_QUOTED_STRING": Kind.ODD,
-    "IDENTIFIER": Kind.NAME,
+    "SEMICOLON": LexemeKind.SEMICOLON,
+    "STRING_LITERAL": LexemeKind.STRING,
+    "DOUBLEQUOTED_STRING": LexemeKind.DOUBLE_QUOTED,
+    "BACKQUOTED_IDENTIFIER": LexemeKind.QUOTED_NAME,
+    "HENT_START": LexemeKind.HINT,
+    "UNRECOGNIZED": LexemeKind.UNKNOWN,
+    "BEGIN_DOLLAR_QUOTED_STRING": LexemeKind.CODE,
+    "DOLLAR_QUOTED_STRING_BODY": LexemeKind.ODD,  # goes on with what is before it
+    "END_DOLLAR_QUOTED_STRING": LexemeKind.ODD,
+    "IDENTIFIER": LexemeKind.NAME,
 }
 _ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _HEAD = re.compile(r"\[@-1,(\d+):(\d+)='")
@@ -99,26 +99,26 @@ class SparkLexer:
         # Only a comment without its end goes up to the end, so that no line feed is behind it.
         ends = last[1] == len(text) and text.startswith("/*", last[0])
         if ends and get_field(lexer, "has_unclosed_bracketed_comment"):
-            found.append((Kind.COMMENT, *last))
+            found.append((LexemeKind.COMMENT, *last))
         return found
 
-    def _add(self, found: list[Lexeme], text: str, kind: Kind, start: int, end: int) -> None:
-        if kind == Kind.ODD:
-            found[-1] = (Kind.CODE, found[-1][1], end)
+    def _add(self, found: list[Lexeme], text: str, kind: LexemeKind, start: int, end: int) -> None:
+        if kind == LexemeKind.ODD:
+            found[-1] = (LexemeKind.CODE, found[-1][1], end)
         elif set(text[start:end]) == {">"}:
             found += [(kind, at, at + 1) for at in range(start, end)]
         else:
             found.append((kind, start, end))
 
 
-def _kind(symbolic: str, literal: str | None) -> Kind:
+def _kind(symbolic: str, literal: str | None) -> LexemeKind:
     if _NUMBERS.fullmatch(symbolic):
-        return Kind.NUMBER
+        return LexemeKind.NUMBER
     if symbolic in _NAMED:
         return _NAMED[symbolic]
     word = literal is None or literal[1].isalpha()
     operators = symbolic in ("EQ", "LTE", "GTE")  # of two spellings, so without a literal
-    return Kind.NAME if word and not operators else Kind.OPERATOR
+    return LexemeKind.NAME if word and not operators else LexemeKind.OPERATOR
 
 
 # --- what must hold
@@ -127,11 +127,11 @@ def _kind(symbolic: str, literal: str | None) -> Kind:
 def lexed_otherwise(text: str, theirs: Sequence[Lexeme]) -> str | None:
     """Where our lexemes are not Spark's, if they are not."""
     ours = lexemes(text)
-    if ours and ours[-1][0] == Kind.UNKNOWN and ours[-1][2] - ours[-1][1] > 1:
+    if ours and ours[-1][0] == LexemeKind.UNKNOWN and ours[-1][2] - ours[-1][1] > 1:
         start = ours[-1][1]
         endless = ours[-1][2] == len(text) and not _SHIFTED.match(text, start)
         if endless:  # a quote: the rest is not read, and Spark does not read it either
-            if not any(kind == Kind.UNKNOWN and at >= start for kind, at, _ in theirs):
+            if not any(kind == LexemeKind.UNKNOWN and at >= start for kind, at, _ in theirs):
                 return f"Spark reads all of {text[start:]!r}"
             ours.pop()
             theirs = [it for it in theirs if it[1] < start]
@@ -154,7 +154,7 @@ def untold(
 ) -> str | None:
     """Where the tokens that were read are not Spark's and nothing is told of their statement."""
     offsets = [it.offset for it in differences]
-    stops = {start for kind, start, _ in theirs if kind == Kind.SEMICOLON}
+    stops = {start for kind, start, _ in theirs if kind == LexemeKind.SEMICOLON}
     since, piece = 0, []
     for token in [*tokens, None]:
         if token is not None and token.token_type is not TokenType.SEMICOLON:
@@ -215,22 +215,24 @@ def _of_tokens(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, i
 def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, int]]:
     """Spark's lexemes by their colours, a hint as one."""
     colours = {
-        Kind.NAME: "word",
-        Kind.OPERATOR: "word",
-        Kind.NUMBER: "number",
-        Kind.STRING: "string",
-        Kind.DOUBLE_QUOTED: "string",
-        Kind.QUOTED_NAME: "quoted name",
+        LexemeKind.NAME: "word",
+        LexemeKind.OPERATOR: "word",
+        LexemeKind.NUMBER: "number",
+        LexemeKind.STRING: "string",
+        LexemeKind.DOUBLE_QUOTED: "string",
+        LexemeKind.QUOTED_NAME: "quoted name",
     }
     hint: int | None = None
     for kind, start, end in theirs:
-        if kind == Kind.HINT and hint is None:
+        if kind == LexemeKind.HINT and hint is None:
             hint = start
-        elif hint is None and kind == Kind.NUMBER and text[start] == ".":  # two tokens to sqlglot
+        elif (
+            hint is None and kind == LexemeKind.NUMBER and text[start] == "."
+        ):  # two tokens to sqlglot
             yield "word", start, start + 1
             yield "number", start + 1, end
         elif hint is None:
-            yield colours.get(Kind(kind), Kind(kind).name), start, end
+            yield colours.get(LexemeKind(kind), LexemeKind(kind).name), start, end
         elif text[start:end] == "*/":
             yield "hint", hint, end
             hint = None
@@ -252,7 +254,7 @@ def _shown(text: str, lexeme: Lexeme | None) -> str:
     if lexeme is None:
         return "nothing"
     kind, start, end = lexeme
-    return f"{Kind(kind).name} {text[start:end]!r} at {start}"
+    return f"{LexemeKind(kind).name} {text[start:end]!r} at {start}"
 
 
 # --- texts
@@ -284,11 +286,11 @@ def random_text(seed: int, index: int) -> str:
 def _ended(text: str) -> str:
     """A text in which mostly no quote or comment is left open, so that lexers can go on."""
     for _ in range(3):
-        kind, start, end = (lexemes(text) or [(Kind.NAME, 0, 0)])[-1]
-        if kind < Kind.COMMENT or end < len(text):
+        kind, start, end = (lexemes(text) or [(LexemeKind.NAME, 0, 0)])[-1]
+        if kind < LexemeKind.COMMENT or end < len(text):
             break
         quote = text[start : start + 2].strip("rR")[:1]
-        text += {Kind.COMMENT: "*/", Kind.CODE: "$$"}.get(Kind(kind), quote)
+        text += {LexemeKind.COMMENT: "*/", LexemeKind.CODE: "$$"}.get(LexemeKind(kind), quote)
     return text
 
 
@@ -332,7 +334,7 @@ def _pages(texts: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
         page.append((name, text))
         found = lexemes(text)
         # Nothing may be open behind a text, nor a `-- \` that goes on.
-        endless = bool(found) and found[-1][0] >= Kind.COMMENT and found[-1][2] == len(text)
+        endless = bool(found) and found[-1][0] >= LexemeKind.COMMENT and found[-1][2] == len(text)
         if endless or len(page) == PAGE:
             yield page
             page = []

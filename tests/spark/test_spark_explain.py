@@ -14,12 +14,12 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
 from sqlrewrite.spark.explain import By, Explained, Pruning, explain
-from sqlrewrite.spark.pairs import Pair
+from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.physical import items, parse, plain
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.warehouse import ASSUMED_LARGE, Stock, warehouse
-from sqlrewrite.sql.queries import Kind, queries
+from sqlrewrite.sql.queries import StatementKind, queries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,7 +90,7 @@ def explained(spark: SparkSession, folder: Path, before: str, after: str, days: 
     old, new = queries(before)[0], queries(after)[0]
     with warehouse(session, known, [before]) as stock:
         assert stock == Stock()
-        return explain(session, Pair("q.sql", old, new), frozenset({"clicks"}))
+        return explain(session, QueryPair("q.sql", old, new), frozenset({"clicks"}))
 
 
 @pytest.mark.spark
@@ -263,29 +263,29 @@ def test_what_is_no_plan() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "endless"),
     [
-        ("SELECT a FROM t ORDER BY a LIMIT 3", Kind.QUERY, "SELECT a FROM t ORDER BY a"),
-        ("SELECT a FROM t LIMIT 3 OFFSET 1", Kind.QUERY, "SELECT a FROM t"),
-        ("SELECT a FROM t OFFSET 1", Kind.QUERY, "SELECT a FROM t"),
-        ("SELECT a FROM (SELECT a FROM t LIMIT 3)", Kind.QUERY, None),
-        ("(SELECT a FROM t LIMIT 3)", Kind.QUERY, None),
+        ("SELECT a FROM t ORDER BY a LIMIT 3", StatementKind.QUERY, "SELECT a FROM t ORDER BY a"),
+        ("SELECT a FROM t LIMIT 3 OFFSET 1", StatementKind.QUERY, "SELECT a FROM t"),
+        ("SELECT a FROM t OFFSET 1", StatementKind.QUERY, "SELECT a FROM t"),
+        ("SELECT a FROM (SELECT a FROM t LIMIT 3)", StatementKind.QUERY, None),
+        ("(SELECT a FROM t LIMIT 3)", StatementKind.QUERY, None),
         (
             "(SELECT 1 LIMIT 1) UNION SELECT 2 LIMIT 2",
-            Kind.QUERY,
+            StatementKind.QUERY,
             "(SELECT 1 LIMIT 1) UNION SELECT 2",
         ),
-        ("WITH x AS (SELECT 1) SELECT * FROM x", Kind.QUERY, None),
-        ("WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x LIMIT 2", Kind.OTHER, None),
-        ("INSERT INTO t SELECT 1", Kind.OTHER, None),
-        ("CREATE TABLE t AS SELECT 1", Kind.OTHER, None),
-        ("CREATE VIEW v AS SELECT 1", Kind.OTHER, None),
-        ("CREATE OR REPLACE TEMP VIEW v AS SELECT 1", Kind.SESSION, None),
-        ("USE x", Kind.SESSION, None),
-        ("SET a = b", Kind.SESSION, None),
-        ("DELETE FROM t", Kind.OTHER, None),
-        ("{{ x }}", Kind.OTHER, None),
-        ("CREATE TEMPORARY FUNCTION f AS 'x'", Kind.SESSION, None),
+        ("WITH x AS (SELECT 1) SELECT * FROM x", StatementKind.QUERY, None),
+        ("WITH x AS (SELECT 1) INSERT INTO t SELECT * FROM x LIMIT 2", StatementKind.OTHER, None),
+        ("INSERT INTO t SELECT 1", StatementKind.OTHER, None),
+        ("CREATE TABLE t AS SELECT 1", StatementKind.OTHER, None),
+        ("CREATE VIEW v AS SELECT 1", StatementKind.OTHER, None),
+        ("CREATE OR REPLACE TEMP VIEW v AS SELECT 1", StatementKind.SESSION, None),
+        ("USE x", StatementKind.SESSION, None),
+        ("SET a = b", StatementKind.SESSION, None),
+        ("DELETE FROM t", StatementKind.OTHER, None),
+        ("{{ x }}", StatementKind.OTHER, None),
+        ("CREATE TEMPORARY FUNCTION f AS 'x'", StatementKind.SESSION, None),
     ],
 )
-def test_what_running_a_statement_does(text: str, kind: Kind, endless: str | None) -> None:
+def test_what_running_a_statement_does(text: str, kind: StatementKind, endless: str | None) -> None:
     (found,) = queries(text)
     assert (found.kind, found.endless, found.text) == (kind, endless, text)

@@ -17,7 +17,7 @@ from sqlrewrite.cli import program
 from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import How, Outcome, Verified, verify_text
+from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.sql.references import references, renamed
 from tests.rule_cases import catalog_of
 
@@ -134,7 +134,7 @@ def test_both_sides_read_the_sample(
     done = rewrite(sql, known)
     assert done.changed
     found = verified(warehouse, done, known, 10)
-    assert found.outcome in (Outcome.SAME, Outcome.TIES)
+    assert found.outcome in (VerifyOutcome.SAME, VerifyOutcome.TIES)
     assert found.comparison is not None
     assert found.comparison.before > 0
     read = {it.table.rpartition(".")[2]: (len(it.taken), it.kept) for it in found.sample}
@@ -153,7 +153,7 @@ def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, kee
     unsound = wrong(rewrite(INNER, known), "= 'winter'", f"= 'winter' AND d2.day {keeps}")
     found = verified(warehouse, unsound, known, 20)
     assert found.sample[0].partitions == DAYS + 1
-    assert found.outcome is Outcome.DIFFERENT
+    assert found.outcome is VerifyOutcome.DIFFERENT
 
 
 @pytest.mark.spark
@@ -164,13 +164,13 @@ def test_one_kind_of_partition_would_find_nothing(warehouse: SparkSession, known
     (sample,) = found.sample
     assert (sample.kept, sample.taken[1]) == (6, "day=NULL")
     assert {"day=6", "day=7"} & set(sample.taken) == {"day=6"}
-    assert found.outcome is Outcome.DIFFERENT
+    assert found.outcome is VerifyOutcome.DIFFERENT
     assert found.comparison is not None
     assert found.comparison.lost == ROWS_A_DAY
 
     # What no partition of the sample shows is not found: so it is called a sample's outcome.
     unsound = wrong(rewrite(INNER, known), "= 'winter'", "= 'winter' AND d2.day <> 7")
-    assert verified(warehouse, unsound, known, 12).outcome is Outcome.SAME
+    assert verified(warehouse, unsound, known, 12).outcome is VerifyOutcome.SAME
 
 
 @pytest.mark.spark
@@ -186,7 +186,7 @@ def test_the_same_sample_each_time(warehouse: SparkSession, known: Catalog) -> N
 def test_what_is_read_whole(warehouse: SparkSession, known: Catalog) -> None:
     sql = INNER.replace("s.amount", "s._metadata.file_path")
     found = verified(warehouse, rewrite(sql, known), known, 10)
-    assert found.outcome is Outcome.SAME
+    assert found.outcome is VerifyOutcome.SAME
     assert "files" in found.sample[0].whole
     assert found.sample[0].taken == ()
     assert found.scans[0].partitions == DAYS + 1
@@ -264,5 +264,7 @@ def test_what_only_a_table_takes(text: str) -> None:
 def test_what_is_said_of_a_sample() -> None:
     from sqlrewrite.report.verify import verified_page
 
-    done = Verified("q.sql", 1, Outcome.SAME, sample=(Sampled("a.b", 1823, ("p=1", "p=2"), 2),))
+    done = Verified(
+        "q.sql", 1, VerifyOutcome.SAME, sample=(Sampled("a.b", 1823, ("p=1", "p=2"), 2),)
+    )
     assert "same rows on a sample of 2 of 1,823 partitions" in verified_page([done])

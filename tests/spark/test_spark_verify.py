@@ -20,7 +20,7 @@ from sqlrewrite.results import Rewrite
 from sqlrewrite.spark.bags import compare
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import How, Outcome, Verified, verify_text
+from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
 
 from .runs import in_database, temporary_views
 
@@ -64,51 +64,51 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
 @pytest.mark.parametrize(
     ("before", "after", "outcome"),
     [
-        ("SELECT 1 AS a", "SELECT 1 + 0 AS a", Outcome.SAME),
-        ("SELECT 1 AS a", "SELECT 2 AS a", Outcome.DIFFERENT),
-        ("SELECT 1 UNION ALL SELECT 1", "SELECT 1", Outcome.DIFFERENT),
-        ("SELECT NULL, 1 AS a", "SELECT NULL, 1 + 0 AS a", Outcome.SAME),
-        ("SELECT CAST(NULL AS INT) AS a", "SELECT 0 AS a", Outcome.DIFFERENT),
+        ("SELECT 1 AS a", "SELECT 1 + 0 AS a", VerifyOutcome.SAME),
+        ("SELECT 1 AS a", "SELECT 2 AS a", VerifyOutcome.DIFFERENT),
+        ("SELECT 1 UNION ALL SELECT 1", "SELECT 1", VerifyOutcome.DIFFERENT),
+        ("SELECT NULL, 1 AS a", "SELECT NULL, 1 + 0 AS a", VerifyOutcome.SAME),
+        ("SELECT CAST(NULL AS INT) AS a", "SELECT 0 AS a", VerifyOutcome.DIFFERENT),
         (
             "SELECT day FROM sold ORDER BY amount DIV 200 LIMIT 3",
             "SELECT day FROM sold ORDER BY amount DIV 200, day DESC LIMIT 3",
-            Outcome.TIES,
+            VerifyOutcome.TIES,
         ),
         (
             "SELECT day FROM sold ORDER BY amount LIMIT 3",
             "SELECT day FROM sold WHERE day <> 1 ORDER BY amount LIMIT 3",
-            Outcome.DIFFERENT,
+            VerifyOutcome.DIFFERENT,
         ),
-        ("SELECT uuid(), 1 AS a", "SELECT uuid(), 2 AS a", Outcome.UNSTABLE),
-        ("INSERT INTO sold VALUES (1, 1)", "INSERT INTO sold VALUES (2, 2)", Outcome.SKIPPED),
+        ("SELECT uuid(), 1 AS a", "SELECT uuid(), 2 AS a", VerifyOutcome.UNSTABLE),
+        ("INSERT INTO sold VALUES (1, 1)", "INSERT INTO sold VALUES (2, 2)", VerifyOutcome.SKIPPED),
         (
             "SELECT map('a', 1), array(1) AS a, named_struct('x', 1)",
             "SELECT map('a', 1), array(1 + 0) AS a, named_struct('x', 1)",
-            Outcome.SAME,
+            VerifyOutcome.SAME,
         ),
-        ("SELECT map('a', 1, 'b', 2) AS a", "SELECT map('b', 2, 'a', 1) AS a", Outcome.SAME),
-        ("SELECT map('a', 1) AS a", "SELECT map('a', 2) AS a", Outcome.DIFFERENT),
-        ("SELECT 0.1D + 0.2D AS a", "SELECT 0.3D AS a", Outcome.DIFFERENT),
-        ("SELECT 1 AS a", "SELECT 1 AS b", Outcome.COLUMNS),
-        ("SELECT 1 AS a", "SELECT 1L AS a", Outcome.COLUMNS),
-        ("SELECT 1 AS a", "SELECT 1 AS a, 2 AS b", Outcome.COLUMNS),
-        ("SELECT 1", "SELECT raise_error('new')", Outcome.NEW_ERROR),
-        ("SELECT raise_error('old')", "SELECT 1", Outcome.ERROR_GONE),
-        ("SELECT raise_error('old')", "SELECT raise_error('new')", Outcome.FAILED),
-        ("SELECT no_such", "SELECT 1", Outcome.ERROR_GONE),
+        ("SELECT map('a', 1, 'b', 2) AS a", "SELECT map('b', 2, 'a', 1) AS a", VerifyOutcome.SAME),
+        ("SELECT map('a', 1) AS a", "SELECT map('a', 2) AS a", VerifyOutcome.DIFFERENT),
+        ("SELECT 0.1D + 0.2D AS a", "SELECT 0.3D AS a", VerifyOutcome.DIFFERENT),
+        ("SELECT 1 AS a", "SELECT 1 AS b", VerifyOutcome.COLUMNS),
+        ("SELECT 1 AS a", "SELECT 1L AS a", VerifyOutcome.COLUMNS),
+        ("SELECT 1 AS a", "SELECT 1 AS a, 2 AS b", VerifyOutcome.COLUMNS),
+        ("SELECT 1", "SELECT raise_error('new')", VerifyOutcome.NEW_ERROR),
+        ("SELECT raise_error('old')", "SELECT 1", VerifyOutcome.ERROR_GONE),
+        ("SELECT raise_error('old')", "SELECT raise_error('new')", VerifyOutcome.FAILED),
+        ("SELECT no_such", "SELECT 1", VerifyOutcome.ERROR_GONE),
         (
             "SELECT 'a' COLLATE UTF8_LCASE AS a",
             "SELECT 'A' COLLATE UTF8_LCASE AS a",
-            Outcome.DIFFERENT,
+            VerifyOutcome.DIFFERENT,
         ),
     ],
 )
-def test_outcomes(sold: SparkSession, before: str, after: str, outcome: Outcome) -> None:
+def test_outcomes(sold: SparkSession, before: str, after: str, outcome: VerifyOutcome) -> None:
     if "COLLATE" in before and sold.version < "4":
         pytest.skip("Spark 3 has no collations")
     found = verified(sold, before, after)
     assert found.outcome is outcome
-    if outcome is Outcome.SKIPPED:
+    if outcome is VerifyOutcome.SKIPPED:
         assert sold.table("verified.sold").count() == 200
 
 
@@ -135,11 +135,11 @@ def test_which_column_and_which_error_is_told(sold: SparkSession) -> None:
 def test_rounding_is_told_apart_and_forgiven_when_asked_for(sold: SparkSession) -> None:
     texts = ("SELECT 'a' AS k, 0.1D + 0.2D AS x", "SELECT 'a' AS k, 0.3D AS x")
     found = verified(sold, *texts)
-    assert found.outcome is Outcome.DIFFERENT
+    assert found.outcome is VerifyOutcome.DIFFERENT
     assert found.comparison is not None
     assert found.comparison.rounding == 1e-9
-    assert verified(sold, *texts, tolerance=1e-9).outcome is Outcome.SAME
-    assert verified(sold, *texts, tolerance=1e-17).outcome is Outcome.DIFFERENT
+    assert verified(sold, *texts, tolerance=1e-9).outcome is VerifyOutcome.SAME
+    assert verified(sold, *texts, tolerance=1e-17).outcome is VerifyOutcome.DIFFERENT
 
 
 # What the session has
@@ -155,11 +155,11 @@ def test_a_temporary_view_of_the_text(sold: SparkSession, kind: str) -> None:
     own = sold.newSession()
     old, new = VIEW.format(kind, 3), VIEW.format(kind, 4)
     one = verified(own, f"{old};\n{query.format('')}", f"{old};\n{query.format(' WHERE true')}")
-    assert (one.outcome, one.line) == (Outcome.SAME, 2)
+    assert (one.outcome, one.line) == (VerifyOutcome.SAME, 2)
     other = verified(
         sold.newSession(), f"{old};\n{query.format('')}", f"{new};\n{query.format('')}"
     )
-    assert (other.outcome, other.line) == (Outcome.DIFFERENT, 1)
+    assert (other.outcome, other.line) == (VerifyOutcome.DIFFERENT, 1)
     assert other.comparison is not None
     assert other.comparison.added_rows == (("3",),)
 
@@ -170,7 +170,7 @@ def test_a_variable_and_a_function_of_the_text(sold: SparkSession) -> None:
     made = "DECLARE OR REPLACE least_day INT DEFAULT 17; CREATE TEMPORARY FUNCTION one() RETURN 1"
     query = "SELECT day + one() FROM days WHERE day > least_day"
     found = verified(sold.newSession(), f"{made}; {query}", f"{made}; {query} AND true")
-    assert found.outcome is Outcome.SAME
+    assert found.outcome is VerifyOutcome.SAME
     assert found.comparison is not None
     assert found.comparison.before == 2
 

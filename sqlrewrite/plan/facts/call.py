@@ -45,5 +45,5 @@ class Arguments:
         return found if len(found) == len(wanted) else None
 
 
-Rule = Callable[[Arguments], Argument]
+ResultRule = Callable[[Arguments], Argument]
 """How the type of a result follows from a call."""

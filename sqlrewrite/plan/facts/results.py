@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
+from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
 from sqlrewrite.plan.facts.operators import binary, unary
-from sqlrewrite.plan.facts.results_nested import RULES as NESTED
-from sqlrewrite.plan.facts.results_plain import RULES as PLAIN
+from sqlrewrite.plan.facts.results_nested import NESTED
+from sqlrewrite.plan.facts.results_plain import PLAIN
 from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
 from sqlrewrite.plan.facts.types import (
     BIGINT,
@@ -38,7 +38,7 @@ _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_mak
 
 _OPERATOR = "@operator "
 
-RULES: Mapping[str, Rule] = {**PLAIN, **NESTED}
+RESULTS: Mapping[str, ResultRule] = {**PLAIN, **NESTED}
 """What a result that begins with ``@`` says; one that is not here is not known."""
 
 
@@ -65,7 +65,7 @@ def result_of(found: Function, call: Arguments) -> Argument:
     """The type of a call of a function."""
     call = replace(call, types=tuple(map(_plain, call.types)))
     form = signature(found.signature)
-    rule = RULES.get(form.result)
+    rule = RESULTS.get(form.result)
     if form.result.startswith(_OPERATOR):
         kind = _operator(form.result.removeprefix(_OPERATOR), call)
     elif rule is not None:

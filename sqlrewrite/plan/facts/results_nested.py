@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
+from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import common_of_all, is_integral
 from sqlrewrite.plan.facts.types import (
     BIGINT,
@@ -146,7 +146,7 @@ def _json_tuple(call: Arguments) -> Argument:
     return struct(*((f"c{at}", STRING) for at in range(len(call.types) - 1)))
 
 
-RULES: Mapping[str, Rule] = {
+NESTED: Mapping[str, ResultRule] = {
     "@element_at": _element_at,
     "@sequence": _sequence,
     "@arrays_zip": _arrays_zip,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlrewrite.plan.facts.call import Argument, Arguments, Rule
+from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import (
     bounded,
     common_of_all,
@@ -267,7 +267,7 @@ def _histogram(call: Arguments) -> Argument:
     return None if kind is None else array(struct(("x", kind), ("y", DOUBLE)))
 
 
-RULES: Mapping[str, Rule] = {
+PLAIN: Mapping[str, ResultRule] = {
     "@number": _number,
     "@integral": _integral,
     "@shift": _shift,

@@ -22,7 +22,7 @@ _LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class SignatureParameter:
     """One word of a signature: a pattern of types, which may be left out or repeated; of a lambda
     the pattern is its value's, and ``given`` are those of its own parameters."""
 
@@ -36,10 +36,10 @@ class Parameter:
 class Signature:
     """The parameters of a function, and the pattern or the rule of its result."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[SignatureParameter, ...]
     result: str
 
-    def parameter(self, position: int, count: int) -> Parameter | None:
+    def parameter(self, position: int, count: int) -> SignatureParameter | None:
         """The parameter for an argument of so many, counted from 0; None where it is none."""
         if position < len(self.parameters):
             return self.parameters[position]
@@ -61,14 +61,14 @@ def signature(text: str) -> Signature:
     return Signature(tuple(_parameter(word) for word in given.split()), result.strip())
 
 
-def _parameter(word: str) -> Parameter:
+def _parameter(word: str) -> SignatureParameter:
     pattern = word.rstrip("?*")
     marks = word[len(pattern) :]
     found = _LAMBDA.fullmatch(pattern)
     names: tuple[str, ...] = ()
     if found is not None:
         names, pattern = tuple(it.rstrip("?") for it in found[1].split(",")), found[2]
-    return Parameter(pattern, "?" in marks, "*" in marks, names)
+    return SignatureParameter(pattern, "?" in marks, "*" in marks, names)
 
 
 def letters(

@@ -15,25 +15,25 @@ from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.lex.lexemes import Kind, Lexeme
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind
 
 _KINDS = {
-    TokenType.NUMBER: (Kind.NUMBER,),
-    TokenType.STRING: (Kind.STRING, Kind.DOUBLE_QUOTED),
-    TokenType.RAW_STRING: (Kind.STRING,),
-    TokenType.IDENTIFIER: (Kind.QUOTED_NAME,),
-    TokenType.SEMICOLON: (Kind.SEMICOLON,),
+    TokenType.NUMBER: (LexemeKind.NUMBER,),
+    TokenType.STRING: (LexemeKind.STRING, LexemeKind.DOUBLE_QUOTED),
+    TokenType.RAW_STRING: (LexemeKind.STRING,),
+    TokenType.IDENTIFIER: (LexemeKind.QUOTED_NAME,),
+    TokenType.SEMICOLON: (LexemeKind.SEMICOLON,),
     TokenType.HEX_STRING: (),
     TokenType.HINT: (),
 }
-_WORDS = (Kind.NAME, Kind.OPERATOR)
+_WORDS = (LexemeKind.NAME, LexemeKind.OPERATOR)
 _TYPES = {
-    Kind.NUMBER: TokenType.NUMBER,
-    Kind.STRING: TokenType.STRING,
-    Kind.DOUBLE_QUOTED: TokenType.STRING,
-    Kind.QUOTED_NAME: TokenType.IDENTIFIER,
-    Kind.SEMICOLON: TokenType.SEMICOLON,
-    Kind.NAME: TokenType.VAR,
+    LexemeKind.NUMBER: TokenType.NUMBER,
+    LexemeKind.STRING: TokenType.STRING,
+    LexemeKind.DOUBLE_QUOTED: TokenType.STRING,
+    LexemeKind.QUOTED_NAME: TokenType.IDENTIFIER,
+    LexemeKind.SEMICOLON: TokenType.SEMICOLON,
+    LexemeKind.NAME: TokenType.VAR,
 }
 _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _OPEN = "'\"`rR"
@@ -56,13 +56,13 @@ _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 _CONTINUED = re.compile(r"--[^\r\n]*\\(?:\n|\Z)")
 _GOES_ON = "a line comment that ends in a backslash goes on in the next line"
 _CALLED = {
-    Kind.NUMBER: "a number",
-    Kind.NAME: "a name",
-    Kind.STRING: "a string",
-    Kind.DOUBLE_QUOTED: "a string or name",
-    Kind.QUOTED_NAME: "a name",
-    Kind.HINT: "the beginning of a hint",
-    Kind.CODE: "code in dollar signs",
+    LexemeKind.NUMBER: "a number",
+    LexemeKind.NAME: "a name",
+    LexemeKind.STRING: "a string",
+    LexemeKind.DOUBLE_QUOTED: "a string or name",
+    LexemeKind.QUOTED_NAME: "a name",
+    LexemeKind.HINT: "the beginning of a hint",
+    LexemeKind.CODE: "code in dollar signs",
 }
 
 
@@ -141,7 +141,7 @@ def _behind_hint(text: str, lexemes: Sequence[Lexeme], at: int) -> int:
     """The index behind a hint that stands right behind another: a comment to sqlglot, and what it
     hints at changes no rows."""
     ends = [text[begins:end] == "*/" for _, begins, end in lexemes[at - 1 :]]
-    if not at or not ends[0] or lexemes[at][0] != Kind.HINT or True not in ends[1:]:
+    if not at or not ends[0] or lexemes[at][0] != LexemeKind.HINT or True not in ends[1:]:
         return at
     return at + ends.index(True, 1)
 
@@ -160,7 +160,11 @@ def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Dif
 
 def unread(text: str, lexemes: Sequence[Lexeme]) -> Difference:
     """Why there are no tokens for these lexemes: mostly that one of them has no end."""
-    telling = (n for n, lexeme in enumerate(lexemes) if lexeme[0] in (Kind.COMMENT, Kind.UNKNOWN))
+    telling = (
+        n
+        for n, lexeme in enumerate(lexemes)
+        if lexeme[0] in (LexemeKind.COMMENT, LexemeKind.UNKNOWN)
+    )
     at = next(telling, None)
     if at is None:
         return Difference(lexemes[0][1], "cannot be lexed")
@@ -191,17 +195,19 @@ def _same(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) -> bool
     if len(lexemes) == 1:
         if tokens[-1].start == start:
             return kind in _KINDS.get(expected, _WORDS)
-        dotted = kind == Kind.NUMBER and expected is TokenType.DOT
+        dotted = kind == LexemeKind.NUMBER and expected is TokenType.DOT
         return dotted or text[start:end] == "<<"
     kinds = [lexeme[0] for lexeme in lexemes]
     if len(tokens) > 1:
         return False
     if expected is TokenType.HINT:
         ends = [text[lexeme[1] : lexeme[2]] == "*/" for lexeme in lexemes]
-        return kind == Kind.HINT and Kind.HINT not in kinds[1:] and True not in ends[:-1]
+        return (
+            kind == LexemeKind.HINT and LexemeKind.HINT not in kinds[1:] and True not in ends[:-1]
+        )
     if expected is TokenType.HEX_STRING:
-        return kinds == [Kind.NAME, Kind.STRING] and end == start + 1 == lexemes[1][1]
-    return expected in _OF_WORDS and set(kinds) == {Kind.NAME}
+        return kinds == [LexemeKind.NAME, LexemeKind.STRING] and end == start + 1 == lexemes[1][1]
+    return expected in _OF_WORDS and set(kinds) == {LexemeKind.NAME}
 
 
 def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) -> Difference:
@@ -215,17 +221,19 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
         return Difference(max(comment, before), why)
     kind, start, end = lexemes[at]
     shown = text[start : min(end, start + 40)]
-    if kind == Kind.COMMENT or (kind == Kind.UNKNOWN and end == len(text) and shown[0] in _OPEN):
+    if kind == LexemeKind.COMMENT or (
+        kind == LexemeKind.UNKNOWN and end == len(text) and shown[0] in _OPEN
+    ):
         return Difference(start, "cannot be lexed: a quote or comment without its end?", True)
-    if kind == Kind.UNKNOWN:
+    if kind == LexemeKind.UNKNOWN:
         return Difference(start, f"no token of Spark begins with {shown!r}")
-    if kind == Kind.HINT and text[before - 2 : before] == "*/":
+    if kind == LexemeKind.HINT and text[before - 2 : before] == "*/":
         why = "a second hint block is not supported: write one /*+ … */ with a comma"
         return Difference(start, why)
     if shown.startswith("@"):
         why = "time travel written as t@v1 is not supported: write VERSION AS OF"
         return Difference(start, why)
-    called = _CALLED.get(Kind(kind), "an operator")
+    called = _CALLED.get(LexemeKind(kind), "an operator")
     return Difference(start, f"{shown} is {called} to Spark, and not read as that here")
 
 
@@ -236,14 +244,14 @@ def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
     for token in found[:-1]:
         if token.token_type is TokenType.SEMICOLON:  # in a hint without its end
             token.token_type = TokenType.UNKNOWN
-    if lexemes[0][0] == Kind.NAME:
+    if lexemes[0][0] == LexemeKind.NAME:
         found[0].token_type = _KEYWORDS.get(found[0].text.upper(), TokenType.VAR)
     return found
 
 
 def _token(text: str, kind: int, start: int, end: int) -> Token:
     said = text[start:end]
-    found = TokenType.DOT if said == "." else _TYPES.get(Kind(kind), TokenType.UNKNOWN)
+    found = TokenType.DOT if said == "." else _TYPES.get(LexemeKind(kind), TokenType.UNKNOWN)
     if found in (TokenType.STRING, TokenType.IDENTIFIER):
         said = said.lstrip("rR")[1:-1]
     return Token(found, said, start=start, end=end - 1)

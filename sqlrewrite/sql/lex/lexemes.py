@@ -14,7 +14,7 @@ from enum import IntEnum
 from functools import cache
 
 
-class Kind(IntEnum):
+class LexemeKind(IntEnum):
     """What a lexeme is; up to ``ODD`` by the number of its group in ``_LEXEME``."""
 
     NUMBER = 1
@@ -102,14 +102,14 @@ def lexemes(text: str) -> list[Lexeme]:
             kind = match.lastindex
             if kind is None:
                 return found
-            if kind == Kind.ODD:
+            if kind == LexemeKind.ODD:
                 at = match.start(kind)
                 break
             found.append((kind, *match.span(kind)))
         else:
             return found
         kind, end = _odd(text, at)
-        if kind != Kind.ODD:
+        if kind != LexemeKind.ODD:
             found.append((kind, at, end))
         at = end
     return found
@@ -126,12 +126,12 @@ def _odd(text: str, at: int) -> tuple[int, int]:
     if sign == "/":
         return _comment(text, at)
     if sign in "'\"`" or (sign in "rR" and text[at + 1 : at + 2] in ("'", '"')):
-        return Kind.UNKNOWN, len(text)
+        return LexemeKind.UNKNOWN, len(text)
     if sign == "$" and (tag := _CODE.match(text, at)):
         end = text.find(tag.group(), tag.end())
-        return Kind.CODE, end + len(tag.group()) if end >= 0 else len(text)
+        return LexemeKind.CODE, end + len(tag.group()) if end >= 0 else len(text)
     if shifted := _SHIFTED.match(text, at):
-        return Kind.UNKNOWN, shifted.end()
+        return LexemeKind.UNKNOWN, shifted.end()
     end = at
     while end < len(text) and text[end].isalpha():
         end += 1
@@ -139,12 +139,12 @@ def _odd(text: str, at: int) -> tuple[int, int]:
         end += 3
         while _in_link(text[end : end + 1]):
             end += 1
-        return Kind.NAME, end
+        return LexemeKind.NAME, end
     while _in_name(text[end : end + 1]):
         end += 1
     if end == at:
-        return Kind.UNKNOWN, at + 1
-    return Kind.NUMBER if _NUMBER.fullmatch(text, at, end) else Kind.NAME, end
+        return LexemeKind.UNKNOWN, at + 1
+    return LexemeKind.NUMBER if _NUMBER.fullmatch(text, at, end) else LexemeKind.NAME, end
 
 
 def _comment(text: str, at: int) -> tuple[int, int]:
@@ -153,8 +153,8 @@ def _comment(text: str, at: int) -> tuple[int, int]:
     for match in _NESTED.finditer(text, at):
         depth += 1 if match.group() == "/*" else -1
         if not depth:
-            return Kind.ODD, match.end()
-    return Kind.COMMENT, len(text)
+            return LexemeKind.ODD, match.end()
+    return LexemeKind.COMMENT, len(text)
 
 
 def _in_name(sign: str) -> bool:

@@ -22,7 +22,7 @@ from sqlrewrite.sql.lex.agreement import (
     spelled,
     unread,
 )
-from sqlrewrite.sql.lex.lexemes import Kind, Lexeme, lexemes, plain
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes, plain
 
 _OF_THREAD = threading.local()
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
@@ -88,8 +88,8 @@ def _statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]
     it takes in what is behind it, as a quote does."""
     start, hint = 0, False
     for index, (kind, begins, _) in enumerate(found):
-        hint = kind == Kind.HINT or (hint and not text.startswith("*/", begins))
-        if kind == Kind.SEMICOLON and not hint:
+        hint = kind == LexemeKind.HINT or (hint and not text.startswith("*/", begins))
+        if kind == LexemeKind.SEMICOLON and not hint:
             yield found[start : index + 1]
             start = index + 1
     if start < len(found):

@@ -12,21 +12,21 @@ from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
-from sqlrewrite.sql.types.scope import Columns, Context, Scope
+from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope
 from sqlrewrite.sql.types.stars import expanded
 from sqlrewrite.sql.types.tree import (
     Body,
-    Cte,
     Expr,
-    Item,
     Piped,
-    Query,
     Select,
-    SetOperation,
     Star,
-    Table,
+    WrittenCte,
+    WrittenItem,
+    WrittenQuery,
+    WrittenSetOperation,
+    WrittenTable,
 )
-from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Warehouse
 
 
@@ -35,26 +35,26 @@ def context_of(catalog: Warehouse, world: World, legacy_interval: bool | None) -
     return Context(catalog, world, analyze, legacy_interval)
 
 
-def analyze(query: Query, scope: Scope) -> Columns:
+def analyze(query: WrittenQuery, scope: TypeScope) -> ScopeColumns:
     """The columns of a query within another scope. Raises UnknownError."""
     return tuple(it for it in _query(query, scope) if not it.hidden)
 
 
-def _query(query: Query, scope: Scope) -> Columns:
+def _query(query: WrittenQuery, scope: TypeScope) -> ScopeColumns:
     for cte in query.ctes:
         columns = _cte(cte, scope, query.recursive)
         scope = replace(scope, context=scope.context.with_cte(cte.name, columns))
     return _body(query.body, scope)
 
 
-def _cte(cte: Cte, scope: Scope, recursive: bool) -> Columns | None:
+def _cte(cte: WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | None:
     """A CTE's columns, or None where they cannot be told: it may not be used."""
     if cte.name.lower() in scope.context.ctes:
         return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
     before = len(scope.reached)
     inner = scope
     try:
-        if recursive and isinstance(cte.query.body, SetOperation):
+        if recursive and isinstance(cte.query.body, WrittenSetOperation):
             anchor = _named(analyze(replace(cte.query, body=cte.query.body.left), scope), cte)
             inner = replace(scope, context=scope.context.with_cte(cte.name, anchor))
             analyze(cte.query, inner)
@@ -67,7 +67,7 @@ def _cte(cte: Cte, scope: Scope, recursive: bool) -> Columns | None:
             scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
 
 
-def _named(columns: Columns, cte: Cte) -> Columns:
+def _named(columns: ScopeColumns, cte: WrittenCte) -> ScopeColumns:
     if not cte.columns:
         return columns
     if len(cte.columns) != len(columns):
@@ -75,15 +75,15 @@ def _named(columns: Columns, cte: Cte) -> Columns:
     return tuple(replace(it, name=n) for n, it in zip(cte.columns, columns, strict=True))
 
 
-def _body(body: Body, scope: Scope) -> Columns:
+def _body(body: Body, scope: TypeScope) -> ScopeColumns:
     match body:
         case Select():
             return _select(body, scope)
-        case SetOperation():
+        case WrittenSetOperation():
             return _set_operation(body, scope)
-        case Table():
+        case WrittenTable():
             return columns_of(body.relation, scope)
-        case Query():
+        case WrittenQuery():
             return _query(body, scope)
         case Piped():
             return _piped(body, scope)
@@ -94,10 +94,10 @@ def _body(body: Body, scope: Scope) -> Columns:
 # --- SELECT ---------------------------------------------------------------------------------------
 
 
-def _select(it: Select, around: Scope) -> Columns:
+def _select(it: Select, around: TypeScope) -> ScopeColumns:
     columns = () if it.source is None else columns_of(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
-    scope = Scope(around.context, columns, windows=windows, outer=_outer(around))
+    scope = TypeScope(around.context, columns, windows=windows, outer=_outer(around))
     if it.transform is not None:
         return _script(it)
     found = tuple(items(it.items, scope))
@@ -106,23 +106,23 @@ def _select(it: Select, around: Scope) -> Columns:
     return found
 
 
-def _outer(around: Scope) -> Scope | None:
+def _outer(around: TypeScope) -> TypeScope | None:
     return around if around.columns or around.outer is not None else None
 
 
-def _touched(condition: Expr, scope: Scope) -> None:
+def _touched(condition: Expr, scope: TypeScope) -> None:
     """Notes which names of the queries around this one a condition has."""
     with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
         typed(condition, scope)
 
 
-def items(given: tuple[Item, ...], scope: Scope) -> list[Column]:
+def items(given: tuple[WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
     """The columns that items of SELECT make."""
-    found: list[Column] = []
+    found: list[TypedColumn] = []
     aliases: dict[str, Typed] = {}
     for item in given:
         if isinstance(item.value, Star) and not item.names:
-            found += [Column(it.name, it.type) for it in expanded(item.value, scope)]
+            found += [TypedColumn(it.name, it.type) for it in expanded(item.value, scope)]
             continue
         known = typed(item.value, replace(scope, aliases=dict(aliases)))
         if known.generator is not None:
@@ -131,47 +131,47 @@ def items(given: tuple[Item, ...], scope: Scope) -> list[Column]:
         if len(item.names) > 1:
             raise UnknownError("several names for one column")
         name = item.names[0] if item.names else (known.name or known.text)
-        found.append(Column(name, known.type))
+        found.append(TypedColumn(name, known.type))
         if item.names:
             aliases[item.names[0].lower()] = known
     return found
 
 
-def _generated(item: Item, known: Typed) -> list[Column]:
+def _generated(item: WrittenItem, known: Typed) -> list[TypedColumn]:
     made = known.generator or ()
     if item.names and len(item.names) != len(made):
         raise UnknownError("as many names as columns wanted")
     names: tuple[str | None, ...] = item.names or tuple(name for name, _ in made)
-    return [Column(name, kind) for name, (_, kind) in zip(names, made, strict=True)]
+    return [TypedColumn(name, kind) for name, (_, kind) in zip(names, made, strict=True)]
 
 
-def _script(it: Select) -> Columns:
+def _script(it: Select) -> ScopeColumns:
     """TRANSFORM: all strings, if no types are given; ``key`` and ``value`` if no names are."""
     assert it.transform is not None
     given = it.transform.columns
     if given is None:
-        return (Column("key", types.STRING), Column("value", types.STRING))
+        return (TypedColumn("key", types.STRING), TypedColumn("value", types.STRING))
     return tuple(
-        Column(name, types.STRING if text is None else stored(text)) for name, text in given
+        TypedColumn(name, types.STRING if text is None else stored(text)) for name, text in given
     )
 
 
 # --- set operations -------------------------------------------------------------------------------
 
 
-def _set_operation(it: SetOperation, scope: Scope) -> Columns:
+def _set_operation(it: WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
     left, right = _body(it.left, scope), _body(it.right, scope)
     left = tuple(c for c in left if not c.hidden)
     right = tuple(c for c in right if not c.hidden)
     if len(left) != len(right) or it.by_name:
         raise UnknownError("as many columns on both sides wanted")
     return tuple(
-        Column(one.name, _widened(one.type, other.type, scope))
+        TypedColumn(one.name, _widened(one.type, other.type, scope))
         for one, other in zip(left, right, strict=True)
     )
 
 
-def _widened(one: Type | None, other: Type | None, scope: Scope) -> Type | None:
+def _widened(one: Type | None, other: Type | None, scope: TypeScope) -> Type | None:
     if one is None or other is None:
         return None
     return one if one == other else common(one, other, scope.context.world.ansi)
@@ -180,10 +180,10 @@ def _widened(one: Type | None, other: Type | None, scope: Scope) -> Type | None:
 # --- pipe syntax ----------------------------------------------------------------------------------
 
 
-def _piped(it: Piped, around: Scope) -> Columns:
+def _piped(it: Piped, around: TypeScope) -> ScopeColumns:
     before = _body(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
-    scope = Scope(around.context, before, windows=windows, outer=_outer(around))
+    scope = TypeScope(around.context, before, windows=windows, outer=_outer(around))
     match it.operator:
         case "SELECT":
             return tuple(items(it.items, scope))
@@ -195,7 +195,7 @@ def _piped(it: Piped, around: Scope) -> Columns:
             gone = {name.lower() for name in it.names}
             return tuple(c for c in before if str(c.name).lower() not in gone)
         case "AS":
-            return tuple(Column(c.name, c.type, it.names) for c in before if not c.hidden)
+            return tuple(TypedColumn(c.name, c.type, it.names) for c in before if not c.hidden)
         case "AGGREGATE":
             return tuple(items((*it.groups, *it.items), scope))
         case "WHERE":
@@ -205,12 +205,12 @@ def _piped(it: Piped, around: Scope) -> Columns:
             return columns_of(it.relation, around, before)
 
 
-def _set(it: Piped, before: Columns, scope: Scope) -> Columns:
+def _set(it: Piped, before: ScopeColumns, scope: TypeScope) -> ScopeColumns:
     found = list(before)
     for item in it.items:
         [made] = items((item,), replace(scope, columns=tuple(found)))
         places = [n for n, c in enumerate(found) if str(c.name).lower() == item.names[0].lower()]
         if len(places) != 1:
             raise UnknownError("one column to set wanted")
-        found[places[0]] = Column(item.names[0], made.type)
+        found[places[0]] = TypedColumn(item.names[0], made.type)
     return tuple(found)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlrewrite.sql.types.cursor import Cursor
+from sqlrewrite.sql.types.cursor import TypeCursor
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
-    Argument,
-    Call,
-    Cast,
     Expr,
     Frame,
-    Item,
     Order,
     Row,
     Special,
-    Window,
+    WrittenArgument,
+    WrittenCall,
+    WrittenCast,
+    WrittenItem,
+    WrittenWindow,
 )
 
 _FIELDS = frozenset(
@@ -26,7 +26,7 @@ _ADD = frozenset({"TIMESTAMPADD", "DATEADD", "DATE_ADD"})
 _DIFFERENCE = frozenset({"TIMESTAMPDIFF", "DATEDIFF", "DATE_DIFF", "TIMEDIFF"})
 
 
-class Calls(Cursor):
+class Calls(TypeCursor):
     """Reads calls; the class that reads expressions gives what they hold."""
 
     def expression(self) -> Expr:
@@ -37,11 +37,11 @@ class Calls(Cursor):
         """An expression without AND, OR, NOT and predicates."""
         raise NotImplementedError
 
-    def item(self) -> Item:
+    def item(self) -> WrittenItem:
         """An expression with its alias."""
         raise NotImplementedError
 
-    def call(self, name: tuple[str, ...]) -> Call:
+    def call(self, name: tuple[str, ...]) -> WrittenCall:
         """A call, from its arguments on."""
         if name[-1].upper() == "IDENTIFIER":
             raise UnreadError("a computed name")
@@ -69,13 +69,13 @@ class Calls(Cursor):
         else:
             self.take("RESPECT", "NULLS")
         over = self.window() if self.take("OVER") else None
-        return Call(name, arguments, distinct, ignored, within, kept, over)
+        return WrittenCall(name, arguments, distinct, ignored, within, kept, over)
 
     def _argument(self) -> Expr:
         if self.ahead(1).text == "=>" and self.token.kind in self.names:
             name = self.name()
             self.need("=>")
-            return Argument(name, self._argument())
+            return WrittenArgument(name, self._argument())
         if self.peek("TABLE") and (self.ahead(1).text == "(" or self.ahead(1).kind in self.names):
             raise UnreadError("a table as an argument")
         return self.expression()
@@ -89,14 +89,14 @@ class Calls(Cursor):
             nulls = self.any_of("FIRST", "LAST") or nulls
         return Order(key, descending, nulls)
 
-    def window(self) -> Window:
+    def window(self) -> WrittenWindow:
         """A window behind OVER, or in WINDOW."""
         if not self.take("("):
-            return Window(self.name())
+            return WrittenWindow(self.name())
         if self.ahead(1).text == ")" and self.token.kind in self.names:
             name = self.name()
             self.need(")")
-            return Window(name)
+            return WrittenWindow(name)
         partition: tuple[Expr, ...] = ()
         order: tuple[Order, ...] = ()
         if self.any_of("CLUSTER", "PARTITION", "DISTRIBUTE"):
@@ -115,7 +115,7 @@ class Calls(Cursor):
             else:
                 frame = Frame(unit, self._bound(), (None, "CURRENT ROW"))
         self.need(")")
-        return Window(None, partition, order, frame)
+        return WrittenWindow(None, partition, order, frame)
 
     def _bound(self) -> tuple[Expr | None, str]:
         if self.take("CURRENT", "ROW"):
@@ -134,7 +134,7 @@ class Calls(Cursor):
         self.need("AS")
         to = self.type_text()
         self.need(")")
-        return Cast(operand, to, word == "TRY_CAST")
+        return WrittenCast(operand, to, word == "TRY_CAST")
 
     def _struct(self, word: str) -> Expr:
         self.need(word, "(")
@@ -168,7 +168,7 @@ class Calls(Cursor):
         if self.any_of("FOR", ","):
             parts.append(self.value())
         self.need(")")
-        return Call(("substring",), tuple(parts))
+        return WrittenCall(("substring",), tuple(parts))
 
     def _trim(self, word: str) -> Expr:
         self.need(word, "(")
@@ -189,7 +189,7 @@ class Calls(Cursor):
         if self.take("FOR"):
             parts.append(self.value())
         self.need(")")
-        return Call((word.lower(),), tuple(parts))
+        return WrittenCall((word.lower(),), tuple(parts))
 
     def _with_unit(self, word: str) -> Expr:
         self.need(word, "(")

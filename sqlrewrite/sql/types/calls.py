@@ -15,9 +15,9 @@ from sqlrewrite.plan.facts.results import parameters, result
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.printed import printed
-from sqlrewrite.sql.types.scope import Scope
+from sqlrewrite.sql.types.scope import TypeScope
 from sqlrewrite.sql.types.stars import expanded
-from sqlrewrite.sql.types.tree import Argument, Call, Lambda, Star
+from sqlrewrite.sql.types.tree import Lambda, Star, WrittenArgument, WrittenCall
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 from sqlrewrite.sql.types.windows import Typing, order, window
 
@@ -32,7 +32,7 @@ _CASTS = frozenset(
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
-def call(it: Call, scope: Scope, typed: Typing) -> Typed:
+def call(it: WrittenCall, scope: TypeScope, typed: Typing) -> Typed:
     """What is known of a call; ``typed`` is asked for its arguments."""
     name = ".".join(it.name).lower().removeprefix("system.").removeprefix("builtin.")
     known = function(name)
@@ -95,7 +95,7 @@ def constant(it: Typed) -> str | None:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _given(it: Call, name: str, scope: Scope, typed: Typing) -> list[Typed]:
+def _given(it: WrittenCall, name: str, scope: TypeScope, typed: Typing) -> list[Typed]:
     if name == "count" and len(it.arguments) == 1 and it.arguments[0] == Star() and not it.distinct:
         return [Typed("1", types.INT, constant=1)]
     if name == "count" and any(isinstance(part, Star) for part in it.arguments):
@@ -104,7 +104,7 @@ def _given(it: Call, name: str, scope: Scope, typed: Typing) -> list[Typed]:
     for part in it.arguments:
         if isinstance(part, Star):
             found += [Typed(c.name, c.type, c.name, column=True) for c in expanded(part, scope)]
-        elif isinstance(part, Argument):
+        elif isinstance(part, WrittenArgument):
             return [NOTHING]
         else:
             found.append(NOTHING if isinstance(part, Lambda) else typed(part, scope))
@@ -118,7 +118,7 @@ def _given(it: Call, name: str, scope: Scope, typed: Typing) -> list[Typed]:
     return found
 
 
-def _lambda(it: Lambda, kinds: tuple[Type | None, ...], scope: Scope, typed: Typing) -> Typed:
+def _lambda(it: Lambda, kinds: tuple[Type | None, ...], scope: TypeScope, typed: Typing) -> Typed:
     known = [*kinds, *(None,) * len(it.parameters)]
     own = {name.lower(): kind for name, kind in zip(it.parameters, known, strict=False)}
     body = typed(it.body, replace(scope, parameters={**scope.parameters, **own}))
@@ -139,7 +139,9 @@ _ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
 _LISTS = frozenset({"listagg", "string_agg"})
 
 
-def _within(of: Arguments, name: str, it: Call, scope: Scope, typed: Typing) -> Arguments:
+def _within(
+    of: Arguments, name: str, it: WrittenCall, scope: TypeScope, typed: Typing
+) -> Arguments:
     """The key of ORDER BY is the first argument of these."""
     key = typed(it.within[0].key, scope)
     return replace(

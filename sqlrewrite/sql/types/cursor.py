@@ -24,7 +24,7 @@ CLAUSES = frozenset(
 """Words behind an expression or a relation that begin what follows it."""
 
 
-class Cursor:
+class TypeCursor:
     """Reads tokens in turn."""
 
     def __init__(self, text: str, *, double_quoted: bool = False) -> None:

@@ -16,12 +16,8 @@ from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import literals
 from sqlrewrite.sql.types.calls import call
 from sqlrewrite.sql.types.printed import shown
-from sqlrewrite.sql.types.scope import Scope, access
+from sqlrewrite.sql.types.scope import TypeScope, access
 from sqlrewrite.sql.types.tree import (
-    Argument,
-    Call,
-    Case,
-    Cast,
     Exists,
     Expr,
     Field,
@@ -30,15 +26,19 @@ from sqlrewrite.sql.types.tree import (
     InQuery,
     Interval,
     Lambda,
-    Literal,
-    Name,
     Operation,
-    Path,
-    Query,
     Row,
     Scalar,
     Special,
     Star,
+    WrittenArgument,
+    WrittenCall,
+    WrittenCase,
+    WrittenCast,
+    WrittenLiteral,
+    WrittenName,
+    WrittenPath,
+    WrittenQuery,
 )
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 
@@ -47,24 +47,24 @@ _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
 _COMPARED = _COMPARISONS | {"<>"}
 
 
-def typed(it: Expr, scope: Scope) -> Typed:
+def typed(it: Expr, scope: TypeScope) -> Typed:
     """What is known of an expression. Raises UnknownError where a name in it means nothing."""
     match it:
-        case Literal() if it.kind != "interval":
+        case WrittenLiteral() if it.kind != "interval":
             return literals.literal(it, scope.context.world) or NOTHING
-        case Literal() | Interval():
+        case WrittenLiteral() | Interval():
             return _interval(it, scope)
-        case Name() | Field():
+        case WrittenName() | Field():
             return _named(it, scope)
         case Index():
             return _index(typed(it.base, scope), typed(it.index, scope))
-        case Path():
+        case WrittenPath():
             return _path(it, scope)
         case Operation():
             return _operation(it, scope)
-        case Cast():
+        case WrittenCast():
             return _cast(it, scope)
-        case Case():
+        case WrittenCase():
             return _case(it, scope)
         case In():
             parts = [typed(part, scope) for part in (it.operand, *it.values)]
@@ -79,21 +79,21 @@ def typed(it: Expr, scope: Scope) -> Typed:
             columns, reached = _subquery(it.query, scope)
             text = None if reached is None else f"scalarsubquery({reached})"
             return Typed(text, columns[0].type if len(columns) == 1 else None)
-        case Call():
+        case WrittenCall():
             return call(it, scope, typed)
         case Special():
             return _special(it, scope)
         case Row():
             return _row(it, scope)
-        case Lambda() | Argument() | Star():
+        case Lambda() | WrittenArgument() | Star():
             return NOTHING
 
 
-def _interval(it: Literal | Interval, scope: Scope) -> Typed:
+def _interval(it: WrittenLiteral | Interval, scope: TypeScope) -> Typed:
     """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
     if scope.context.legacy_interval is not False:
         return NOTHING
-    if isinstance(it, Literal):
+    if isinstance(it, WrittenLiteral):
         return literals.literal(it, scope.context.world) or NOTHING
     return literals.interval(it) or NOTHING
 
@@ -114,7 +114,7 @@ def _escaped(text: str) -> str:
 
 def parts_of(it: Expr) -> tuple[str, ...] | None:
     """The parts of a qualified name; None of any other expression."""
-    if isinstance(it, Name):
+    if isinstance(it, WrittenName):
         return (it.text,)
     if isinstance(it, Field):
         before = parts_of(it.base)
@@ -122,7 +122,7 @@ def parts_of(it: Expr) -> tuple[str, ...] | None:
     return None
 
 
-def _named(it: Name | Field, scope: Scope) -> Typed:
+def _named(it: WrittenName | Field, scope: TypeScope) -> Typed:
     parts = parts_of(it)
     if parts is None:
         assert isinstance(it, Field)
@@ -147,9 +147,9 @@ _BARE = frozenset(
 """Functions that need no parentheses."""
 
 
-def _bare(word: str, scope: Scope) -> Typed:
+def _bare(word: str, scope: TypeScope) -> Typed:
     """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
-    found = call(Call((word,), ()), scope, typed)
+    found = call(WrittenCall((word,), ()), scope, typed)
     return replace(found, text=None, name=found.text)
 
 
@@ -167,7 +167,7 @@ def _index(base: Typed, index: Typed) -> Typed:
     return NOTHING
 
 
-def _path(it: Path, scope: Scope) -> Typed:
+def _path(it: WrittenPath, scope: TypeScope) -> Typed:
     base = typed(it.base, scope)
     plain = base.type == types.VARIANT and bool(it.last)
     kind = types.VARIANT if base.type == types.VARIANT else None
@@ -177,7 +177,7 @@ def _path(it: Path, scope: Scope) -> Typed:
 # --- operators ------------------------------------------------------------------------------------
 
 
-def _operation(it: Operation, scope: Scope) -> Typed:
+def _operation(it: Operation, scope: TypeScope) -> Typed:
     operator = it.operator
     parts = [typed(part, scope) for part in it.operands]
     if operator in ("AND", "OR"):
@@ -188,7 +188,8 @@ def _operation(it: Operation, scope: Scope) -> Typed:
         return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
     form = _FORMS.get(operator)
     if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
-        isinstance(pattern, Literal) and pattern.kind == "string" for pattern in it.operands[1:]
+        isinstance(pattern, WrittenLiteral) and pattern.kind == "string"
+        for pattern in it.operands[1:]
     ):
         return Typed(None, types.BOOLEAN)
     if operator.startswith(("ILIKE ", "NOT ILIKE ")):
@@ -238,7 +239,7 @@ def _unary(sign: str, operand: Typed) -> Typed:
     return Typed(_text("~{}" if sign == "~" else f"({sign} {{}})", operand), kind)
 
 
-def _binary(operator: str, left: Typed, right: Typed, *, scope: Scope) -> Typed:
+def _binary(operator: str, left: Typed, right: Typed, *, scope: TypeScope) -> Typed:
     if operator == "||":
         text = _text("concat({}, {})", left, right)
     else:
@@ -312,7 +313,7 @@ def _plain(kind: Type) -> Type:
     return types.string(kind.collation) if kind.name in ("char", "varchar") else kind
 
 
-def _cast(it: Cast, scope: Scope) -> Typed:
+def _cast(it: WrittenCast, scope: TypeScope) -> Typed:
     operand = typed(it.operand, scope)
     kind = types.parse(it.to)
     if kind is None:
@@ -320,7 +321,7 @@ def _cast(it: Cast, scope: Scope) -> Typed:
     if kind == types.TIMESTAMP and _bare_timestamp(it.to) and scope.context.world.ntz:
         kind = types.TIMESTAMP_NTZ
     kind = _plain(kind)
-    name = operand.name if operand.column or isinstance(it.operand, Path) else None
+    name = operand.name if operand.column or isinstance(it.operand, WrittenPath) else None
     if kind.items or kind.name == "struct":
         return Typed(operand.text, kind, name)
     word = "TRY_CAST" if it.safe else "CAST"
@@ -337,7 +338,7 @@ def sql_name(kind: Type) -> str:
     return text.upper() if kind.collation is None else f"STRING COLLATE {kind.collation}"
 
 
-def _case(it: Case, scope: Scope) -> Typed:
+def _case(it: WrittenCase, scope: TypeScope) -> Typed:
     operand = None if it.operand is None else typed(it.operand, scope)
     form, parts, results = "CASE", [], []
     for condition, result in it.branches:
@@ -355,7 +356,7 @@ def _case(it: Case, scope: Scope) -> Typed:
     return Typed(_text(f"{form} END", *parts), wider(results, scope))
 
 
-def wider(parts: list[Typed], scope: Scope) -> Type | None:
+def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
     """The type that several branches have in common."""
     kinds = [None if part.type is None else _plain(part.type) for part in parts]
     known = [kind for kind in kinds if kind is not None]
@@ -367,7 +368,7 @@ def wider(parts: list[Typed], scope: Scope) -> Type | None:
 # --- subqueries -----------------------------------------------------------------------------------
 
 
-def _subquery(query: Query, scope: Scope) -> tuple[tuple[Typed, ...], str | None]:
+def _subquery(query: WrittenQuery, scope: TypeScope) -> tuple[tuple[Typed, ...], str | None]:
     """The columns of a subquery, and the names that it takes from here as Spark prints them: None
     where it takes several, whose order and number is not known."""
     before = len(scope.reached)
@@ -379,7 +380,7 @@ def _subquery(query: Query, scope: Scope) -> tuple[tuple[Typed, ...], str | None
     return found, "".join(reached)
 
 
-def _in_query(it: InQuery, scope: Scope) -> Typed:
+def _in_query(it: InQuery, scope: TypeScope) -> Typed:
     operand = typed(it.operand, scope)
     _, reached = _subquery(it.query, scope)
     if reached is None or isinstance(it.operand, Row):
@@ -391,7 +392,7 @@ def _in_query(it: InQuery, scope: Scope) -> Typed:
 # --- other syntax ---------------------------------------------------------------------------------
 
 
-def _special(it: Special, scope: Scope) -> Typed:
+def _special(it: Special, scope: TypeScope) -> Typed:
     parts = [typed(part, scope) for part in it.arguments]
     word = _escaped(it.word)
     match it.name:
@@ -408,7 +409,9 @@ def _special(it: Special, scope: Scope) -> Typed:
             return _bare(it.word.lower(), scope)
         case "EXTRACT":
             return call(
-                Call(("extract",), (Literal("string", it.word), *it.arguments)), scope, typed
+                WrittenCall(("extract",), (WrittenLiteral("string", it.word), *it.arguments)),
+                scope,
+                typed,
             )
         case "TRIM":
             return _trim(it, parts, scope)
@@ -422,9 +425,9 @@ def _special(it: Special, scope: Scope) -> Typed:
             return NOTHING
 
 
-def _trim(it: Special, parts: list[Typed], scope: Scope) -> Typed:
+def _trim(it: Special, parts: list[Typed], scope: TypeScope) -> Typed:
     name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[it.word]
-    found = call(Call((name,), (it.arguments[-1],)), scope, typed)
+    found = call(WrittenCall((name,), (it.arguments[-1],)), scope, typed)
     if len(parts) == 1:
         return found
     if any(part.type is None or part.type.collation for part in parts):
@@ -439,7 +442,7 @@ def _timestamp_add(unit: str, amount: Typed, start: Typed) -> Typed:
     return Typed(_text(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
 
 
-def _row(it: Row, scope: Scope) -> Typed:
+def _row(it: Row, scope: TypeScope) -> Typed:
     """``(1, 2)`` is a named_struct; ``struct(1, 2 AS b)`` keeps its name."""
     if any(isinstance(item.value, Star) for item in it.items):
         return NOTHING

@@ -9,8 +9,6 @@ from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls
 from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
-    Case,
-    Cast,
     Exists,
     Expr,
     Field,
@@ -18,20 +16,22 @@ from sqlrewrite.sql.types.tree import (
     Index,
     InQuery,
     Interval,
-    Item,
     Lambda,
-    Literal,
-    Name,
     Operation,
-    Path,
     Row,
     Scalar,
     Special,
     Star,
+    WrittenCase,
+    WrittenCast,
+    WrittenItem,
+    WrittenLiteral,
+    WrittenName,
+    WrittenPath,
 )
 
 if TYPE_CHECKING:
-    from sqlrewrite.sql.types.tree import Query
+    from sqlrewrite.sql.types.tree import WrittenQuery
 
 # `valueExpression`, from what binds loosest to what binds tightest.
 _LEVELS: tuple[tuple[str, ...], ...] = (
@@ -59,7 +59,7 @@ _BARE = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", 
 class Expressions(Calls):
     """Reads expressions; ``query`` is given by the class that reads queries."""
 
-    def query(self) -> Query:
+    def query(self) -> WrittenQuery:
         """A query."""
         raise NotImplementedError
 
@@ -67,16 +67,16 @@ class Expressions(Calls):
         """Any expression."""
         return self._joined("OR", lambda: self._joined("AND", self._negated))
 
-    def item(self) -> Item:
+    def item(self) -> WrittenItem:
         """An expression with its alias."""
         value = self.expression()
         if self.peek("AS", "("):
             self.at += 1
-            return Item(value, self.parenthesized(self.name))
+            return WrittenItem(value, self.parenthesized(self.name))
         if self.peek("(") and self.ahead(1).kind in self.names:
-            return Item(value, self.parenthesized(self.name))
+            return WrittenItem(value, self.parenthesized(self.name))
         name = self.alias_name(CLAUSES | STRICT)
-        return Item(value, () if name is None else (name,))
+        return WrittenItem(value, () if name is None else (name,))
 
     def _joined(self, word: str, operand: Callable[[], Expr]) -> Expr:
         """Operands with AND or OR between them: Spark makes a balanced tree of them."""
@@ -122,7 +122,7 @@ class Expressions(Calls):
             return Operation(f"IS NOT {known}" if negated else "IS NULL", (value,))
         truth = self.any_of("TRUE", "FALSE")
         if truth:
-            return _not(negated, Operation("<=>", (value, Literal("boolean", truth))))
+            return _not(negated, Operation("<=>", (value, WrittenLiteral("boolean", truth))))
         self.need("DISTINCT", "FROM")
         same = Operation("<=>", (value, self.value()))
         return _not(not negated, same)
@@ -187,7 +187,7 @@ class Expressions(Calls):
                 self.at += 1
                 found = Field(found, self.name())
             elif self.take("::"):
-                found = Cast(found, self.type_text())
+                found = WrittenCast(found, self.type_text())
             elif self.peek("COLLATE") and self.ahead(1).kind in self.names:
                 self.at += 1
                 found = Special("COLLATE", (found,), ".".join(self.qualified()))
@@ -203,14 +203,14 @@ class Expressions(Calls):
         while True:
             if self.take("["):
                 index = self.value()
-                named = isinstance(index, Literal) and index.kind == "string"
-                last = index.text if named and isinstance(index, Literal) else last
+                named = isinstance(index, WrittenLiteral) and index.kind == "string"
+                last = index.text if named and isinstance(index, WrittenLiteral) else last
                 self.need("]")
             elif self.peek(".") and self.ahead(1).kind in self.names:
                 self.at += 1
                 last = self.name()
             else:
-                return Path(base, "" if "." in last else last)
+                return WrittenPath(base, "" if "." in last else last)
 
     def _atom(self) -> Expr:
         token = self.token
@@ -218,7 +218,7 @@ class Expressions(Calls):
             parts = [self.string()]
             while self.token.kind in self.strings:
                 parts.append(self.string())
-            return Literal("string", "".join(parts))
+            return WrittenLiteral("string", "".join(parts))
         if token.kind == "number" or (self.peek("-") and self.ahead(1).kind == "number"):
             return self._number()
         if self.take("*"):
@@ -239,17 +239,17 @@ class Expressions(Calls):
         self.need(":")
         return Special("PARAMETER", (), self.name())
 
-    def _number(self) -> Literal:
+    def _number(self) -> WrittenLiteral:
         sign = "-" if self.take("-") else ""
         text = self.token.text
         self.at += 1
         upper = text.upper()
         for suffix in ("BD", "L", "S", "Y", "D", "F"):
             if upper.endswith(suffix):
-                return Literal(suffix, sign + text[: -len(suffix)])
+                return WrittenLiteral(suffix, sign + text[: -len(suffix)])
         if "E" in upper:
-            return Literal("double", sign + text)
-        return Literal("decimal" if "." in text else "integer", sign + text)
+            return WrittenLiteral("double", sign + text)
+        return WrittenLiteral("decimal" if "." in text else "integer", sign + text)
 
     def _excluded(self) -> tuple[tuple[str, ...], ...]:
         if self.peek("EXCEPT", "("):
@@ -301,7 +301,7 @@ class Expressions(Calls):
         following = self.ahead(1)
         if word in ("NULL", "TRUE", "FALSE") and following.text not in (".", "("):
             self.at += 1
-            return Literal("null" if word == "NULL" else "boolean", word)
+            return WrittenLiteral("null" if word == "NULL" else "boolean", word)
         if word == "CASE" and following.text not in (".", ",", ")"):
             return self._case()
         if word == "INTERVAL" and (
@@ -312,7 +312,7 @@ class Expressions(Calls):
                 return found
         if word in _TYPED and following.kind in self.strings:
             self.at += 1
-            return Literal(word.lower(), self.string())
+            return WrittenLiteral(word.lower(), self.string())
         if word in _BARE and following.text not in ("(", "."):
             self.at += 1
             return Special("CURRENT", (), word)
@@ -333,7 +333,7 @@ class Expressions(Calls):
             raise UnreadError("CASE without WHEN")
         otherwise = self.expression() if self.take("ELSE") else None
         self.need("END")
-        return Case(operand, tuple(branches), otherwise)
+        return WrittenCase(operand, tuple(branches), otherwise)
 
     def _interval(self) -> Expr:
         self.need("INTERVAL")
@@ -352,7 +352,7 @@ class Expressions(Calls):
             unit = self.name().upper().removesuffix("S")
             parts.append((sign + said, unit))
         if not parts:
-            return Literal("interval", self.string())
+            return WrittenLiteral("interval", self.string())
         end = self.name().upper() if len(parts) == 1 and self.take("TO") else None
         return Interval(tuple(parts), end)
 
@@ -371,7 +371,7 @@ class Expressions(Calls):
         if self.peek(".", "*"):
             self.at += 2
             return Star(parts, self._excluded())
-        found: Expr = Name(parts[0], first.kind != "word")
+        found: Expr = WrittenName(parts[0], first.kind != "word")
         for part in parts[1:]:
             found = Field(found, part)
         return found

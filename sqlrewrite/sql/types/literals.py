@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types.tree import Interval, Literal
+from sqlrewrite.sql.types.tree import Interval, WrittenLiteral
 from sqlrewrite.sql.types.typed import Typed
 
 _SUFFIXED = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
@@ -24,7 +24,7 @@ _DATE_TIME = re.compile(
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
 
 
-def literal(it: Literal, world: World) -> Typed | None:
+def literal(it: WrittenLiteral, world: World) -> Typed | None:
     """A constant; None where it is one that Spark refuses."""
     match it.kind:
         case "string":
@@ -46,7 +46,7 @@ def literal(it: Literal, world: World) -> Typed | None:
             return _number(it)
 
 
-def _number(it: Literal) -> Typed | None:
+def _number(it: WrittenLiteral) -> Typed | None:
     try:
         value = Decimal(it.text)
     except InvalidOperation:
@@ -112,7 +112,7 @@ def _single(value: Decimal) -> float:
 # --- moments --------------------------------------------------------------------------------------
 
 
-def _moment(it: Literal, world: World) -> Typed | None:
+def _moment(it: WrittenLiteral, world: World) -> Typed | None:
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
         if not found:

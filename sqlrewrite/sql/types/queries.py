@@ -13,30 +13,30 @@ from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
     Alias,
     Body,
-    Cte,
-    Derived,
     Expr,
     Grouped,
-    Item,
-    Join,
     LateralView,
-    Literal,
     Operation,
-    Piece,
     Piped,
     Pivot,
-    Query,
-    Relation,
     Row,
     Select,
-    SetOperation,
-    Table,
     TableFunction,
     TableName,
     Transform,
     Unpivot,
     Values,
-    Window,
+    WrittenCte,
+    WrittenItem,
+    WrittenJoin,
+    WrittenLiteral,
+    WrittenPiece,
+    WrittenQuery,
+    WrittenRelation,
+    WrittenSetOperation,
+    WrittenSubquery,
+    WrittenTable,
+    WrittenWindow,
 )
 
 _JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -61,9 +61,9 @@ _NO_ALIAS = CLAUSES | STRICT
 class Queries(Expressions):
     """Reads queries."""
 
-    def query(self) -> Query:
+    def query(self) -> WrittenQuery:
         """A query with its common table expressions, and the pipe's operators behind it."""
-        ctes: tuple[Cte, ...] = ()
+        ctes: tuple[WrittenCte, ...] = ()
         recursive = False
         if self.take("WITH"):
             recursive = self.take("RECURSIVE")
@@ -74,9 +74,9 @@ class Queries(Expressions):
             body = replace(body, windows=body.windows + windows)
         while self.take("|>"):
             body = self._pipe(body)
-        return Query(body, ctes, recursive)
+        return WrittenQuery(body, ctes, recursive)
 
-    def _cte(self) -> Cte:
+    def _cte(self) -> WrittenCte:
         name = self.name()
         columns = self.parenthesized(self.name) if self.peek("(") and not self._holds() else ()
         if self.take("MAX", "RECURSION", "LEVEL"):
@@ -85,7 +85,7 @@ class Queries(Expressions):
         self.need("(")
         query = self.query()
         self.need(")")
-        return Cte(name, columns, query)
+        return WrittenCte(name, columns, query)
 
     def _holds(self) -> bool:
         return self._query_behind(0)
@@ -97,13 +97,15 @@ class Queries(Expressions):
             if operator is None:
                 return found
             self.any_of("DISTINCT", "ALL")
-            found = SetOperation(operator, found, self._intersection(), self.take("BY", "NAME"))
+            found = WrittenSetOperation(
+                operator, found, self._intersection(), self.take("BY", "NAME")
+            )
 
     def _intersection(self) -> Body:
         found = self._primary_query()
         while self.take("INTERSECT"):
             self.any_of("DISTINCT", "ALL")
-            found = SetOperation("INTERSECT", found, self._primary_query())
+            found = WrittenSetOperation("INTERSECT", found, self._primary_query())
         return found
 
     def _primary_query(self) -> Body:
@@ -114,9 +116,9 @@ class Queries(Expressions):
         if self.peek("FROM"):
             return self._from_first()
         if self.take("TABLE"):
-            return Table(TableName(self.reference(), Alias()))
+            return WrittenTable(TableName(self.reference(), Alias()))
         if self.peek("VALUES"):
-            return Table(self._values())
+            return WrittenTable(self._values())
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._select(self._transform())
         if self.peek("SELECT", "TRANSFORM", "("):
@@ -133,7 +135,10 @@ class Queries(Expressions):
         return self._rest(items, source, transform)
 
     def _rest(
-        self, items: tuple[Item, ...], source: Relation | None, transform: Transform | None
+        self,
+        items: tuple[WrittenItem, ...],
+        source: WrittenRelation | None,
+        transform: Transform | None,
     ) -> Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
@@ -157,10 +162,10 @@ class Queries(Expressions):
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._rest((), source, self._transform())
         if self.token.kind == "end" or self.peek("|>") or self.peek(")"):
-            return Table(source)
+            return WrittenTable(source)
         raise UnreadError("a FROM without SELECT")
 
-    def _organization(self) -> tuple[tuple[str, Window], ...]:
+    def _organization(self) -> tuple[tuple[str, WrittenWindow], ...]:
         """ORDER BY and all that may follow it; the windows that it names."""
         if self.take("ORDER", "BY"):
             self.several(self.sort_key)
@@ -177,8 +182,8 @@ class Queries(Expressions):
             self.expression()
         return windows
 
-    def _windows(self) -> tuple[tuple[str, Window], ...]:
-        def one() -> tuple[str, Window]:
+    def _windows(self) -> tuple[tuple[str, WrittenWindow], ...]:
+        def one() -> tuple[str, WrittenWindow]:
             name = self.name()
             self.need("AS")
             return name, self.window()
@@ -253,19 +258,19 @@ class Queries(Expressions):
             raise UnreadError("a computed name")
         return self.qualified()
 
-    def _from(self) -> Relation:
+    def _from(self) -> WrittenRelation:
         found = self._relation()
         while self.take(","):
-            found = Join(found, self._relation(), "cross")
+            found = WrittenJoin(found, self._relation(), "cross")
         while self.peek("LATERAL", "VIEW"):
             found = self._lateral_view(found)
         return self._extended(found)
 
-    def _relation(self) -> Relation:
+    def _relation(self) -> WrittenRelation:
         lateral = self.peek("LATERAL") and not self.peek("LATERAL", "VIEW") and self.take("LATERAL")
         return self._extended(self._relation_primary(bool(lateral)))
 
-    def _extended(self, found: Relation) -> Relation:
+    def _extended(self, found: WrittenRelation) -> WrittenRelation:
         """A relation with the joins and pivots that follow it."""
         while True:
             if self.peek("PIVOT", "("):
@@ -278,7 +283,7 @@ class Queries(Expressions):
                     return found
                 found = joined
 
-    def _join(self, left: Relation) -> Relation | None:
+    def _join(self, left: WrittenRelation) -> WrittenRelation | None:
         before = self.at
         natural = self.take("NATURAL")
         kind = next(kind for words, kind in _JOINS if not words or self.take(*words))
@@ -292,9 +297,9 @@ class Queries(Expressions):
             condition = self.expression()
         elif self.take("USING"):
             using = self.parenthesized(self.name)
-        return Join(left, right, kind, natural, using, condition)
+        return WrittenJoin(left, right, kind, natural, using, condition)
 
-    def _relation_primary(self, lateral: bool) -> Relation:
+    def _relation_primary(self, lateral: bool) -> WrittenRelation:
         if self.peek("("):
             return self._in_parentheses(lateral)
         if self.peek("VALUES") and self.ahead(1).text != ".":
@@ -311,15 +316,15 @@ class Queries(Expressions):
         self._sample()
         return TableName(parts, self._alias())
 
-    def _in_parentheses(self, lateral: bool) -> Relation:
-        def derived() -> Relation:
+    def _in_parentheses(self, lateral: bool) -> WrittenRelation:
+        def derived() -> WrittenRelation:
             self.need("(")
             query = self.query()
             self.need(")")
             self._sample()
-            return Derived(query, self._alias(), lateral)
+            return WrittenSubquery(query, self._alias(), lateral)
 
-        def grouped() -> Relation:
+        def grouped() -> WrittenRelation:
             self.need("(")
             relation = self._relation()
             self.need(")")
@@ -348,7 +353,7 @@ class Queries(Expressions):
         self.need("VALUES")
         return Values(self.several(self.expression), self._alias())
 
-    def _lateral_view(self, source: Relation) -> Relation:
+    def _lateral_view(self, source: WrittenRelation) -> WrittenRelation:
         self.need("LATERAL", "VIEW")
         self.take("OUTER")
         call = self.call(self.qualified())
@@ -358,7 +363,7 @@ class Queries(Expressions):
             columns = self.several(self.name)
         return LateralView(source, call, table, columns)
 
-    def _pivot(self, source: Relation) -> Relation:
+    def _pivot(self, source: WrittenRelation) -> WrittenRelation:
         self.need("PIVOT", "(")
         aggregates = self.several(self.item)
         self.need("FOR")
@@ -368,7 +373,7 @@ class Queries(Expressions):
         self.need(")")
         return Pivot(source, aggregates, columns, values, self._alias())
 
-    def _unpivot(self, source: Relation) -> Relation:
+    def _unpivot(self, source: WrittenRelation) -> WrittenRelation:
         self.need("UNPIVOT")
         if self.any_of("INCLUDE", "EXCLUDE"):
             self.need("NULLS")
@@ -416,7 +421,7 @@ class Queries(Expressions):
         operator = self.any_of("INTERSECT", *_WIDER)
         if operator is not None:
             self.any_of("DISTINCT", "ALL")
-            return SetOperation(operator, source, self._primary_query())
+            return WrittenSetOperation(operator, source, self._primary_query())
         if self.peek("TABLESAMPLE"):
             self._sample()
             return Piped(source, "WHERE")
@@ -424,16 +429,16 @@ class Queries(Expressions):
         self._organization()
         if self.at > before:
             return Piped(source, "WHERE")
-        relation = self._extended(Piece())
+        relation = self._extended(WrittenPiece())
         if self.at == before:
             raise UnreadError("an unknown operator of the pipe syntax")
         return Piped(source, "RELATION", relation=relation)
 
 
-def _assignment(it: Expr) -> Item:
+def _assignment(it: Expr) -> WrittenItem:
     """``a = expression`` of SET; the first ``=`` assigns."""
     if isinstance(it, Operation) and it.operator == "=":
         left, right = it.operands
-        if not isinstance(left, Literal | Operation):
-            return Item(right, (getattr(left, "text", ""),))
+        if not isinstance(left, WrittenLiteral | Operation):
+            return WrittenItem(right, (getattr(left, "text", ""),))
     raise UnreadError("an assignment wanted")

@@ -11,37 +11,37 @@ from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.expression import typed, wider
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import Columns, Scope
+from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
     Alias,
-    Derived,
     Field,
     Grouped,
-    Join,
     LateralView,
-    Name,
-    Piece,
     Pivot,
-    Relation,
     Row,
     Star,
     TableFunction,
     TableName,
     Unpivot,
     Values,
+    WrittenJoin,
+    WrittenName,
+    WrittenPiece,
+    WrittenRelation,
+    WrittenSubquery,
 )
-from sqlrewrite.sql.types.typed import Column, Typed, UnknownError
+from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Table, View
 
 
-def columns_of(it: Relation, scope: Scope, piece: Columns = ()) -> Columns:
+def columns_of(it: WrittenRelation, scope: TypeScope, piece: ScopeColumns = ()) -> ScopeColumns:
     """The columns of a relation; ``scope`` is the query around it, ``piece`` what a pipe begins
     with. Raises UnknownError."""
     match it:
         case TableName():
             return _aliased(_table(it.parts, scope), it.alias, qualified=True)
-        case Derived():
+        case WrittenSubquery():
             return _aliased(_bare(scope.context.analyze(it.query, scope)), it.alias)
         case Grouped():
             inner = columns_of(it.relation, scope, piece)
@@ -50,7 +50,7 @@ def columns_of(it: Relation, scope: Scope, piece: Columns = ()) -> Columns:
             return _aliased(_values(it, scope), it.alias)
         case TableFunction():
             return _aliased(_function(it, scope), it.alias)
-        case Join():
+        case WrittenJoin():
             return _join(it, scope, piece)
         case LateralView():
             return _lateral_view(it, scope, piece)
@@ -58,17 +58,17 @@ def columns_of(it: Relation, scope: Scope, piece: Columns = ()) -> Columns:
             return _pivot(it, scope, columns_of(it.relation, scope, piece))
         case Unpivot():
             return _unpivot(it, scope, columns_of(it.relation, scope, piece))
-        case Piece():
+        case WrittenPiece():
             return piece
         case _:
             assert_never(it)
 
 
-def _bare(columns: Columns) -> Columns:
+def _bare(columns: ScopeColumns) -> ScopeColumns:
     return tuple(replace(it, qualifier=()) for it in columns if not it.hidden)
 
 
-def _aliased(columns: Columns, alias: Alias, qualified: bool = False) -> Columns:
+def _aliased(columns: ScopeColumns, alias: Alias, qualified: bool = False) -> ScopeColumns:
     """Columns under an alias; without one those of a table keep their qualifiers."""
     if alias.name is None:
         return columns if qualified else _bare(columns)
@@ -77,20 +77,20 @@ def _aliased(columns: Columns, alias: Alias, qualified: bool = False) -> Columns
         raise UnknownError("as many names as columns wanted")
     names: tuple[str | None, ...] = alias.columns or tuple(it.name for it in columns)
     return tuple(
-        Column(name, it.type, (alias.name,)) for name, it in zip(names, columns, strict=True)
+        TypedColumn(name, it.type, (alias.name,)) for name, it in zip(names, columns, strict=True)
     )
 
 
 # --- tables ---------------------------------------------------------------------------------------
 
 
-def _table(parts: tuple[str, ...], scope: Scope) -> Columns:
+def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     context = scope.context
     if len(parts) == 1 and parts[0].lower() in context.ctes:
         known = context.ctes[parts[0].lower()]
         if known is None:
             raise UnknownError(f"unknown CTE {parts[0]}")
-        return tuple(Column(it.name, it.type, (parts[0],)) for it in known)
+        return tuple(TypedColumn(it.name, it.type, (parts[0],)) for it in known)
     relation = context.catalog.resolve(parts)
     name = context.catalog.qualify(parts)
     if isinstance(relation, Table):
@@ -100,7 +100,7 @@ def _table(parts: tuple[str, ...], scope: Scope) -> Columns:
         if context.world.ntz:  # or it may be one without time zone, as the table's DDL was read
             kinds = [None if kind and "timestamp" in str(kind) else kind for kind in kinds]
         return tuple(
-            Column(it.name, kind, name[-3:])
+            TypedColumn(it.name, kind, name[-3:])
             for it, kind in zip(relation.columns, kinds, strict=True)
         )
     if isinstance(relation, View) and name not in context.views:
@@ -120,7 +120,7 @@ def _read(kind: Type) -> Type:
     return replace(kind, items=tuple(map(_read, kind.items))) if kind.items else kind
 
 
-def _view(view: View, name: tuple[str, ...], scope: Scope) -> Columns:
+def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     context = scope.context
     inner = replace(
         context,
@@ -135,7 +135,7 @@ def _view(view: View, name: tuple[str, ...], scope: Scope) -> Columns:
         raise UnknownError(str(error)) from None
     if reader.token.kind != "end":
         raise UnknownError("a view that cannot be read")
-    found = tuple(it for it in context.analyze(query, Scope(inner)) if not it.hidden)
+    found = tuple(it for it in context.analyze(query, TypeScope(inner)) if not it.hidden)
     if not view.columns:
         return found
     if len(view.columns) != len(found):
@@ -143,7 +143,7 @@ def _view(view: View, name: tuple[str, ...], scope: Scope) -> Columns:
     return tuple(replace(it, name=n) for n, it in zip(view.columns, found, strict=True))
 
 
-def _values(it: Values, scope: Scope) -> Columns:
+def _values(it: Values, scope: TypeScope) -> ScopeColumns:
     rows = []
     for row in it.rows:
         cells = [item.value for item in row.items] if isinstance(row, Row) else [row]
@@ -151,46 +151,48 @@ def _values(it: Values, scope: Scope) -> Columns:
     if len({len(row) for row in rows}) != 1:
         raise UnknownError("rows of one length wanted")
     return tuple(
-        Column(f"col{number}", wider(list(cells), scope))
+        TypedColumn(f"col{number}", wider(list(cells), scope))
         for number, cells in enumerate(zip(*rows, strict=True), 1)
     )
 
 
-def _function(it: TableFunction, scope: Scope) -> Columns:
+def _function(it: TableFunction, scope: TypeScope) -> ScopeColumns:
     found = call(it.call, scope, typed)
     if found.generator is not None:
-        return tuple(Column(name, kind) for name, kind in found.generator)
+        return tuple(TypedColumn(name, kind) for name, kind in found.generator)
     if found.type is None or found.type.name != "struct":
         raise UnknownError("a function of unknown columns")
-    return tuple(map(Column, found.type.names, found.type.items))
+    return tuple(map(TypedColumn, found.type.names, found.type.items))
 
 
-def _lateral_view(it: LateralView, scope: Scope, piece: Columns) -> Columns:
+def _lateral_view(it: LateralView, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     before = columns_of(it.relation, scope, piece) if not _empty(it.relation) else ()
-    found = call(it.call, Scope(scope.context, before, outer=scope.outer), typed)
+    found = call(it.call, TypeScope(scope.context, before, outer=scope.outer), typed)
     if found.generator is None:
         raise UnknownError("a generator wanted")
     made = found.generator
     if it.columns and len(it.columns) != len(made):
         raise UnknownError("as many names as columns wanted")
     names: tuple[str | None, ...] = it.columns or tuple(name for name, _ in made)
-    added = (Column(name, kind, (it.table,)) for name, (_, kind) in zip(names, made, strict=True))
+    added = (
+        TypedColumn(name, kind, (it.table,)) for name, (_, kind) in zip(names, made, strict=True)
+    )
     return (*before, *added)
 
 
-def _empty(it: Relation) -> bool:
+def _empty(it: WrittenRelation) -> bool:
     return isinstance(it, Values) and not it.rows
 
 
 # --- joins ----------------------------------------------------------------------------------------
 
 
-def _join(it: Join, scope: Scope, piece: Columns) -> Columns:
+def _join(it: WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     left = columns_of(it.left, scope, piece)
     lateral = isinstance(it.right, TableFunction) or (
-        isinstance(it.right, Derived) and it.right.lateral
+        isinstance(it.right, WrittenSubquery) and it.right.lateral
     )
-    beside = Scope(scope.context, left, outer=scope) if lateral else scope
+    beside = TypeScope(scope.context, left, outer=scope) if lateral else scope
     right = columns_of(it.right, beside)
     if it.on is not None:
         typed(it.on, replace(scope, columns=(*left, *right)))
@@ -200,7 +202,7 @@ def _join(it: Join, scope: Scope, piece: Columns) -> Columns:
     return left if it.kind in ("semi", "anti") else (*left, *right)
 
 
-def _shared(left: Columns, right: Columns) -> tuple[str, ...]:
+def _shared(left: ScopeColumns, right: ScopeColumns) -> tuple[str, ...]:
     """The names that both sides of a NATURAL join have."""
     if any(it.name is None for it in (*left, *right)):
         raise UnknownError("NATURAL with an unknown name")
@@ -209,8 +211,8 @@ def _shared(left: Columns, right: Columns) -> tuple[str, ...]:
 
 
 def _merged(
-    kind: str, left: Columns, right: Columns, names: tuple[str, ...], scope: Scope
-) -> Columns:
+    kind: str, left: ScopeColumns, right: ScopeColumns, names: tuple[str, ...], scope: TypeScope
+) -> ScopeColumns:
     """The columns of a join by USING or NATURAL: the merged ones first, then those of the left and
     of the right (``Analyzer.commonNaturalJoinProcessing``)."""
     keys = [(_key(name, left), _key(name, right)) for name in names]
@@ -220,7 +222,7 @@ def _merged(
     if kind in ("semi", "anti"):
         return (*(one for one, _ in keys), *rest_left)
     if kind == "full":
-        first = tuple(Column(one.name, _both(one, other, scope)) for one, other in keys)
+        first = tuple(TypedColumn(one.name, _both(one, other, scope)) for one, other in keys)
         hidden = [it for pair in keys for it in pair]
     elif kind == "right":
         first = tuple(other for _, other in keys)
@@ -231,14 +233,14 @@ def _merged(
     return (*first, *rest_left, *rest_right, *(replace(it, hidden=True) for it in hidden))
 
 
-def _key(name: str, columns: Columns) -> Column:
+def _key(name: str, columns: ScopeColumns) -> TypedColumn:
     found = [it for it in columns if not it.hidden and str(it.name).lower() == name.lower()]
     if len(found) != 1:
         raise UnknownError(f"one column {name} wanted")
     return found[0]
 
 
-def _both(one: Column, other: Column, scope: Scope) -> Type | None:
+def _both(one: TypedColumn, other: TypedColumn, scope: TypeScope) -> Type | None:
     if one.type is None or other.type is None:
         return None
     return common_of_all((one.type, other.type), scope.context.world.ansi)
@@ -247,16 +249,16 @@ def _both(one: Column, other: Column, scope: Scope) -> Type | None:
 # --- PIVOT and UNPIVOT ----------------------------------------------------------------------------
 
 
-def _pivot(it: Pivot, scope: Scope, before: Columns) -> Columns:
+def _pivot(it: Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
     """The columns that neither an aggregate nor FOR names, and one for each value and aggregate."""
-    inner = Scope(scope.context, before, outer=scope.outer)
+    inner = TypeScope(scope.context, before, outer=scope.outer)
     used = {name.lower() for name in it.columns}
     for item in it.aggregates:
         used |= _mentioned(item.value)
     if any(column.name is None for column in before):
         raise UnknownError("PIVOT over an unknown name")
     kept = [
-        Column(column.name, column.type)
+        TypedColumn(column.name, column.type)
         for column in before
         if not column.hidden and str(column.name).lower() not in used
     ]
@@ -266,7 +268,7 @@ def _pivot(it: Pivot, scope: Scope, before: Columns) -> Columns:
         for item, aggregate in found:
             own = item.names[0] if item.names else aggregate.text
             full = f"{name}_{own}" if own is not None and name is not None else None
-            kept.append(Column(name if len(found) == 1 else full, aggregate.type))
+            kept.append(TypedColumn(name if len(found) == 1 else full, aggregate.type))
     return _aliased(tuple(kept), it.alias)
 
 
@@ -279,7 +281,7 @@ def _pivot_name(value: Typed) -> str | None:
 
 def _mentioned(it: object) -> set[str]:
     """The names of the columns that an expression mentions, by their last part."""
-    if isinstance(it, Name):
+    if isinstance(it, WrittenName):
         return {it.text.lower()}
     if isinstance(it, Field):
         return {it.name.lower(), *_mentioned(it.base)}
@@ -294,9 +296,9 @@ def _mentioned(it: object) -> set[str]:
     return parts
 
 
-def _unpivot(it: Unpivot, scope: Scope, before: Columns) -> Columns:
+def _unpivot(it: Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
     """The columns that are not turned, the one of names, and those of values."""
-    inner = Scope(scope.context, before)
+    inner = TypeScope(scope.context, before)
     taken: set[str] = set()
     kinds: list[list[Type | None]] = [[] for _ in it.values]
     for group in it.sets:
@@ -307,15 +309,17 @@ def _unpivot(it: Unpivot, scope: Scope, before: Columns) -> Columns:
             taken.add(parts[-1].lower())
             kinds[position].append(known.type)
     kept = [
-        Column(c.name, c.type) for c in before if not c.hidden and str(c.name).lower() not in taken
+        TypedColumn(c.name, c.type)
+        for c in before
+        if not c.hidden and str(c.name).lower() not in taken
     ]
-    kept.append(Column(it.name, types.STRING))
+    kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):
-        kept.append(Column(name, _widest(found, scope)))
+        kept.append(TypedColumn(name, _widest(found, scope)))
     return _aliased(tuple(kept), it.alias)
 
 
-def _widest(kinds: list[Type | None], scope: Scope) -> Type | None:
+def _widest(kinds: list[Type | None], scope: TypeScope) -> Type | None:
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds) or not known:
         return None

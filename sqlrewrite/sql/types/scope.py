@@ -12,12 +12,12 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types.tree import Query, Window
-from sqlrewrite.sql.types.typed import Column, Typed
+from sqlrewrite.sql.types.tree import WrittenQuery, WrittenWindow
+from sqlrewrite.sql.types.typed import Typed, TypedColumn
 from sqlrewrite.warehouse import Name, Warehouse
 
-Columns = tuple[Column, ...]
-Analyze = Callable[["Query", "Scope"], Columns]
+ScopeColumns = tuple[TypedColumn, ...]
+Analyze = Callable[["WrittenQuery", "TypeScope"], ScopeColumns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +30,26 @@ class Context:
     world: World
     analyze: Analyze
     legacy_interval: bool | None = None
-    ctes: Mapping[str, Columns | None] = field(default_factory=dict)
+    ctes: Mapping[str, ScopeColumns | None] = field(default_factory=dict)
     views: tuple[Name, ...] = ()
 
-    def with_cte(self, name: str, columns: Columns | None) -> Context:
+    def with_cte(self, name: str, columns: ScopeColumns | None) -> Context:
         """With one CTE more; None: its columns are not known."""
         return replace(self, ctes={**self.ctes, name.lower(): columns})
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TypeScope:
     """``columns`` are those of FROM, ``aliases`` the items of SELECT before this one,
     ``parameters`` those of the lambdas around it, ``outer`` the query around it, and ``reached``
     the names that queries within this one take from it."""
 
     context: Context
-    columns: Columns = ()
+    columns: ScopeColumns = ()
     aliases: Mapping[str, Typed] = field(default_factory=dict)
-    windows: Mapping[str, Window] = field(default_factory=dict)
+    windows: Mapping[str, WrittenWindow] = field(default_factory=dict)
     parameters: Mapping[str, Type | None] = field(default_factory=dict)
-    outer: Scope | None = None
+    outer: TypeScope | None = None
     reached: list[str] = field(default_factory=list)
 
     def resolve(self, parts: tuple[str, ...]) -> Typed | None:
@@ -82,7 +82,7 @@ class Scope:
         return None if inner is None else replace(inner, text=None)
 
 
-def _column(columns: Columns, parts: tuple[str, ...]) -> Typed | None:
+def _column(columns: ScopeColumns, parts: tuple[str, ...]) -> Typed | None:
     """The column that a name means: with the most qualifiers that fit, then its fields."""
     for count in range(min(len(parts) - 1, 3), -1, -1):
         wanted = tuple(part.lower() for part in parts[:count])

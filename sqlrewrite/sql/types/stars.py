@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlrewrite.sql.types.scope import Columns, Scope
+from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tree import Star
-from sqlrewrite.sql.types.typed import Column, UnknownError
+from sqlrewrite.sql.types.typed import TypedColumn, UnknownError
 
 
-def expanded(star: Star, scope: Scope) -> Columns:
+def expanded(star: Star, scope: TypeScope) -> ScopeColumns:
     """The columns of ``*`` or ``a.*``, without those in EXCEPT. Raises UnknownError."""
     found = _columns(star, scope)
     if not star.excluded:
@@ -20,7 +20,7 @@ def expanded(star: Star, scope: Scope) -> Columns:
     return tuple(it for it in found if str(it.name).lower() not in out)
 
 
-def _columns(star: Star, scope: Scope) -> Columns:
+def _columns(star: Star, scope: TypeScope) -> ScopeColumns:
     wanted = tuple(part.lower() for part in star.qualifier)
     if not wanted:
         return tuple(it for it in scope.columns if not it.hidden)
@@ -36,5 +36,6 @@ def _columns(star: Star, scope: Scope) -> Columns:
     if known is None or known.type is None or known.type.name != "struct":
         raise UnknownError(f"no relation {'.'.join(star.qualifier)}")
     return tuple(
-        Column(name, kind) for name, kind in zip(known.type.names, known.type.items, strict=True)
+        TypedColumn(name, kind)
+        for name, kind in zip(known.type.names, known.type.items, strict=True)
     )

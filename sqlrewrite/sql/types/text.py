@@ -12,12 +12,12 @@ from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.sql import definitions, parse
 from sqlrewrite.sql.types.analysis import analyze, context_of
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import Columns, Scope
+from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
 from sqlrewrite.sql.types.typed import UnknownError
 from sqlrewrite.warehouse import Column, Name, Table, Warehouse
 
-Output = tuple[tuple[str | None, str | None], ...] | None
+StatementOutput = tuple[tuple[str | None, str | None], ...] | None
 """The columns that a statement returns: of each its name and its type, None where it is not known.
 None for a statement that is no query, and for one that is not understood."""
 
@@ -54,9 +54,9 @@ def outputs_of(
     *,
     double_quoted: bool = False,
     legacy_interval: bool | None = None,
-) -> tuple[Output, ...]:
+) -> tuple[StatementOutput, ...]:
     """For each statement what holds under all values that the session's settings may have."""
-    found: list[tuple[Output, ...]] = []
+    found: list[tuple[StatementOutput, ...]] = []
     for world in session.worlds():
         state = State(catalog, world, world, double_quoted, legacy_interval)
         answers = []
@@ -67,7 +67,7 @@ def outputs_of(
     return tuple(_agreed(it) for it in zip(*found, strict=True))
 
 
-def _agreed(answers: tuple[Output, ...]) -> Output:
+def _agreed(answers: tuple[StatementOutput, ...]) -> StatementOutput:
     first = answers[0]
     if any(it is None or first is None or len(it) != len(first) for it in answers):
         return None
@@ -108,7 +108,7 @@ class State:
     legacy_interval: bool | None = None
     unsure: bool = False
 
-    def after(self, text: str) -> tuple[Output, State]:
+    def after(self, text: str) -> tuple[StatementOutput, State]:
         """What a statement returns, and the state behind it."""
         reader = Queries(text, double_quoted=self.double_quoted)
         token = reader.token
@@ -124,20 +124,22 @@ class State:
             return None, replace(self, unsure=True)
         return None, self
 
-    def _output(self, text: str) -> Output:
+    def _output(self, text: str) -> StatementOutput:
         columns = self._columns(text)
         if columns is None:
             return None
         return tuple((_kept(it.name), None if it.type is None else str(it.type)) for it in columns)
 
-    def _columns(self, text: str) -> Columns | None:
+    def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
             reader = Queries(text, double_quoted=self.double_quoted)
             query = reader.query()
             if reader.token.kind != "end":
                 return None
-            return analyze(query, Scope(context_of(self.catalog, self.world, self.legacy_interval)))
+            return analyze(
+                query, TypeScope(context_of(self.catalog, self.world, self.legacy_interval))
+            )
         except (UnreadError, UnknownError, RecursionError):
             return None
 

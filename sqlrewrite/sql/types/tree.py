@@ -10,7 +10,7 @@ from sqlrewrite.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class WrittenLiteral:
     """A constant. ``kind`` is ``string``, ``null``, ``boolean``, ``integer``, ``decimal``,
     ``double``, a number's suffix in upper case, or the word before a string (``date``, ``x``)."""
 
@@ -27,7 +27,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class WrittenName:
     """A name of one part; more parts are a ``Field`` of it."""
 
     text: str
@@ -51,7 +51,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class WrittenPath:
     """``base:a.b[0]``: a path into a variant; ``last`` is the last name in it."""
 
     base: Expr
@@ -75,7 +75,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class WrittenCast:
     """A cast to the type that a text names."""
 
     operand: Expr
@@ -84,7 +84,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class WrittenCase:
     """CASE; its branches are pairs, and an ``operand`` is compared with each condition."""
 
     operand: Expr | None
@@ -105,21 +105,21 @@ class InQuery:
     """IN a query."""
 
     operand: Expr
-    query: Query
+    query: WrittenQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Exists:
     """EXISTS a row."""
 
-    query: Query
+    query: WrittenQuery
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """A query in parentheses as a value."""
 
-    query: Query
+    query: WrittenQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Lambda:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class WrittenArgument:
     """``name => value``."""
 
     name: str
@@ -157,7 +157,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WrittenWindow:
     """A window, or the name of one."""
 
     name: str | None = None
@@ -167,7 +167,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WrittenCall:
     """A call of a function under the name as written, and what may follow it."""
 
     name: tuple[str, ...]
@@ -176,7 +176,7 @@ class Call:
     ignore_nulls: bool = False
     within: tuple[Order, ...] = ()
     filter: Expr | None = None
-    over: Window | None = None
+    over: WrittenWindow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,35 +192,35 @@ class Special:
 class Row:
     """``(a, b AS c)``, or ``struct(a, b AS c)``: values with the names that AS gives them."""
 
-    items: tuple[Item, ...]
+    items: tuple[WrittenItem, ...]
     written: bool = False
 
 
 Expr = (
-    Literal
+    WrittenLiteral
     | Interval
-    | Name
+    | WrittenName
     | Field
     | Index
-    | Path
+    | WrittenPath
     | Star
     | Operation
-    | Cast
-    | Case
+    | WrittenCast
+    | WrittenCase
     | In
     | InQuery
     | Exists
     | Scalar
     | Lambda
-    | Argument
-    | Call
+    | WrittenArgument
+    | WrittenCall
     | Special
     | Row
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WrittenItem:
     """An expression with the name that AS gives it, or several names."""
 
     value: Expr
@@ -247,10 +247,10 @@ class TableName:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
+class WrittenSubquery:
     """A query in FROM."""
 
-    query: Query
+    query: WrittenQuery
     alias: Alias
     lateral: bool = False
 
@@ -259,7 +259,7 @@ class Derived:
 class Grouped:
     """A relation in parentheses, which may have an alias of its own."""
 
-    relation: Relation
+    relation: WrittenRelation
     alias: Alias
 
 
@@ -275,17 +275,17 @@ class Values:
 class TableFunction:
     """A function in FROM."""
 
-    call: Call
+    call: WrittenCall
     alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class WrittenJoin:
     """A join; ``kind`` is ``inner``, ``cross``, ``left``, ``right``, ``full``, ``semi``, ``anti``;
     ``using`` are the names in USING."""
 
-    left: Relation
-    right: Relation
+    left: WrittenRelation
+    right: WrittenRelation
     kind: str
     natural: bool = False
     using: tuple[str, ...] = ()
@@ -296,8 +296,8 @@ class Join:
 class LateralView:
     """LATERAL VIEW: a generator over each row."""
 
-    relation: Relation
-    call: Call
+    relation: WrittenRelation
+    call: WrittenCall
     table: str
     columns: tuple[str, ...]
 
@@ -306,10 +306,10 @@ class LateralView:
 class Pivot:
     """PIVOT: aggregates for each of the values of some columns."""
 
-    relation: Relation
-    aggregates: tuple[Item, ...]
+    relation: WrittenRelation
+    aggregates: tuple[WrittenItem, ...]
     columns: tuple[str, ...]
-    values: tuple[Item, ...]
+    values: tuple[WrittenItem, ...]
     alias: Alias
 
 
@@ -317,7 +317,7 @@ class Pivot:
 class Unpivot:
     """UNPIVOT: columns turned into rows; ``sets`` are the columns of each row."""
 
-    relation: Relation
+    relation: WrittenRelation
     values: tuple[str, ...]
     name: str
     sets: tuple[tuple[tuple[str, ...], ...], ...]
@@ -325,18 +325,18 @@ class Unpivot:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WrittenPiece:
     """Where a relation of the pipe syntax begins: what stands before the operator."""
 
 
-Relation = (
+WrittenRelation = (
     TableName
-    | Piece
-    | Derived
+    | WrittenPiece
+    | WrittenSubquery
     | Grouped
     | Values
     | TableFunction
-    | Join
+    | WrittenJoin
     | LateralView
     | Pivot
     | Unpivot
@@ -358,16 +358,16 @@ class Select:
     """SELECT. ``groups`` are the keys of GROUP BY, ``conditions`` those of WHERE and HAVING: of
     these only the names matter that belong to a query around this one."""
 
-    items: tuple[Item, ...]
-    source: Relation | None
-    windows: tuple[tuple[str, Window], ...] = ()
+    items: tuple[WrittenItem, ...]
+    source: WrittenRelation | None
+    windows: tuple[tuple[str, WrittenWindow], ...] = ()
     groups: tuple[Expr, ...] = ()
     conditions: tuple[Expr, ...] = ()
     transform: Transform | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class SetOperation:
+class WrittenSetOperation:
     """UNION, INTERSECT or EXCEPT."""
 
     operator: str
@@ -377,10 +377,10 @@ class SetOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WrittenTable:
     """``TABLE name``, VALUES or a bare FROM: a relation as a query."""
 
-    relation: Relation
+    relation: WrittenRelation
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,29 +389,29 @@ class Piped:
 
     source: Body
     operator: str
-    items: tuple[Item, ...] = ()
-    groups: tuple[Item, ...] = ()
-    relation: Relation | None = None
+    items: tuple[WrittenItem, ...] = ()
+    groups: tuple[WrittenItem, ...] = ()
+    relation: WrittenRelation | None = None
     names: tuple[str, ...] = ()
-    windows: tuple[tuple[str, Window], ...] = ()
+    windows: tuple[tuple[str, WrittenWindow], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Cte:
+class WrittenCte:
     """A common table expression."""
 
     name: str
     columns: tuple[str, ...]
-    query: Query
+    query: WrittenQuery
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class WrittenQuery:
     """A query with its common table expressions."""
 
     body: Body
-    ctes: tuple[Cte, ...] = ()
+    ctes: tuple[WrittenCte, ...] = ()
     recursive: bool = False
 
 
-Body = Select | SetOperation | Table | Query | Piped
+Body = Select | WrittenSetOperation | WrittenTable | WrittenQuery | Piped

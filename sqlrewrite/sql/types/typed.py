@@ -33,7 +33,7 @@ NOTHING = Typed(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TypedColumn:
     """A column of a relation. One that is ``hidden`` is no part of ``*`` and has to be qualified:
     the second of two that USING merges."""
 
