@@ -119,7 +119,7 @@ def infer_command(
 
     found = find(paths)
     if found.missing:
-        raise Failure(f"{found.missing[0]}: no such file or directory")
+        raise CommandFailure(f"{found.missing[0]}: no such file or directory")
     start = Warehouse().use(schema) if schema else Warehouse()
     known, guessed = infer(found.files, start)
     err = printer(err=True, color=color)

@@ -20,7 +20,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
-from sqlrewrite.run.projects import Project, gather
+from sqlrewrite.run.projects import ProjectFiles, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, digest, each, once
 from sqlrewrite.settings.config import Projects, Settings
@@ -62,7 +62,9 @@ class Files(Rewriting):
         )
         return Run(self, tuple(groups), found.missing, found.warnings)
 
-    def _requested(self, of: Project, *, strip: bool, load: Callable[..., Warehouse]) -> Request:
+    def _requested(
+        self, of: ProjectFiles, *, strip: bool, load: Callable[..., Warehouse]
+    ) -> Request:
         files = () if strip else tuple(path for path in of.files if path != STDIN)
         return self.request(of.settings, strip=strip, load=load, files=files)
 
