@@ -51,6 +51,7 @@ from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, mis
 from sqlrewrite.settings.config import Settings
 
 if TYPE_CHECKING:
+    from sqlrewrite.find.survey import Surveyed
     from sqlrewrite.spark.session import Session
     from sqlrewrite.spark.target import Target
 
@@ -187,7 +188,7 @@ def _run(asked: RewriteAsked) -> int:
     of = asked.run(strip=asked.strip)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    kept: list[FileResult] = []
+    kept: list[tuple[FileResult, Sequence[Surveyed]]] = []
     summary, strict = Summary(), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
@@ -201,7 +202,7 @@ def _run(asked: RewriteAsked) -> int:
             summary.add(result)
             strict = strict or (bool(result.errors) and (asked.strict or settings.strict))
             if asked.format == "json":
-                kept.append(result)
+                kept.append((result, _surveyed(way.group, result)))
                 continue
             _print_output(asked, path, result, out)
             if not result.silent:
@@ -218,6 +219,17 @@ def _run(asked: RewriteAsked) -> int:
         err.print(text.last_lines(summary, known=known, would=would))
     tell_left_out(of, err)
     return summary.status(check=asked.check, strict=strict)
+
+
+def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
+    """Each statement of a file, with what it reads."""
+    from sqlrewrite.find.survey import survey
+
+    if result.source is None or result.rewrite is None:
+        return ()
+    lines = [line for it in result.rewrite.candidates for line in (it.fact.line, it.join.line)]
+    request = group.request
+    return tuple(survey(result.source.text, request.catalog, request.limits, lines))
 
 
 def _results(

@@ -7,17 +7,18 @@ lone surrogates that Python's ``surrogateescape`` makes of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.results import Candidate, Problem, Removed, TableUse
 from sqlrewrite.run.runner import FileResult, Summary
 
 VERSION = 1
 
 
-def report(results: Iterable[FileResult], summary: Summary) -> str:
-    """The whole report, with a newline at its end."""
+def report(results: Iterable[tuple[FileResult, Sequence[Surveyed]]], summary: Summary) -> str:
+    """The whole report of files with their statements, with a newline at its end."""
     whole = {
         "version": VERSION,
         "summary": {
@@ -28,12 +29,12 @@ def report(results: Iterable[FileResult], summary: Summary) -> str:
             "rewritten": summary.rewritten,
             "errors": summary.errors,
         },
-        "files": [_file(result) for result in results],
+        "files": [_file(result, statements) for result, statements in results],
     }
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _file(result: FileResult) -> dict[str, Any]:
+def _file(result: FileResult, statements: Sequence[Surveyed]) -> dict[str, Any]:
     done = result.rewrite
     return {
         "path": result.path,
@@ -44,6 +45,18 @@ def _file(result: FileResult) -> dict[str, Any]:
         "removed": [_removed(removed) for removed in (done.removed if done else ())],
         "notes": [problem(note) for note in (done.notes if done else ())],
         "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
+        "statements": [_statement(it) for it in statements],
+    }
+
+
+def _statement(it: Surveyed) -> dict[str, Any]:
+    return {
+        "line": it.line,
+        "end_line": it.end_line,
+        "kind": it.kind,
+        "understood": it.understood,
+        "relations": [{"name": name, "known": known} for name, known in it.relations],
+        "reason": it.reason or None,
     }
 
 

@@ -55,6 +55,12 @@ def references(text: str) -> tuple[TableReference, ...]:
     return tuple(sorted(found, key=lambda it: it.span.start))
 
 
+def relations_of(tree: exp.Expr) -> tuple[Name, ...]:
+    """The names of all relations of a statement, each once; what a WITH of it defines is none."""
+    found = (tuple(name.name.lower() for name in names) for _, names in _named(tree))
+    return tuple(dict.fromkeys(found))
+
+
 def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
     """The first relation that a statement reads of which it is not known how it is partitioned."""
     for table, names in _named(tree):

@@ -261,6 +261,7 @@ def test_json(run: Any) -> None:
         "removed": [],
         "notes": [],
         "candidates": [],
+        "statements": [],
     }
     assert (file["path"], file["changed"]) == ("q.sql", True)
     assert file["rewritten"].encode("utf-8", "surrogateescape") == run("-q", "q.sql").out

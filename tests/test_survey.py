@@ -1,0 +1,74 @@
+"""Every statement of a text is told, with what it reads and why nothing is to be done."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog
+from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.text.limits import Limits
+
+CATALOG = Catalog.from_ddl(
+    "CREATE TABLE dw.orders (id INT) PARTITIONED BY (dt DATE); CREATE TABLE cal (d DATE, id INT)"
+)
+
+
+def told(text: str, *candidates: int) -> list[Surveyed]:
+    return list(survey(text, CATALOG, Limits(), candidates))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "relations", "reason"),
+    [
+        (
+            "SELECT 1 FROM dw.orders o JOIN cal c ON o.id = c.id",
+            "query",
+            (("dw.orders", True), ("cal", True)),
+            "no join bounds a partition column: orders is partitioned by dt",
+        ),
+        (
+            "INSERT INTO made SELECT 1 FROM cal a JOIN users u ON a.id = u.id",
+            "insert",
+            (("made", False), ("cal", True), ("users", False)),
+            "made, users are not in the catalog",
+        ),
+        (
+            "WITH q AS (SELECT id FROM cal) SELECT 1 FROM q JOIN cal ON q.id = cal.id",
+            "query",
+            (("cal", True),),
+            "it joins nothing",
+        ),
+        (
+            "SELECT 1 FROM cal a, (SELECT 1 AS id) b WHERE a.id = b.id",
+            "query",
+            (("cal", True),),
+            "it joins nothing",
+        ),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1", "create view", (("v", False),), None),
+        ("SET x = 1", "other", (), ""),
+        ("SELECT 1", "query", (), ""),
+    ],
+)
+def test_a_statement(
+    text: str, kind: str, relations: tuple[tuple[str, bool], ...], reason: str | None
+) -> None:
+    (found,) = told(text)
+    assert (found.kind, found.understood, set(found.relations)) == (kind, True, set(relations))
+    assert reason is None or found.reason == reason
+
+
+def test_what_is_not_read_is_told_with_its_failure() -> None:
+    first, second = told("SELECT FROM (;\n\nSELECT 1\nFROM cal\n")
+    assert (first.understood, first.line, first.end_line) == (False, 1, 1)
+    assert first.reason
+    assert (second.understood, second.line, second.end_line) == (True, 3, 4)
+
+
+def test_a_statement_with_a_candidate_needs_no_reason() -> None:
+    text = "SELECT 1;\nSELECT 1 FROM dw.orders o\nJOIN cal c ON o.dt = c.d"
+    assert [it.reason for it in told(text, 2)] == ["", ""]
+
+
+def test_what_the_text_makes_is_known_behind_it() -> None:
+    _, second = told("CREATE TABLE made (a INT); SELECT 1 FROM made")
+    assert second.relations == (("made", True),)
