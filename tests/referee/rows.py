@@ -27,6 +27,8 @@ from .harness import answer, differ, gone, quick, understands
 BATCH = 40
 FILES = 10
 """Every tenth batch is over partitioned files."""
+TOLD = 500
+"""After so many queries a run says where it is."""
 ASKED = 5
 """Of the queries that are not rewritten every fifth is shown to Spark, to count what it refuses."""
 MANNERS: tuple[dict[str, Any], ...] = (
@@ -175,6 +177,8 @@ def run(
         if tell and len(counted.wrong) > found:
             print(counted.wrong[-1].told(), flush=True)
         index += 1
+        if tell and index % TOLD == 0:
+            print(f"{index}: {counted.told(time.monotonic() - until + seconds)}", flush=True)
     return counted, index
 
 
