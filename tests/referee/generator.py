@@ -10,12 +10,13 @@ the order in which Spark finds them: a LIMIT stands after ORDER BY ALL, and sums
 from __future__ import annotations
 
 import random
+import re
 
 from .generator_expressions import Pen, aggregate, condition, names_for, selective, value
 from .generator_relations import SET_OPERATIONS, Block, keyed
 from .generator_scope import Names, Scope, Source, written
 from .generator_text import JOINT, dressed, kept, name
-from .generator_world import Column, Table, World
+from .generator_world import DOUBLE_QUOTED, Column, Table, World
 
 HINTS = (
     "BROADCAST(d)",
@@ -42,7 +43,7 @@ def random_query(rng: random.Random, world: World) -> str:
     if pen.chance(0.12):
         body += " ORDER BY ALL"
         body += pen.one("", f" LIMIT {pen.one('1', '2', '5')}", " LIMIT 3 OFFSET 1", " OFFSET 1")
-    return dressed(rng, _with(pen) + body)
+    return _wrapped(pen, dressed(rng, _with(pen) + body))
 
 
 def _with(pen: Pen) -> str:
@@ -51,7 +52,18 @@ def _with(pen: Pen) -> str:
     listed = (
         f"{name(pen.rng, cte)} {pen.one('AS ', '', 'AS ')}( {query} )" for cte, query, _ in pen.ctes
     )
-    return f"WITH {' , '.join(listed)} "
+    again = any(re.search(rf"\b{cte}\b", query) for cte, query, _ in pen.ctes)
+    return f"WITH {'RECURSIVE ' if again else ''}{' , '.join(listed)} "
+
+
+def _wrapped(pen: Pen, text: str) -> str:
+    """The text with its names in the quotes that a setting asks for; at times in a script."""
+    if dict(pen.world.settings)[DOUBLE_QUOTED] == "true":
+        text = re.sub(r"`(\w+)`", lambda found: pen.one(found[0], f'"{found[1]}"'), text)
+    if pen.chance(0.01):
+        declared = pen.one("", "", "DECLARE p INT DEFAULT 2; ", "DECLARE k INT DEFAULT 1; ")
+        return f"BEGIN {declared}{text}\n; END"
+    return text
 
 
 # --- one SELECT -----------------------------------------------------------------------------------
@@ -84,9 +96,19 @@ def _star(pen: Pen, outer: Scope | None = None) -> Block:
 
 
 def _lateral(pen: Pen, block: Block) -> None:
-    """LATERAL VIEW, or a generator that is joined; names that they make shadow nothing else."""
+    """LATERAL VIEW, or a generator or subquery that is joined laterally."""
     alias = block.names.alias()
     column = pen.one("e", "k", "y", "col")
+    scope = block.scope()
+    if pen.chance(0.4):
+        made = value(pen, scope, "number", 1)
+        before = pen.one(" ,", " JOIN", " LEFT JOIN", " CROSS JOIN")
+        on = " ON true" if before == " LEFT JOIN" else ""
+        query = pen.one(f"( SELECT {made} AS {column} )", f"explode{JOINT}( array( {made} , 1 ) )")
+        listed = f"{JOINT}( {column} )"
+        block.text += f"{before} LATERAL {query} AS {name(pen.rng, alias)}{listed}{on}"
+        block.sources.append(Source(alias, (Column(column, "INT"),)))
+        return
     generator = pen.one(
         "explode( array( 1 , 2 ) )", "posexplode( array( 1 ) )", "explode( array( 2 ) )"
     )
@@ -102,7 +124,7 @@ def _lateral(pen: Pen, block: Block) -> None:
 def _select(pen: Pen, kinds: tuple[str, ...] = ()) -> str:
     """A SELECT over a star; with ``kinds``, its columns are of these families."""
     block = _star(pen)
-    if pen.chance(0.03):
+    if pen.chance(0.06):
         _lateral(pen, block)
     scope = block.scope()
     where = f" WHERE {' AND '.join(_guarded(block.where))}" if block.where else ""
@@ -147,6 +169,9 @@ def _items(pen: Pen, scope: Scope, kinds: tuple[str, ...]) -> str:
             items.append(f"{value(pen, scope, kind, 3)} AS v{at}")
             if kind == "number" and pen.chance(0.08):
                 items.append(f"v{at} + 1 AS w{at}")
+            if kind == "number" and pen.chance(0.06):
+                alias = pen.one("p", "k", "y", "item")
+                items[-1] = f"{value(pen, scope, kind, 1)} AS {alias} , {alias} + 1 AS x{at}"
     return " , ".join(items)
 
 

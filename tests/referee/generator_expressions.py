@@ -228,6 +228,15 @@ def _text_matches(pen: Pen, scope: Scope) -> str:
     return f"{a} {how}"
 
 
+def stored(pen: Pen, column: Column) -> str:
+    """A constant to hold against the column: most often one that it has."""
+    table, _, name = column.origin.partition(".")
+    found = [one for one in pen.world.tables if one.name == table]
+    if not found or pen.chance(0.25):
+        return literal(pen, family(column.type))
+    return kept(pen.rng.choice(found[0].values(name) or (literal(pen, family(column.type)),)))
+
+
 def selective(pen: Pen, scope: Scope, source: Source) -> str:
     """A filter of one relation that an author would write: a column against constants."""
     columns = [one for one in source.columns if family(one.type) in ("number", "string", "date")]
@@ -238,19 +247,19 @@ def selective(pen: Pen, scope: Scope, source: Source) -> str:
     a = written(pen.rng, scope, source, column)
     shape = pen.rng.randrange(14)
     if shape < 4:
-        b = literal(pen, kind)
+        b = stored(pen, column)
         return f"{a} = {b}" if pen.chance(0.8) else f"{b} = {a}"
     if shape in (4, 5):
-        return f"{a} IN ( {literal(pen, kind)} , {literal(pen, kind)} )"
+        return f"{a} IN ( {stored(pen, column)} , {stored(pen, column)} )"
     if shape == 6:
-        low, high = sorted((literal(pen, kind), literal(pen, kind)))
+        low, high = sorted((stored(pen, column), stored(pen, column)))
         return f"{a} BETWEEN {low} AND {high}"
     if shape == 7 or shape > 9:
-        return f"{a} {pen.one('<', '>', '<=', '<=', '>=', '>=', '<>')} {literal(pen, kind)}"
+        return f"{a} {pen.one('<', '>', '<=', '<=', '>=', '>=', '<>')} {stored(pen, column)}"
     if shape == 8:
         only = replace(scope, sources=(source,), beside=scope.sources)
-        return f"{value(pen, only, kind, 2)} = {literal(pen, kind)}"
-    return f"( {a} = {literal(pen, kind)} OR {selective(pen, scope, source)} )"
+        return f"{value(pen, only, kind, 2)} = {stored(pen, column)}"
+    return f"( {a} = {stored(pen, column)} OR {selective(pen, scope, source)} )"
 
 
 # --- aggregates -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from .generator_expressions import Pen, aggregate, condition, literal, selective, value
+from .generator_rare import rare
 from .generator_scope import Names, Scope, Source, family, written
 from .generator_text import JOINT, name
 from .generator_world import Column, Table
@@ -236,6 +237,8 @@ def _computed(pen: Pen, both: Scope, a: str, b: str, left: str, right: str) -> t
 def relation(block: Block, table: Table) -> tuple[str, Source]:
     """A table as it may stand in FROM, and what it offers there."""
     pen = block.pen
+    if pen.chance(0.05):
+        return _aliased(block, *rare(pen, table))
     shape = pen.rng.random()
     if shape < 0.62:
         return _table(block, table)
@@ -365,13 +368,7 @@ def _aggregated(pen: Pen, scope: Scope, table: Table, where: str) -> tuple[str, 
 
 
 SET_OPERATIONS = (
-    "UNION ALL",
-    "UNION ALL",
-    "UNION",
-    "EXCEPT",
-    "INTERSECT",
-    "MINUS ALL",
-    "UNION DISTINCT",
+    *("UNION ALL", "UNION ALL", "UNION", "EXCEPT", "INTERSECT", "MINUS ALL", "UNION DISTINCT"),
 )
 
 

@@ -9,6 +9,7 @@ rewriter it is a partitioned table. Some worlds are real files, partitioned as t
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 
 SAME: tuple[str, ...] = (
@@ -30,7 +31,10 @@ FILES_ONLY = (
 LAZY = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 """Switched off, a condition is evaluated where it stands, as over files, and not beforehand."""
 
-NULLS = 0.12
+DOUBLE_QUOTED = "spark.sql.ansi.doubleQuotedIdentifiers"
+"""It needs ANSI mode to hold."""
+
+NULLS = 0.08
 """The share of NULLs among the values of a column."""
 
 
@@ -70,6 +74,12 @@ class Table:
     def insert(self) -> str:
         """INSERT with the rows."""
         return f"INSERT INTO {self.name} {self.view()}"
+
+    def values(self, column: str) -> tuple[str, ...]:
+        """The literals in the column that are not NULL, each as often as it is there."""
+        at = [one.name for one in self.columns].index(column)
+        found = (re.fullmatch(r"CAST\((.*) AS [A-Z]+(?:\(.*\))?\)", row[at]) for row in self.rows)
+        return tuple(one[1] for one in found if one is not None and one[1] != "NULL")
 
     def _nulls(self) -> tuple[str, ...]:
         return tuple(f"CAST(NULL AS {one.type})" for one in self.columns)
@@ -146,6 +156,11 @@ def _settings(rng: random.Random) -> tuple[tuple[str, str], ...]:
         sometimes("spark.sql.ansi.enabled", 0.4, "false", "true"),
         sometimes("spark.sql.autoBroadcastJoinThreshold", 0.15, "10485760", "-1"),
         sometimes("spark.sql.optimizer.excludedRules", 0.8, LAZY, ""),
+        sometimes("spark.sql.ansi.relationPrecedence", 0.1, "true", "false"),
+        sometimes(DOUBLE_QUOTED, 0.1, "true", "false"),
+        sometimes("spark.sql.session.timeZone", 0.2, "America/Los_Angeles", "UTC"),
+        sometimes("spark.sql.constraintPropagation.enabled", 0.1, "false", "true"),
+        sometimes("spark.sql.caseSensitive", 0.02, "true", "false"),
     )
 
 
@@ -155,7 +170,7 @@ def _table(
     pairs = (one.split(" ", 1) for one in columns.split(", "))
     given = [Column(column, kind, f"{name}.{column}") for column, kind in pairs]
     declared = tuple(sorted(given, key=lambda one: one.name in partitioned))  # as Spark does
-    count = 0 if rng.random() < 0.05 else rng.randint(most // 2, most)
+    count = 0 if rng.random() < 0.03 else rng.randint(most // 2, most)
     rows = tuple(tuple(_value(rng, one.type) for one in declared) for _ in range(count))
     return Table(name, declared, partitioned, rows)
 

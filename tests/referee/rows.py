@@ -23,11 +23,12 @@ from sqlrewrite import Catalog, rewrite
 from .generator import random_query
 from .generator_world import World, random_world
 from .harness import answer, differ, gone, quick, understands
+from .shrink import shrunk
 
 BATCH = 40
 FILES = 10
 """Every tenth batch is over partitioned files."""
-TOLD = 500
+TOLD = 200
 """After so many queries a run says where it is."""
 ASKED = 5
 """Of the queries that are not rewritten every fifth is shown to Spark, to count what it refuses."""
@@ -50,11 +51,12 @@ class Wrong:
     problem: str
     original: str
     rewritten: str
+    shrunk: str
 
     def told(self) -> str:
         return (
             f"\n=== --seed {self.seed} --from {self.index} --count 1: {self.problem}\n"
-            f"{self.original}\n--- rewritten\n{self.rewritten}\n"
+            f"{self.original}\n--- rewritten\n{self.rewritten}\n--- shrunk\n{self.shrunk}\n"
         )
 
 
@@ -158,7 +160,17 @@ def referee(table: Table, seed: int, index: int, count: Count) -> None:
     count.empty += not before.rows
     problem = differ(before, after)
     if problem and not differ(before, answer(table.session, sql)):
-        count.wrong.append(Wrong(seed, index, problem, sql, result.sql))
+        small = shrunk(sql, lambda text: bool(mistake(table, text, manner)))
+        count.wrong.append(Wrong(seed, index, problem, sql, result.sql, small))
+
+
+def mistake(table: Table, sql: str, manner: dict[str, Any]) -> str:
+    """How the rewritten text gives something else than the text; empty if it does not."""
+    result = rewrite(sql, table.catalog, **manner)
+    if not result.changed:
+        return ""
+    before = answer(table.session, sql)
+    return differ(before, answer(table.session, result.sql)) if before.columns else ""
 
 
 def run(

@@ -10,6 +10,7 @@ import pytest
 from tests.referee.generator_world import random_world
 from tests.referee.harness import answer, differ, quick
 from tests.referee.rows import query_of, run
+from tests.referee.shrink import shrunk
 
 
 @pytest.fixture
@@ -56,3 +57,13 @@ def test_a_query_depends_on_its_number_alone() -> None:
     world = random_world(random.Random("1/world/0"))
     assert query_of(1, 7, world) == query_of(1, 7, world)
     assert len({query_of(1, number, world)[0] for number in range(50)}) == 50
+
+
+def test_a_failing_text_is_shrunk_to_what_fails() -> None:
+    text = "SELECT f.a , max( b ) -- c\n FROM f JOIN d ON ( f.p <= d.k ) WHERE f.x IN ( '(' , 2 )"
+    assert shrunk(text, lambda one: "p <= d" in one) == "p <= d"
+    assert shrunk(text, lambda one: "IN (" in one and one.count("(") == one.count(")") + 1) == (
+        "IN ( '(' )"
+    )
+    assert shrunk(text, lambda one: "-- c" in one) == "-- c\n"
+    assert shrunk(text, lambda one: one == text) == text
