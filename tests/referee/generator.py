@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 
-from .generator_expressions import Pen, aggregate, condition, names_for, selective, value
+from .generator_expressions import Pen, aggregate, asked, condition, names_for, selective, value
 from .generator_relations import SET_OPERATIONS, Block, keyed
 from .generator_scope import Names, Scope, Source, written
 from .generator_text import JOINT, dressed, kept, name
@@ -92,7 +92,24 @@ def _star(pen: Pen, outer: Scope | None = None) -> Block:
     if pen.chance(0.15):
         block.where.append(condition(pen, block.scope(), 2))
     rng.shuffle(block.where)
+    if block.where and pen.chance(0.04):
+        block.where[-1] += _hidden(pen, block.scope())
     return block
+
+
+def _hidden(pen: Pen, scope: Scope) -> str:
+    """A condition that Spark does not see, as it stands in a comment."""
+    text = kept(selective(pen, scope, pen.rng.choice(scope.sources))).replace(JOINT, "")
+    return kept(
+        pen.one(
+            f" -- AND {text}\n",
+            f" /* AND {text} */ ",
+            f" -- c\\\n AND {text}\n",
+            f" /* /* */ AND {text} */ ",
+            f" /*/ AND {text} */ ",
+            f" /* ' */ /* AND {text} ' */ ",
+        )
+    )
 
 
 def _lateral(pen: Pen, block: Block) -> None:
@@ -366,6 +383,7 @@ def _subquery(pen: Pen, scope: Scope, kind: str) -> str:
         block.where.append(selective(pen, inner, block.sources[0]))
     where = f" WHERE {' AND '.join(_guarded(block.where))}" if block.where else ""
     if kind == "exists":
-        return f"SELECT {pen.one('1', '*', 'NULL')} FROM {block.text}{where}"
+        items, end = asked(pen)
+        return f"SELECT {items} FROM {block.text}{where}{end}"
     column = value(pen, Scope(inner.sources), kind, 1)
     return f"SELECT {pen.one('max', 'min', 'MAX')}( {column} ) FROM {block.text}{where}"

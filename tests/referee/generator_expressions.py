@@ -232,9 +232,12 @@ def stored(pen: Pen, column: Column) -> str:
     """A constant to hold against the column: most often one that it has."""
     table, _, name = column.origin.partition(".")
     found = [one for one in pen.world.tables if one.name == table]
+    kind = family(column.type)
+    if pen.chance(0.03):  # of another type, which Spark casts, or to which it casts the column
+        return kept(pen.one(*OTHERS.get(kind, ("NULL",))))
     if not found or pen.chance(0.25):
-        return literal(pen, family(column.type))
-    return kept(pen.rng.choice(found[0].values(name) or (literal(pen, family(column.type)),)))
+        return literal(pen, kind)
+    return kept(pen.rng.choice(found[0].values(name) or (literal(pen, kind),)))
 
 
 def selective(pen: Pen, scope: Scope, source: Source) -> str:
@@ -291,6 +294,32 @@ def aggregate(pen: Pen, scope: Scope) -> tuple[str, str]:
     if pen.chance(0.6):
         return pen.rng.choice(shapes[:6])
     return pen.rng.choice(shapes)
+
+
+def asked(pen: Pen) -> tuple[str, str]:
+    """What EXISTS selects, and what stands behind its WHERE: it is true of each row, and a global
+    aggregate gives one from nothing."""
+    if pen.chance(0.75):
+        return pen.one("1", "*", "NULL"), ""
+    call = pen.one(*AGGREGATES)
+    end = pen.one("", "", " GROUP BY ALL", " GROUP BY ( )", " HAVING true", " LIMIT 1")
+    return call, end
+
+
+AGGREGATES = (
+    *("count( * )", "max( 1 )", "sum( sum( 1 ) ) OVER ( )", "sum( count( * ) ) OVER ( )"),
+    *("some( true )", "any( false )", "every( true )", "bool_or( false )", "bool_and( true )"),
+    *("count_if( true )", "max_by( 1 , 2 )", "min_by( 1 , 2 )", "listagg( 'a' )", "mode( 1 )"),
+    *("histogram_numeric( 1 , 2 )", "any_value( 1 )", "collect_list( 1 )", "bit_and( 1 )"),
+    *("string_agg( 'a' )", "percentile( 1 , 0.5 )", "approx_percentile( 1 , 0.5 )", "first( 1 )"),
+    *("regr_count( 1 , 1 )", "try_sum( 1 )", "kurtosis( 1 )", "count( * ) FILTER ( WHERE false )"),
+)
+OTHERS = {
+    "number": ("'1'", "'01'", "' 1'", "1.0", "1e0", "'a'", "TRUE"),
+    "string": ("1", "01", "1.0", "DATE'2024-01-01'"),
+    "date": ("'2024-01-02'", "'2024-1-2'", "TIMESTAMP'2024-01-02 00:00:00'", "'2024'"),
+}
+"""Constants of other types that a column of the family may be held against."""
 
 
 def names_for(rng: random.Random, outer: Names | None) -> Names:

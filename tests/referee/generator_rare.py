@@ -1,8 +1,8 @@
 """Relations that few people write, and that a reader of SQL easily takes for something else.
 
 VALUES, a CTE that refers to itself, PIVOT, UNPIVOT, columns with a collation, keys out of a
-VARIANT: each over one table of the world, in place of it. In: the pen and the table. Out: the text
-as it stands before an alias, and its columns.
+VARIANT, subtotals, stars of joins: each over a table of the world, in its place. In: the pen and
+the table. Out: the text as it stands before an alias, and its columns.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .generator_expressions import Pen
-from .generator_scope import family
+from .generator_scope import Scope, Source, alike, family
 from .generator_text import JOINT, kept
 from .generator_world import Column, Table
 
@@ -21,7 +21,7 @@ Relation = tuple[str, tuple[Column, ...]]
 def rare(pen: Pen, table: Table) -> Relation:
     """One of them; the table itself where it has not the columns for it."""
     form: Callable[[Pen, Table], Relation] = pen.rng.choice(
-        (_values, _recursive, _pivot, _unpivot, _collated, _variant)
+        (_values, _recursive, _pivot, _unpivot, _collated, _variant, _exploded, _rolled)
     )
     return form(pen, table)
 
@@ -102,6 +102,69 @@ def _variant(pen: Pen, table: Table) -> Relation:
     items = [f"{read} AS {one.name}" if one is key else one.name for one in table.columns]
     columns = tuple(replace(one, type="INT") if one is key else one for one in table.columns)
     return f"( SELECT {' , '.join(items)} FROM {table.name} )", columns
+
+
+def _exploded(pen: Pen, table: Table) -> Relation:
+    """The table with what LATERAL VIEW makes in place of one of its columns."""
+    key = pen.rng.choice([one for one in table.columns if one.name in ("k", "p", "q", "item")])
+    made = pen.one(key.name, "n_", "v_")
+    items = [f"v_.{made} AS {one.name}" if one is key else one.name for one in table.columns]
+    if made == key.name:
+        items = [f"t_.{one.name}" if one is not key else f"v_.{made}" for one in table.columns]
+    other = f"CAST( {pen.one('1', '2', 'NULL')} AS {key.type} )" if _whole(key) else key.name
+    outer = pen.one("", "OUTER ")
+    made_of = f"explode( array( t_.{key.name} , {other} ) )"
+    text = f"FROM {table.name} t_ LATERAL VIEW {outer}{made_of} v_ AS {made}"
+    return f"( SELECT {' , '.join(items)} {text} )", table.columns
+
+
+def _rolled(pen: Pen, table: Table) -> Relation:
+    """The table's key with subtotals, in each spelling; what it is for all is another value."""
+    key = pen.rng.choice([one for one in table.columns if one.name in ("k", "p", "q", "item")])
+    by = pen.one(
+        f"{key.name} WITH ROLLUP",
+        f"{key.name} WITH CUBE",
+        f"ROLLUP{JOINT}( {key.name} )",
+        f"CUBE( {key.name} )",
+        f"GROUPING SETS ( ( {key.name} ) , ( ) )",
+        f"{key.name} GROUPING SETS ( ( {key.name} ) , ( ) )",
+    )
+    shown = key.name
+    if _whole(key):
+        shown = pen.one(
+            key.name,
+            f"{pen.one('coalesce', 'nvl', 'ifnull')}( {key.name} , 1 ) AS {key.name}",
+            f"if( grouping( {key.name} ) = 1 , 1 , {key.name} ) AS {key.name}",
+        )
+    text = f"( SELECT {shown} , count( * ) AS n_ FROM {table.name} GROUP BY {by} )"
+    return text, (key, Column("n_", "BIGINT"))
+
+
+def star_of_a_join(pen: Pen, table: Table) -> Relation:
+    """All columns of a join of the table, in the order that Spark gives them; they need new names,
+    as some are there twice."""
+    left = Scope((Source(table.name, table.columns),))
+    others = [
+        (one, shared)
+        for one in pen.world.tables
+        if one is not table and (shared := alike(left, Source(one.name, one.columns)))
+    ]
+    if not others:
+        return f"( SELECT * FROM {table.name} )", table.columns
+    other, shared = pen.rng.choice(others)
+    names = [one.name for one in other.columns if one.name in {it.name for it in table.columns}]
+    keys = [pen.rng.choice(shared)]
+    how = pen.one("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
+    on = f"{how} {other.name} USING{JOINT}( {keys[0]} )"
+    if names == shared and pen.chance(0.5):
+        keys = [one.name for one in table.columns if one.name in shared]
+        on = f"NATURAL {how} {other.name}"
+    sides = (other, table) if how == "RIGHT JOIN" else (table, other)
+    columns = [one for key in keys for one in sides[0].columns if one.name == key]
+    columns += [one for one in table.columns if one.name not in keys]
+    if "SEMI" not in how:
+        columns += [one for one in other.columns if one.name not in keys]
+    return f"( SELECT * FROM {table.name} {on} )", tuple(columns)
 
 
 def _numbers(table: Table) -> list[Column]:

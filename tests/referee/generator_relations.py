@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .generator_expressions import Pen, aggregate, condition, literal, selective, value
-from .generator_rare import rare
-from .generator_scope import Names, Scope, Source, family, written
+from .generator_expressions import Pen, aggregate, asked, condition, literal, selective, value
+from .generator_rare import rare, star_of_a_join
+from .generator_scope import Names, Scope, Source, alike, family, written
 from .generator_text import JOINT, name
 from .generator_world import Column, Table
 
@@ -82,7 +82,7 @@ class Block:
     def _using(self, text: str, source: Source) -> bool:
         left = self.scope()
         if self.since_comma:
-            return False
+            left = replace(self._left(), beside=())
         common = [one for one in alike(left, source) if left.named(one) == 1]
         keys = [one for one in common if one in ("p", "k")] or common
         if not keys:
@@ -91,7 +91,8 @@ class Block:
         how = self.pen.one(*("JOIN",) * 4, *OUTER, "LEFT SEMI JOIN", "LEFT ANTI JOIN")
         self.text += f" {how} {text} USING{JOINT}( {name(self.pen.rng, chosen)} )"
         hidden = "SEMI" in how or "ANTI" in how
-        self.merged |= set() if hidden else {chosen.lower()}
+        once = self.scope().named(chosen) <= 1
+        self.merged |= {chosen.lower()} if once and not hidden else set()
         self.sources.append(replace(source, hidden=hidden))
         return True
 
@@ -129,8 +130,9 @@ class Block:
             self.sources.append(replace(source, hidden=True))
         elif shape == 1:
             word = pen.one("EXISTS", "EXISTS", "NOT EXISTS", "exists")
+            items, end = asked(pen)
             self.where.append(
-                f"{word} ( SELECT {pen.one('1', '*')} FROM {text} WHERE {keys} AND {inner} )"
+                f"{word} ( SELECT {items} FROM {text} WHERE {keys} AND {inner}{end} )"
             )
         else:
             columns = [one for one in source.columns if one.name in ("k", "p", "item", "shop")]
@@ -142,11 +144,14 @@ class Block:
             if matching:
                 own = written(pen.rng, left, *pen.rng.choice(matching))
             inside = written(pen.rng, Scope((source,)), source, column)
+            around = [one.name for _, one in left.columns() if left.named(one.name) == 1]
+            if pen.chance(0.1) and around:
+                inside = pen.rng.choice(around)  # the query's own, where the relation lacks it
             word = pen.one("IN", "IN", "IN", "in", "NOT IN")
             self.where.append(f"{own} {word} ( SELECT {inside} FROM {text} WHERE {inner} )")
 
 
-OUTER = ("LEFT JOIN", "LEFT OUTER JOIN", "RIGHT JOIN", "RIGHT OUTER JOIN", "FULL OUTER JOIN")
+OUTER = tuple(f"{one} JOIN" for one in ("LEFT", "LEFT OUTER", "RIGHT", "RIGHT OUTER", "FULL OUTER"))
 
 
 def paired(pen: Pen) -> set[tuple[str, str]]:
@@ -159,12 +164,6 @@ def comparable(one: Column, other: Column) -> bool:
     """Whether a comparison is likely to be accepted: types of one family, or in a mixed world."""
     kinds = {family(one.type), family(other.type)}
     return len(kinds) == 1 or kinds <= {"date", "timestamp"} or "string" in kinds
-
-
-def alike(left: Scope, source: Source) -> list[str]:
-    """The names that both sides have, of types that can be compared."""
-    there = {(one.name.lower(), family(one.type)) for _, one in left.columns()}
-    return [one.name for one in source.columns if (one.name.lower(), family(one.type)) in there]
 
 
 def joined(left: Scope, source: Source) -> Scope:
@@ -239,6 +238,8 @@ def relation(block: Block, table: Table) -> tuple[str, Source]:
     pen = block.pen
     if pen.chance(0.05):
         return _aliased(block, *rare(pen, table))
+    if pen.chance(0.03):
+        return _aliased(block, *star_of_a_join(pen, table), listed=True)
     shape = pen.rng.random()
     if shape < 0.62:
         return _table(block, table)
@@ -270,21 +271,21 @@ def _table(block: Block, table: Table) -> tuple[str, Source]:
 
 
 def _aliased(
-    block: Block, text: str, columns: tuple[Column, ...], *, must: bool = True
+    block: Block, text: str, of: tuple[Column, ...], *, must: bool = True, listed: bool = False
 ) -> tuple[str, Source]:
     """The text with an alias, at times with one for each column."""
     pen = block.pen
     if not must:
-        return text, Source("", columns)
+        return text, Source("", of)
     alias = block.names.alias()
     word = pen.one("AS ", "", "as ")
     if alias.lower() in ("window", "set", "filter", "rows", "row"):
         word = "AS "
     shown = f"{text} {word}{name(pen.rng, alias)}"
-    if pen.chance(0.03):
-        columns = tuple(replace(one, name=f"c{at}") for at, one in enumerate(columns))
-        shown += f"{JOINT}( {' , '.join(one.name for one in columns)} )"
-    return shown, Source(alias, columns)
+    if listed or pen.chance(0.03):
+        of = tuple(replace(one, name=f"c{at}") for at, one in enumerate(of))
+        shown += f"{JOINT}( {' , '.join(one.name for one in of)} )"
+    return shown, Source(alias, of)
 
 
 def _cte(block: Block, table: Table) -> tuple[str, Source]:

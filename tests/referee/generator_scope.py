@@ -87,6 +87,12 @@ def written(rng: random.Random, scope: Scope, source: Source, column: Column) ->
     return dotted(rng, source.alias, column.name)
 
 
+def alike(left: Scope, source: Source) -> list[str]:
+    """The names that both sides have, of types that can be compared."""
+    there = {(one.name.lower(), family(one.type)) for _, one in left.columns()}
+    return [one.name for one in source.columns if (one.name.lower(), family(one.type)) in there]
+
+
 @dataclass(slots=True)
 class Names:
     """Gives names that no other relation of the block has."""
