@@ -52,7 +52,7 @@ def _with(pen: Pen) -> str:
     listed = (
         f"{name(pen.rng, cte)} {pen.one('AS ', '', 'AS ')}( {query} )" for cte, query, _ in pen.ctes
     )
-    again = any(re.search(rf"\b{cte}\b", query) for cte, query, _ in pen.ctes)
+    again = any(cte.startswith("rec") for cte, _, _ in pen.ctes)
     return f"WITH {'RECURSIVE ' if again else ''}{' , '.join(listed)} "
 
 
@@ -86,7 +86,7 @@ def _star(pen: Pen, outer: Scope | None = None) -> Block:
         block.join(table)
     for source in block.scope().visible():
         of_fact = any(one.origin.startswith(("sales.", "visits.")) for one in source.columns)
-        share = 0.08 if of_fact else 0.75 if count == 1 else 0.5
+        share = 0.06 if of_fact else 0.75 if count == 1 else 0.45
         if pen.chance(share / 3 if source.alias in block.filtered else share):
             block.where.append(selective(pen, block.scope(), source))
     if pen.chance(0.15):
@@ -259,7 +259,12 @@ def _grouped(pen: Pen, scope: Scope, kinds: tuple[str, ...], rest: str) -> str:
     having = _having(pen, scope) if pen.chance(0.15) else ""
     head = " , ".join([*shown, *items])
     if not keys:
-        return head + rest + pen.one("", "", "", " GROUP BY ALL", " GROUP BY ( )") + having
+        return (
+            head
+            + rest
+            + pen.one("", "", "", " GROUP BY ALL", " GROUP BY GROUPING SETS ( ( ) )")
+            + having
+        )
     return head + rest + _group_by(pen, keys, shown) + having
 
 

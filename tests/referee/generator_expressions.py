@@ -237,7 +237,11 @@ def stored(pen: Pen, column: Column) -> str:
         return kept(pen.one(*OTHERS.get(kind, ("NULL",))))
     if not found or pen.chance(0.25):
         return literal(pen, kind)
-    return kept(pen.rng.choice(found[0].values(name) or (literal(pen, kind),)))
+    values = found[0].values(name) or (literal(pen, kind),)
+    return kept(max(values, key=values.count) if pen.chance(0.6) else pen.rng.choice(values))
+
+
+BOUNDS = (*("<=", ">=") * 5, "<", ">", "<>")
 
 
 def selective(pen: Pen, scope: Scope, source: Source) -> str:
@@ -258,7 +262,7 @@ def selective(pen: Pen, scope: Scope, source: Source) -> str:
         low, high = sorted((stored(pen, column), stored(pen, column)))
         return f"{a} BETWEEN {low} AND {high}"
     if shape == 7 or shape > 9:
-        return f"{a} {pen.one('<', '>', '<=', '<=', '>=', '>=', '<>')} {stored(pen, column)}"
+        return f"{a} {pen.one(*BOUNDS)} {stored(pen, column)}"
     if shape == 8:
         only = replace(scope, sources=(source,), beside=scope.sources)
         return f"{value(pen, only, kind, 2)} = {stored(pen, column)}"
@@ -302,7 +306,9 @@ def asked(pen: Pen) -> tuple[str, str]:
     if pen.chance(0.75):
         return pen.one("1", "*", "NULL"), ""
     call = pen.one(*AGGREGATES)
-    end = pen.one("", "", " GROUP BY ALL", " GROUP BY ( )", " HAVING true", " LIMIT 1")
+    end = pen.one(
+        "", "", " GROUP BY ALL", " GROUP BY GROUPING SETS ( ( ) )", " HAVING true", " LIMIT 1"
+    )
     return call, end
 
 

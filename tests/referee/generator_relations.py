@@ -356,7 +356,7 @@ def _aggregated(pen: Pen, scope: Scope, table: Table, where: str) -> tuple[str, 
         call, extra = "sum( sum( 1 ) ) OVER ( )", Column("m_", "BIGINT")
     shape = pen.rng.random()
     if shape < 0.4:
-        end = pen.one("", " GROUP BY ALL", " GROUP BY ( )")
+        end = pen.one("", " GROUP BY ALL", " GROUP BY GROUPING SETS ( ( ) )")
         item = f"max( {by} ) AS {key.name}"
     else:
         item = f"{by} AS {key.name}"

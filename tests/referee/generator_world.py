@@ -116,14 +116,14 @@ def random_world(rng: random.Random, *, files: bool = False) -> World:
             "sales",
             f"qty INT, item INT, amount DECIMAL(8,2), note STRING, p {fact_key}, q {shop}",
             ("p", "q") if rng.random() < 0.6 else ("p",),
-            30,
+            36,
         ),
         _table(rng, "visits", f"item INT, tag STRING, k {visit_key}", ("k",), 20),
     )
     dimensions = (
-        _table(rng, "days", f"k {key}, y INT, m SMALLINT, label STRING, holiday BOOLEAN", (), 12),
-        _table(rng, "items", f"item INT, cat STRING, price DECIMAL(8,2), p {key}", (), 10),
-        _table(rng, "shops", f"shop {shop}, city STRING, k {key}, y INT, opened DATE", (), 10),
+        _table(rng, "days", f"k {key}, y INT, m SMALLINT, label STRING, holiday BOOLEAN", (), 16),
+        _table(rng, "items", f"item INT, cat STRING, price DECIMAL(8,2), p {key}", (), 16),
+        _table(rng, "shops", f"shop {shop}, city STRING, k {key}, y INT, opened DATE", (), 16),
     )
     joins = (
         *(("sales", "p", "days", "k"), ("sales", "p", "days", "k"), ("sales", "p", "items", "p")),
@@ -157,10 +157,10 @@ def _settings(rng: random.Random) -> tuple[tuple[str, str], ...]:
         sometimes("spark.sql.autoBroadcastJoinThreshold", 0.15, "10485760", "-1"),
         sometimes("spark.sql.optimizer.excludedRules", 0.8, LAZY, ""),
         sometimes("spark.sql.ansi.relationPrecedence", 0.1, "true", "false"),
-        sometimes(DOUBLE_QUOTED, 0.1, "true", "false"),
+        sometimes(DOUBLE_QUOTED, 0.05, "true", "false"),
         sometimes("spark.sql.session.timeZone", 0.2, "America/Los_Angeles", "UTC"),
         sometimes("spark.sql.constraintPropagation.enabled", 0.1, "false", "true"),
-        sometimes("spark.sql.caseSensitive", 0.02, "true", "false"),
+        sometimes("spark.sql.caseSensitive", 0.01, "true", "false"),
     )
 
 

@@ -128,7 +128,7 @@ def query_of(seed: int, index: int, world: World) -> tuple[str, dict[str, Any]]:
     """The query with this number, and the manner in which it is rewritten."""
     rng = random.Random(f"{seed}/query/{index}")
     manner = dict(rng.choice(MANNERS))
-    if rng.random() < 0.4:
+    if rng.random() < 0.6:
         manner["disabled"] = SPEED
     return random_query(rng, world), manner
 
