@@ -117,6 +117,11 @@ def rewrite(
         functions=functions,
         resolve=resolve,
     )
+    return rewrite_as(sql, catalog, wanted)
+
+
+def rewrite_as(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
+    """``rewrite`` for options that are made and checked."""
     with at_rest(sql):  # until no more is left of it than the result
         return result(decide(read(sql, catalog, wanted.limits), wanted))
 

@@ -9,7 +9,8 @@ import pytest
 
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings import config
-from sqlrewrite.settings.config import Projects, Settings, load
+from sqlrewrite.settings.config import Projects, load
+from sqlrewrite.settings.table import Settings
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_all_keys(folder: Path) -> None:
         exclude=("archive", "etl/*.sql"),
         force_exclude=True,
         per_file_ignores=(("old/*", ("DPP001", "DPP002")),),
-        severity=(("DPP007", ("note",)),),
+        severity=(("DPP007", "note"),),
         root=".",
         source="pyproject.toml",
     )
@@ -139,7 +140,7 @@ def test_the_environment_wins(folder: Path) -> None:
         hint=False,
         ignore=("DPP001", "DPP002"),
         per_file_ignores=(("old/*", ("DPP001", "DPP002")),),
-        severity=(("DPP007", ("note",)),),
+        severity=(("DPP007", "note"),),
         source="pyproject.toml",
     )
 
@@ -231,7 +232,7 @@ def test_codes_in_small_letters_are_codes(folder: Path) -> None:
     found = load(".", environment={})
     assert (found.select, found.extend_select, found.ignore) == (("DPP001",), ("DPP002",), ("DPP",))
     assert found.per_file_ignores == (("Old/*", ("DPP003",)),)
-    assert found.severity == (("DPP007", ("note",)),)
+    assert found.severity == (("DPP007", "note"),)
     given = {
         "DPP_REWRITE_IGNORE": "dpp004",
         "DPP_REWRITE_PER_FILE_IGNORES": "Old/*:dpp005",
@@ -240,7 +241,7 @@ def test_codes_in_small_letters_are_codes(folder: Path) -> None:
     found = load(".", environment=given)
     assert found.ignore == ("DPP004",)
     assert found.per_file_ignores == (("Old/*", ("DPP005",)),)
-    assert found.severity == (("DPP006", ("error",)),)
+    assert found.severity == (("DPP006", "error"),)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ import pytest
 from sqlrewrite import Catalog, CatalogError, rulebook
 from sqlrewrite.linting import baseline
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.config import KEYS, Projects
+from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.table import KEYS
 from sqlrewrite.spark.catalog import Partial
 
 

@@ -224,5 +224,5 @@ def test_nothing_is_left_to_an_engine_that_was_not_measured(engine: str, catalog
 
 
 def test_another_word_is_refused(catalog: Catalog) -> None:
-    with pytest.raises(ConfigError, match=r"when='mised' is not one of eligible, missed"):
+    with pytest.raises(ConfigError, match=r"when must be 'eligible' or 'missed', not 'mised'"):
         rewrite("SELECT 1", catalog, when="mised")

@@ -68,5 +68,5 @@ def test_the_settings_are_settings(tmp_path: Path) -> None:
     Path(tmp_path, "pyproject.toml").write_text(block)
     settings = load(str(tmp_path), environment={})
     assert settings.per_file_ignores == (("legacy/*", ("DPP00",)),)
-    assert settings.severity == (("DPP004", ("note",)),)
+    assert settings.severity == (("DPP004", "note"),)
     assert settings.force_exclude

@@ -16,15 +16,16 @@ from sqlrewrite.cli.common import (
     CONTEXT,
     Command,
     CommandFailure,
-    catalog_options,
+    Given,
     colour_option,
     load_catalog,
     printer,
+    setting_options,
+    sorted_out,
     write_stdout,
 )
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.settings.config import load
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.source import write_file
@@ -45,7 +46,7 @@ Examples:
   dpp-rewrite catalog show -c ddl/                what was understood
   dpp-rewrite catalog show -c ddl/ --format json  a snapshot for --catalog""",
 )
-@catalog_options
+@setting_options("catalog show")
 @click.option(
     "--format",
     type=click.Choice(["text", "json"]),
@@ -54,22 +55,16 @@ Examples:
     help="text: a table; json: the snapshot form, which --catalog reads.",
 )
 @colour_option
-def show(
-    catalog: tuple[str, ...],
-    schema: str | None,
-    config: str | None,
-    format: str,
-    color: bool | None,
-) -> None:
+def show(format: str, color: bool | None, **given: Any) -> None:
     """Prints what the tool knows of the tables, from any --catalog.
 
     Partition columns, types and statistics decide what can be pruned: look here first when a
     query is not rewritten as expected.
     """
-    settings = load(".", config)
-    if not (catalog or settings.catalog):
+    settings = Given(**sorted_out(given)).projects().at(".")
+    if not settings.catalog:
         raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
-    known = load_catalog(settings, catalog, schema)
+    known = load_catalog(settings)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 
     if format == "json":

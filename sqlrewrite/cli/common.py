@@ -16,15 +16,14 @@ from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.pool import PoolError
 from sqlrewrite.run.runner import Request
-from sqlrewrite.settings.config import Settings, size
-from sqlrewrite.settings.options import FORMS, WHENS
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.kinds import BOOLEAN, PATHS, SIZE, Kind
+from sqlrewrite.settings.table import TABLE, Row, Settings
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-_Value = TypeVar("_Value")
 
 
 class CommandFailure(click.ClickException):
@@ -65,136 +64,99 @@ class Size(click.ParamType[int]):
 
     name = "size"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The bytes of what was written."""
         try:
-            return value if isinstance(value, int) else size(value)
+            return SIZE.read_text(value)
         except ValueError as error:
             self.fail(f"{value!r} is not {error}", param, ctx)
 
 
-def catalog_options(function: _Function) -> _Function:
-    """``--catalog``, ``--schema`` and ``--config``, wherever a catalog is needed."""
-    options: list[Callable[[_Function], _Function]] = [
-        click.option(
-            "--config", metavar="FILE", help="Settings from this file's [tool.dpp-rewrite]."
-        ),
-        click.option(
-            "--schema", metavar="NAME", help="Current schema, where short names are looked up."
-        ),
-        click.option(
-            "-c",
-            "--catalog",
-            metavar="PATH",
-            multiple=True,
-            help="What is known of the tables: a DDL .sql file, a directory of them, a snapshot "
-            ".json, or dbt's target/manifest.json. Repeatable; later ones win.",
-        ),
-    ]
-    for option in options:
-        function = option(function)
-    return function
+def setting_options(command: str) -> Callable[[_Function], _Function]:
+    """The options of those settings that a command has, and which file says the others."""
+
+    def decorate(function: _Function) -> _Function:
+        for option in reversed([_option(row) for row in TABLE if command in row.commands]):
+            function = option(function)
+        function = click.option(
+            "--isolated", is_flag=True, help="Read no file of settings; the environment holds."
+        )(function)
+        return click.option(
+            "--config",
+            metavar="FILE",
+            help="Settings from this file's [tool.dpp-rewrite], or this dpp-rewrite.toml.",
+        )(function)
+
+    return decorate
 
 
-INSERTED = ("predicate", "when", "hint", "depth", "through_facts", "key_limit")
-"""The options' names that say what is inserted, for the sections of a command's help."""
+def _option(row: Row) -> Callable[[_Function], _Function]:
+    """The option of a setting; what is not given is None, or nothing, and left to the project."""
+    kind, schema = row.kind, row.kind.schema
+    more: dict[str, Any] = {"metavar": row.metavar}
+    if kind is BOOLEAN:
+        more = {"default": None}
+        if not row.off:
+            more = {"is_flag": True, "callback": lambda _ctx, _param, given: given or None}
+    elif "enum" in schema:
+        more["type"] = click.Choice(schema["enum"])
+    elif kind is SIZE:
+        more["type"] = Size()
+    elif schema.get("type") == "integer":
+        more["type"] = click.IntRange(schema["minimum"], schema.get("maximum"))
+    elif row.default == ():
+        more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
+    spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
+    usual = f"  [default: {row.usual}]" if row.usual else ""
+    return click.option(*spelled, help=row.help + usual, **more)
 
 
-def rewriting_options(function: _Function) -> _Function:
-    """``--engine`` and those of ``INSERTED``, wherever a query is rewritten or judged by what a
-    rewrite would make of it."""
-    options: list[Callable[[_Function], _Function]] = [
-        click.option(
-            "--key-limit",
-            type=Size(),
-            help="No predicate that collects more keys than this, by the statistics.  "
-            "[default: 32MB]",
-        ),
-        click.option(
-            "--through-facts/--not-through-facts",
-            default=None,
-            help="Follow them through partitioned tables too.  [default: not]",
-        ),
-        click.option(
-            "--depth",
-            type=click.IntRange(0),
-            help="How many joins outward a dimension's neighbours are followed.  [default: 3]",
-        ),
-        click.option(
-            "--hint/--no-hint",
-            default=None,
-            help="Put /*+ BROADCAST(…) */ into the subquery.  [default: hint]",
-        ),
-        click.option(
-            "--when",
-            type=click.Choice(WHENS),
-            help="Which predicates: eligible, every sound and worthwhile one; missed, only those "
-            "that the engine would not derive by itself.  [default: eligible]",
-        ),
-        click.option(
-            "--predicate",
-            type=click.Choice(FORMS),
-            help="Form of the predicate: in, a semi-join; set, which prunes without dynamic "
-            "pruning too; range, from the smallest to the largest key; values, the keys as Spark "
-            "gives them now, right until they change; auto: in, or set where an IN would not "
-            "prune.  [default: in]",
-        ),
-        click.option(
-            "--engine", metavar="NAME|FILE", help="Rules of which engine.  [default: spark]"
-        ),
-    ]
-    for option in options:
-        function = option(function)
-    return function
+def _read_each(kind: Kind) -> Callable[..., tuple[Any, ...]]:
+    """What reads an option that may be repeated, and hold several each time."""
+
+    def read(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[Any, ...]:
+        try:
+            return tuple(item for text in given for item in kind.read_text(text))
+        except ValueError as error:
+            raise click.BadParameter(f"expected {error}", ctx, param) from None
+
+    return read
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rewriting:
-    """What ``catalog_options`` and ``rewriting_options`` were given; None where the settings
-    decide."""
+class Given:
+    """What the options of ``setting_options`` were given: ``chosen`` are settings, by name."""
 
-    catalog: tuple[str, ...]
-    schema: str | None
+    chosen: Mapping[str, Any]
     config: str | None
-    engine: str | None
-    predicate: str | None
-    when: str | None
-    hint: bool | None
-    depth: int | None
-    through_facts: bool | None
-    key_limit: int | None
+    isolated: bool
 
-    def request(
-        self,
-        settings: Settings,
-        *,
-        strip: bool = False,
-        load: Callable[..., Warehouse] | None = None,
-        files: Sequence[str] = (),
-    ) -> Request:
-        """How each of ``files`` is to be rewritten: as asked, and else as settled."""
+    def projects(self) -> Projects:
+        """The settings of each file. Raises ConfigError."""
+        if self.isolated and self.config is not None:
+            raise click.UsageError("--isolated cannot go with --config, which names a file to read")
+        return Projects(self.config, chosen=self.chosen, isolated=self.isolated)
 
-        def settled(given: _Value | None, else_: _Value) -> _Value:
-            return else_ if given is None else given
 
-        return Request(
-            catalog=load_catalog(settings, self.catalog, self.schema, load, files),
-            engine=settled(self.engine, settings.engine),
-            predicate=settled(self.predicate, settings.predicate),
-            when=settled(self.when, settings.when),
-            hint=settled(self.hint, settings.hint),
-            strip=strip,
-            depth=settled(self.depth, settings.depth),
-            through_facts=settled(self.through_facts, settings.through_facts),
-            key_limit=settings.key_limit if self.key_limit is None else self.key_limit,
-            limits=Limits(
-                settings.file_limit,
-                settings.statement_limit,
-                settings.nesting_limit,
-                settings.double_quoted_identifiers,
-            ),
-            functions=settings.functions,
-        )
+def sorted_out(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A command's options, with those of settings that were given apart, under ``chosen``."""
+    names = {row.name for row in TABLE}
+    rest = {name: value for name, value in given.items() if name not in names}
+    told = {name: value for name, value in given.items() if name in names}
+    for name in [name for name, value in told.items() if value is None or value == ()]:
+        del told[name]
+    return {**rest, "chosen": told}
+
+
+def request(
+    settings: Settings,
+    *,
+    strip: bool = False,
+    load: Callable[..., Warehouse] | None = None,
+    files: Sequence[str] = (),
+) -> Request:
+    """How each of ``files`` with these settings is to be rewritten."""
+    return Request(load_catalog(settings, load, files), settings, strip)
 
 
 def colour_option(function: _Function) -> _Function:
@@ -208,15 +170,11 @@ def colour_option(function: _Function) -> _Function:
 
 def load_catalog(
     settings: Settings,
-    given: Sequence[str],
-    schema: str | None,
     load: Callable[..., Warehouse] | None = None,
     files: Sequence[str] = (),
 ) -> Warehouse:
-    """The catalog that the options name, else the settings', by ``load``; else what ``files`` show
-    by themselves."""
-    paths = tuple(given) or settings.catalog
-    schema = schema or settings.schema
+    """The catalog that the settings name, by ``load``; else what ``files`` show by themselves."""
+    paths, schema = settings.catalog, settings.schema
     if not paths and files:
         return Catalog.seen(*files, schema=schema)
     if not paths:
@@ -224,7 +182,8 @@ def load_catalog(
     try:
         return (load or Catalog.load)(*paths, schema=schema)
     except CatalogError as error:
-        where = "" if given or settings.source is None else f" (catalog of {settings.source})"
+        said = settings.said.get("catalog", "")
+        where = f" (catalog of {said})" if said and not said.startswith("-") else ""
         raise CatalogError(f"{error}{where}") from error
 
 

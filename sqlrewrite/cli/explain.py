@@ -8,31 +8,28 @@ from typing import Any
 import click
 
 from sqlrewrite.cli.common import (
-    INSERTED,
-    catalog_options,
     printer,
-    rewriting_options,
+    setting_options,
     write_stdout,
 )
 from sqlrewrite.cli.spark import (
     SPARK,
-    VALUES,
     SparkCommand,
     report_options,
     spark_options,
     task,
-    values_options,
     write_page,
 )
 from sqlrewrite.report.styled import Printer
+from sqlrewrite.settings.table import section
 
 
 class ExplainCommand(SparkCommand):
     """``explain``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
-        "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": (*INSERTED, *VALUES),
+        "What is known": (*section("known"), "config", "isolated"),
+        "What is inserted": (*section("inserted"), *section("values")),
         "Which Spark": SPARK,
         "What is reported": ("format", "html", "color"),
     }
@@ -56,9 +53,7 @@ What the words mean:
 Only a run shows what is read: see `dpp-rewrite verify`.""",
 )
 @click.argument("path", metavar="PATH")
-@catalog_options
-@rewriting_options
-@values_options
+@setting_options("explain")
 @spark_options
 @report_options
 def command(html: str | None, format: str, color: bool | None, **given: Any) -> None:
@@ -84,7 +79,7 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     with session(asked.target) as running:
         rewrite = asked.rewrite
-        if asked.request.when == "missed":
+        if asked.request.settings.when == "missed":
             rewrite = missed(running, asked.name, rewrite, asked.request)
         stock = explain_text(running, asked.name, rewrite, asked.catalog, keep)
     if format == "json":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -12,19 +12,17 @@ from typing import Any
 import click
 
 from sqlrewrite.cli.common import (
-    INSERTED,
     Command,
-    catalog_options,
     colour_option,
     printer,
-    rewriting_options,
+    setting_options,
+    sorted_out,
     write_stdout,
 )
 from sqlrewrite.cli.many import (
     Files,
     Run,
-    exclude_option,
-    jobs_option,
+    file_options,
     progress,
     results,
     tell_left_out,
@@ -40,67 +38,38 @@ from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.files import repository
 from sqlrewrite.run.runner import missing
-from sqlrewrite.settings import config as settings_of
-from sqlrewrite.settings.config import Settings
+from sqlrewrite.settings.table import Settings, section
 
 
 class LintCommand(Command):
     """``lint``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
-        "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What a rewrite would insert": INSERTED,
-        "What counts": (
-            "select",
-            "ignore",
-            "extend_select",
-            "per_file_ignores",
-            "severity",
-            "baseline",
-            "write_baseline",
-            "force_exclude",
+        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "What a rewrite would insert": section("inserted"),
+        "What counts": (*section("counts"), "write_baseline", *section("files")),
+        "How the work is done": (*section("work"), "cache"),
+        "What is reported": (
+            "format",
+            "statistics",
+            "show_settings",
+            "quiet",
+            "verbose",
+            "color",
         ),
-        "How the work is done": ("jobs", "cache"),
-        "What is reported": ("format", "statistics", "quiet", "verbose", "color"),
-        "Exit status": ("strict", "exit_zero"),
+        "Exit status": (*section("exit"), "exit_zero"),
     }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LintAsked(Files):
-    """The options as given; None, or nothing, where the settings decide."""
+    """The options as given."""
 
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    extend_select: tuple[str, ...]
-    per_file_ignores: settings_of.Pairs
-    severity: settings_of.Pairs
-    baseline: str | None
     write_baseline: bool
     format: str
     statistics: bool
     color: bool | None
-    strict: bool
     exit_zero: bool
-
-
-def _codes(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-    """Codes with commas or spaces between them, from an option that may be repeated."""
-    return tuple(code.upper() for text in given for code in text.replace(",", " ").split())
-
-
-def _read(key: str) -> Callable[..., settings_of.Pairs]:
-    """What reads a setting from an option that may be repeated."""
-
-    def read(
-        ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
-    ) -> settings_of.Pairs:
-        try:
-            return tuple(pair for text in given for pair in settings_of.read(key, text))
-        except ValueError as error:
-            raise click.BadParameter(f"expected {error}", ctx, param) from None
-
-    return read
 
 
 @click.command(
@@ -129,46 +98,13 @@ Exit status:
      unreadable file""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
-@catalog_options
-@rewriting_options
-@click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
-@click.option(
-    "--select",
-    metavar="CODES",
-    multiple=True,
-    callback=_codes,
-    help="Only these; a beginning of codes selects all that begin so.  [default: all]",
-)
-@click.option("--ignore", metavar="CODES", multiple=True, callback=_codes, help="Not these.")
-@click.option(
-    "--extend-select",
-    metavar="CODES",
-    multiple=True,
-    callback=_codes,
-    help="These besides what the settings select.",
-)
-@click.option(
-    "--per-file-ignores",
-    metavar="PATTERN:CODE",
-    multiple=True,
-    callback=_read("per-file-ignores"),
-    help="Not this code in files of that pattern, as `legacy/*:DPP007`.",
-)
-@click.option(
-    "--severity",
-    metavar="CODE=LEVEL",
-    multiple=True,
-    callback=_read("severity"),
-    help="error, warning or note, as `DPP007=note`.",
-)
-@click.option("--baseline", metavar="FILE", help="Findings in this file are known: not reported.")
+@setting_options("lint")
+@file_options
 @click.option(
     "--write-baseline",
     is_flag=True,
     help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
 )
-@exclude_option
-@jobs_option
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
@@ -180,7 +116,6 @@ Exit status:
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 @click.option("-v", "--verbose", is_flag=True, help="Show suppressed findings too.")
 @colour_option
-@click.option("--strict", is_flag=True, help="Statements that do not parse are findings too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
@@ -190,7 +125,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     out), or - for stdin. Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends
     those with a [*].
     """
-    asked = LintAsked(**given)
+    asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     total = _run(asked)
@@ -217,43 +152,30 @@ class Judge:
 
 
 def _judge(asked: LintAsked, settings: Settings) -> Judge:
-    settled = _settled(settings)
-    selection = replace(
-        settled,
-        select=asked.select or settled.select,
-        extend=settled.extend + asked.extend_select,
-        ignore=asked.ignore if asked.select else settled.ignore + asked.ignore,
-        per_file=settled.per_file + asked.per_file_ignores,
-        severities={**settled.severities, **_severities(asked.severity)},
-        strict=asked.strict or settled.strict,
-    )
-    named = asked.baseline or settings.baseline
+    _selection(Settings(**asked.chosen))
+    try:
+        selection = _selection(settings)
+    except ConfigError as error:  # the options alone are right
+        where = settings.source or "the environment"
+        raise ConfigError(f"{where}: {error}") from error
     # The one that --write-baseline makes is known without being named.
-    path = named or os.path.join(settings.root, baseline.NAME)
-    if asked.write_baseline or not (named or os.path.exists(path)):
+    path = settings.baseline or os.path.join(settings.root, baseline.NAME)
+    if asked.write_baseline or not (settings.baseline or os.path.exists(path)):
         return Judge(Rules(selection, baseline.Baseline(root=baseline.root_of(path))), path)
     return Judge(Rules(selection, baseline.load(path)), path)
 
 
-def _settled(settings: Settings) -> Selection:
-    """What the settings alone let count; for codes that are none the error names their file."""
-    try:
-        return Selection(
-            select=settings.select,
-            extend=settings.extend_select,
-            ignore=settings.ignore,
-            per_file=settings.per_file_ignores,
-            severities=_severities(settings.severity),
-            root=settings.root,
-            strict=settings.strict,
-        )
-    except ConfigError as error:
-        where = settings.source or "the environment"
-        raise ConfigError(f"{where}: {error}") from error
-
-
-def _severities(pairs: settings_of.Pairs) -> dict[str, str]:
-    return {code: name for code, (name,) in pairs}
+def _selection(settings: Settings) -> Selection:
+    """Which findings count. Raises ConfigError for a code that is none."""
+    return Selection(
+        select=settings.select,
+        extend=settings.extend_select,
+        ignore=settings.ignore,
+        per_file=settings.per_file_ignores,
+        severities=dict(settings.severity),
+        root=settings.root,
+        strict=settings.strict,
+    )
 
 
 def _run(asked: LintAsked) -> Sum:

@@ -6,16 +6,16 @@ The files go in groups that have the same settings; most often there is one.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli.common import Rewriting, read_stdin
+from sqlrewrite.cli.common import Given, read_stdin, request, write_stdout
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.run.files import STDIN
@@ -23,7 +23,7 @@ from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.projects import ProjectFiles, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, digest, each, once
-from sqlrewrite.settings.config import Projects, Settings
+from sqlrewrite.settings.table import Settings, decisive
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.warehouse import Warehouse
 
@@ -38,14 +38,13 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Files(Rewriting):
-    """What the options over many files were given besides; None where the settings decide."""
+class Files(Given):
+    """What the options over many files were given besides."""
 
     paths: tuple[str, ...]
     stdin_filename: str | None
-    force_exclude: bool | None
-    jobs: int | None
     cache: bool
+    show_settings: bool
     quiet: bool
     verbose: bool
 
@@ -53,45 +52,50 @@ class Files(Rewriting):
         """The files that the paths mean, and how each is to be rewritten."""
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
-        stdin = self.stdin_filename or STDIN
-        found = gather(self.paths, Projects(self.config), stdin, force=self.force_exclude)
+        found = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
+        if self.show_settings:
+            _show(found.projects)
         load = cache(Catalog.load)  # one that an option names is that of all
         groups = (
-            Group(it.settings, it.files, self._requested(it, strip=strip, load=load))
+            Group(it.settings, it.files, _requested(it, strip=strip, load=load))
             for it in found.projects
         )
         return Run(self, tuple(groups), found.missing, found.warnings)
 
-    def _requested(
-        self, of: ProjectFiles, *, strip: bool, load: Callable[..., Warehouse]
-    ) -> Request:
-        files = () if strip else tuple(path for path in of.files if path != STDIN)
-        return self.request(of.settings, strip=strip, load=load, files=files)
+
+def _requested(of: ProjectFiles, *, strip: bool, load: Callable[..., Warehouse]) -> Request:
+    files = () if strip else tuple(path for path in of.files if path != STDIN)
+    return request(of.settings, strip=strip, load=load, files=files)
 
 
-def exclude_option(function: _Function) -> _Function:
-    """``--force-exclude``, wherever files are looked for."""
-    return click.option(
-        "--force-exclude/--no-force-exclude",
-        default=None,
-        help="Leave out what `exclude` names even where it is given by name, as a hook does.",
-    )(function)
+def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
+    """Prints the settings of each project, with where each was said, and ends."""
+    from sqlrewrite.settings.described import as_toml
+
+    for it in projects:
+        files = f"{it.files[0]} and {len(it.files) - 1} more" if it.files[1:] else "".join(it.files)
+        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(it.settings)}".encode())
+    raise click.exceptions.Exit(0)
 
 
-def jobs_option(function: _Function) -> _Function:
-    """``-j`` and ``--cache``, wherever there may be many files."""
-    function = click.option(
-        "--cache/--no-cache",
-        default=True,
-        help="Where there are many files, remember what was found in them.  [default: cache]",
-    )(function)
-    return click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="How many files at once.  [default: as many as there are cores]",
-    )(function)
+def file_options(function: _Function) -> _Function:
+    """``--stdin-filename``, ``--cache`` and ``--show-settings``, for commands over files."""
+    options: list[Callable[[_Function], _Function]] = [
+        click.option(
+            "--show-settings",
+            is_flag=True,
+            help="Print the settings that hold for the files and where each is said; do no more.",
+        ),
+        click.option(
+            "--cache/--no-cache",
+            default=True,
+            help="Where there are many files, remember what was found in them.  [default: cache]",
+        ),
+        click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
+    ]
+    for option in options:
+        function = option(function)
+    return function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +178,7 @@ def results(
         return
     # One session is asked by one process, and may answer otherwise tomorrow.
     known = None if request.asks or not asked.cache else _open_cache(of.count, kept, request)
-    jobs = 1 if request.asks else asked.jobs or group.settings.jobs
+    jobs = 1 if request.asks else group.settings.jobs
     yield from each(job, files, jobs, known)
 
 
@@ -184,10 +188,9 @@ def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache
         return None
     from sqlrewrite.run.cache import Cache, fingerprint
 
-    engine = request.engine
-    if engine.endswith(".toml"):
-        engine = str(digest(engine))
-    choices = {**request.choices, "engine": engine}
+    choices = decisive(request.settings)
+    if request.settings.engine.endswith(".toml"):
+        choices["engine"] = str(digest(request.settings.engine))
     try:
         return Cache(fingerprint(_placeless(request.catalog), kept, request.strip, choices))
     except OSError:  # the folder that we stand in is gone

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli.common import (
-    INSERTED,
     Command,
-    catalog_options,
     colour_option,
     copy_to_stdout,
     printer,
     read_stdin,
-    rewriting_options,
+    setting_options,
+    sorted_out,
     write_stdout,
 )
 from sqlrewrite.cli.many import (
     Files,
     Group,
     Run,
-    exclude_option,
-    jobs_option,
+    file_options,
     progress,
     results,
     tell_left_out,
@@ -34,13 +32,11 @@ from sqlrewrite.cli.many import (
 )
 from sqlrewrite.cli.spark import (
     SPARK,
-    VALUES,
     asking,
     spark_failures,
     spark_options,
     started_when_needed,
     target,
-    values_options,
 )
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
@@ -48,7 +44,7 @@ from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, run, write
-from sqlrewrite.settings.config import Settings
+from sqlrewrite.settings.table import Settings, section
 
 if TYPE_CHECKING:
     from sqlrewrite.find.survey import Surveyed
@@ -60,31 +56,34 @@ class RewriteCommand(Command):
     """``rewrite``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
-        "What is known": ("catalog", "schema", "engine", "config", "stdin_filename"),
-        "What is inserted": (*INSERTED, *VALUES, "strip"),
-        "What becomes of the files": ("write", "check", "diff", "force_exclude"),
-        "How the work is done": ("jobs", "cache"),
-        "What is reported": ("explain", "format", "quiet", "verbose", "color"),
+        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "What is inserted": (*section("inserted"), *section("values"), "strip"),
+        "What becomes of the files": ("write", "check", "diff", *section("files")),
+        "How the work is done": (*section("work"), "cache"),
+        "What is reported": (
+            *section("reported"),
+            "format",
+            "show_settings",
+            "quiet",
+            "verbose",
+            "color",
+        ),
         "Which Spark, for --predicate values and --explain spark": SPARK,
-        "Exit status": ("strict", "exit_zero"),
+        "Exit status": (*section("exit"), "exit_zero"),
     }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewriteAsked(Files):
-    """The options as given; None where the settings decide."""
+    """The options as given."""
 
     strip: bool
     write: bool
     check: bool
     diff: bool
-    explain: str | None
     format: str
     color: bool | None
-    strict: bool
     exit_zero: bool
-    collapse_over: int | None
-    refuse_over: int | None
     master: str | None
     remote: str | None
     conf: tuple[str, ...]
@@ -115,10 +114,8 @@ Settings from the nearest pyproject.toml; options win over them:
   schema = "retail\"""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
-@catalog_options
-@rewriting_options
-@values_options
-@click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`.")
+@setting_options("rewrite")
+@file_options
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
 )
@@ -126,12 +123,6 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option(
     "--diff", is_flag=True, help="Write nothing; print a unified diff in place of the SQL."
-)
-@click.option(
-    "--explain",
-    type=click.Choice(["logical", "spark", "none"]),
-    help="The explain diff: how the plan changes, ours or Spark's own (as `explain` prints it).  "
-    "[default: logical; with --check: none]",
 )
 @click.option(
     "--format",
@@ -143,9 +134,6 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
 @colour_option
-@exclude_option
-@jobs_option
-@click.option("--strict", is_flag=True, help="--check: statements that do not parse count too.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @spark_options
 @click.pass_context
@@ -156,7 +144,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     out), or - for stdin. The SQL goes to stdout; what was found and why, and the explain diff, go
     to stderr. A file without anything to insert is printed byte for byte.
     """
-    asked = RewriteAsked(**given)
+    asked = RewriteAsked(**sorted_out(given))
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     with spark_failures():
@@ -200,7 +188,7 @@ def _run(asked: RewriteAsked) -> int:
         for way, path, result in _results(asked, of, ways, err, hidden=hidden):
             settings = way.group.settings
             summary.add(result)
-            strict = strict or (bool(result.errors) and (asked.strict or settings.strict))
+            strict = strict or (bool(result.errors) and settings.strict)
             if asked.format == "json":
                 kept.append((result, _surveyed(way.group, result)))
                 continue
@@ -229,7 +217,7 @@ def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
         return ()
     lines = [line for it in result.rewrite.candidates for line in (it.fact.line, it.join.line)]
     request = group.request
-    return tuple(survey(result.source.text, request.catalog, request.limits, lines))
+    return tuple(survey(result.source.text, request.catalog, request.settings.limits, lines))
 
 
 def _results(
@@ -257,7 +245,7 @@ def _task(asked: RewriteAsked, group: Group) -> RewriteTask:
         request,
         plans=people and not asked.quiet and wanted == "logical",
         # What the plan has a say in is written when it has been read.
-        write=asked.write and not _by_plan(asked, settings, request),
+        write=asked.write and not _by_plan(asked, settings),
         text=not (plain and (asked.write or (asked.check and not asked.diff))),
         unchanged=not (plain and (asked.write or asked.check or asked.diff)),
         # Where no table is known, that there are candidates all the same is told in the end.
@@ -306,19 +294,21 @@ def _hushed(asked: RewriteAsked) -> bool:
 
 def _explain(asked: RewriteAsked, settings: Settings) -> str:
     """Which explain diff is wanted."""
-    return asked.explain or ("none" if asked.check else settings.explain)
+    return "none" if asked.check and "explain" not in asked.chosen else settings.explain
 
 
-def _by_plan(asked: RewriteAsked, settings: Settings, request: Request) -> bool:
+def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
     """Whether Spark's plan says what Spark misses."""
-    return request.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
+    return settings.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
 
 
 def _asks(asked: RewriteAsked, request: Request) -> bool:
     """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
     written for up to date while its key queries are."""
     named = bool(asked.master or asked.remote or asked.conf)
-    return request.predicate == "values" and not request.strip and (named or not asked.check)
+    return (
+        request.settings.predicate == "values" and not request.strip and (named or not asked.check)
+    )
 
 
 def _way(
@@ -327,11 +317,11 @@ def _way(
     """How the files of a group are done, with the help of Spark where that is asked for."""
     settings = group.settings
     if _asks(asked, group.request):
-        resolve = asking(running, where, settings, asked.collapse_over, asked.refuse_over)
+        resolve = asking(running, where, settings)
         group = replace(group, request=replace(group.request, resolve=resolve))
     request = group.request
     shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
-    by_plan = _by_plan(asked, settings, request)
+    by_plan = _by_plan(asked, settings)
     if not (shown or by_plan):
         return Way(group)
     from sqlrewrite.report.physical import explained_lines, stock_lines

@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import Command, CommandFailure, Rewriting, colour_option, read_stdin
+from sqlrewrite.cli.common import (
+    Command,
+    CommandFailure,
+    Given,
+    colour_option,
+    read_stdin,
+    request,
+    sorted_out,
+)
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, read_file, run
-from sqlrewrite.settings.config import Settings, load
-from sqlrewrite.settings.options import COLLAPSE_OVER, REFUSE_OVER, Keys, Resolve, ResolveError
+from sqlrewrite.settings.options import Keys, Resolve, ResolveError
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.target import SparkError, Target
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
@@ -26,9 +34,8 @@ from sqlrewrite.warehouse import Warehouse
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
 
-# The options' names, for the sections of a command's help.
+# The options' names, for a section of a command's help.
 SPARK = ("master", "remote", "conf")
-VALUES = ("collapse_over", "refuse_over")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -63,28 +70,6 @@ def spark_options(function: _Function) -> _Function:
     return function
 
 
-def values_options(function: _Function) -> _Function:
-    """``--collapse-over`` and ``--refuse-over``, wherever Spark is asked for keys."""
-    options: list[Callable[[_Function], _Function]] = [
-        click.option(
-            "--refuse-over",
-            type=click.IntRange(0),
-            metavar="N",
-            help=f"values: no predicate for more keys than this.  [default: {REFUSE_OVER}]",
-        ),
-        click.option(
-            "--collapse-over",
-            type=click.IntRange(0),
-            metavar="N",
-            help="values: for more keys than this, BETWEEN the smallest and the largest.  "
-            f"[default: {COLLAPSE_OVER}]",
-        ),
-    ]
-    for option in options:
-        function = option(function)
-    return function
-
-
 def report_options(function: _Function) -> _Function:
     """``--format``, ``--html`` and ``--color``."""
     formats = click.Choice(["text", "json"])
@@ -110,32 +95,24 @@ class SparkTask:
 
 
 def task(
-    *,
-    path: str,
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
-    collapse_over: int | None,
-    refuse_over: int | None,
-    **given: Any,
+    *, path: str, master: str | None, remote: str | None, conf: tuple[str, ...], **given: Any
 ) -> SparkTask:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
-    where, asked = target(master, remote, conf), Rewriting(**given)
-    settings = load("." if path == STDIN else path, asked.config)
-    request = asked.request(settings)
+    where, asked = target(master, remote, conf), Given(**sorted_out(given))
+    settings = asked.projects().at("." if path == STDIN else path)
+    todo = request(settings)
     data = read_stdin() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:
-        if request.predicate == "values":
-            resolve = asking(running, where, settings, collapse_over, refuse_over)
-            request = replace(request, resolve=resolve)
-        result = data if isinstance(data, FileResult) else run(name, data, request)
+        if settings.predicate == "values":
+            todo = replace(todo, resolve=asking(running, where, settings))
+        result = data if isinstance(data, FileResult) else run(name, data, todo)
     for error in result.errors:
         raise CommandFailure(f"{name}:{error.line}:{error.column}: {error.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
-    return SparkTask(name, result.rewrite, request, where)
+    return SparkTask(name, result.rewrite, todo, where)
 
 
 @contextmanager
@@ -188,13 +165,7 @@ def started_when_needed(where: Target) -> Iterator[Callable[[], Session]]:
         yield running
 
 
-def asking(
-    running: Callable[[], Session],
-    where: Target,
-    settings: Settings,
-    collapse_over: int | None,
-    refuse_over: int | None,
-) -> Resolve:
+def asking(running: Callable[[], Session], where: Target, settings: Settings) -> Resolve:
     """What asks a Spark for the keys of ``--predicate values``, and starts it for the first. Raises
     ConfigError where it does not start: that concerns no single statement."""
 
@@ -208,8 +179,8 @@ def asking(
             raise ConfigError(f"--predicate values asks Spark for the keys: {error}") from error
         return values.resolver(
             spark,
-            collapse_over=settings.collapse_over if collapse_over is None else collapse_over,
-            refuse_over=settings.refuse_over if refuse_over is None else refuse_over,
+            collapse_over=settings.collapse_over,
+            refuse_over=settings.refuse_over,
         )
 
     def resolve(query: str, namespace: tuple[str, ...]) -> Keys | None:

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli.common import (
-    INSERTED,
     CommandFailure,
-    catalog_options,
     printer,
-    rewriting_options,
+    setting_options,
     write_stdout,
 )
 from sqlrewrite.cli.spark import (
     SPARK,
-    VALUES,
     SparkCommand,
     report_options,
     spark_options,
     task,
-    values_options,
     waiting,
     write_page,
 )
+from sqlrewrite.settings.table import section
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.verify import Verified
@@ -35,8 +32,8 @@ class VerifyCommand(SparkCommand):
     """``verify``, with its options in the order of the work."""
 
     sections: Mapping[str, Sequence[str]] = {
-        "What is known": ("catalog", "schema", "engine", "config"),
-        "What is inserted": (*INSERTED, *VALUES),
+        "What is known": (*section("known"), "config", "isolated"),
+        "What is inserted": (*section("inserted"), *section("values")),
         "Which Spark": SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),
@@ -64,9 +61,7 @@ Over Connect the scans are those that the server reports, from Spark 4: without
 scalar subqueries. Before, rows and seconds are reported, no scans.""",
 )
 @click.argument("path", metavar="PATH")
-@catalog_options
-@rewriting_options
-@values_options
+@setting_options("verify")
 @spark_options
 @click.option(
     "--sample",

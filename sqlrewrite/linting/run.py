@@ -10,7 +10,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -95,22 +94,19 @@ class Rules:
 
 def run(path: str, data: bytes, request: Request) -> Linted:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
-    if len(data) > request.limits.file:
+    if len(data) > request.settings.file_limit:
         return large(path, len(data), request)
     try:
         text = decode(data).text
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        found, bugs = lint(text, request.catalog, _options(request))
+        found, bugs = lint(text, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return Linted(path, text, failures=(internal_error(error),))
     return Linted(path, text, found, bugs, tuple(dict(_lines(text, found)).items()))
-
-
-_options = lru_cache(8)(Request.options)
 
 
 def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
@@ -147,7 +143,7 @@ class LintTask:
     @property
     def limit(self) -> int:
         """A file of more bytes is not read."""
-        return self.request.limits.file
+        return self.request.settings.file_limit
 
     def large(self, path: str, size: int) -> Linted:
         """The result for a file of so many bytes."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.files import STDIN, Match, Patterns, find, native
-from sqlrewrite.settings.config import Projects, Settings
+from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.table import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +32,15 @@ class Gathered:
     warnings: tuple[tuple[str, str], ...]
 
 
-def gather(
-    paths: Sequence[str], settings: Projects, stdin: str, *, force: bool | None = None
-) -> Gathered:
+def gather(paths: Sequence[str], settings: Projects, stdin: str) -> Gathered:
     """The files that ``paths`` mean; ``stdin`` is the name of ``-``, if it has any. Where there are
     none, the project is that of the first path, without files.
 
-    With ``force``, or else where a project's settings say so, its excludes are of named files too:
-    a hook names all that changed, and an editor what it has open. Raises ConfigError.
+    Where a project's settings say ``force-exclude``, its excludes are of named files too: a hook
+    names all that changed, and an editor what it has open. Raises ConfigError.
     """
     paths, stdin = [native(path) for path in paths], native(stdin)
-    excluded = _Excludes(settings, force)
+    excluded = _Excludes(settings)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     found = find((path for path in paths if path not in without), excluded)
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
@@ -58,8 +57,8 @@ def gather(
 class _Excludes:
     """What the settings leave out, found out of each folder once."""
 
-    def __init__(self, settings: Projects, force: bool | None) -> None:
-        self._settings, self._force = settings, force
+    def __init__(self, settings: Projects) -> None:
+        self._settings = settings
         self._folders: dict[tuple[str, str | None], Match] = {}
         self._patterns: dict[str | None, Patterns] = {}
         self._projects: dict[tuple[str | None, str], bool] = {}
@@ -74,8 +73,7 @@ class _Excludes:
 
     def _match(self, its: Settings, folder: str, searched: str | None) -> Match:
         """What matches the names of those files in a folder that are left out."""
-        force = its.force_exclude if self._force is None else self._force
-        if searched is None and not force:
+        if searched is None and not its.force_exclude:
             return lambda name: False
         if searched is not None and self._project(its, searched):
             return lambda name: True

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from sqlrewrite.document import rewrite, stripped
+from sqlrewrite.document import rewrite_as, stripped
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import (
@@ -27,8 +26,9 @@ from sqlrewrite.results import (
     Verdict,
 )
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
-from sqlrewrite.text.limits import Limits, over
+from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
@@ -39,16 +39,8 @@ class Request:
     ``resolve`` gives keys for ``values``."""
 
     catalog: Warehouse
-    engine: str = "spark"
-    predicate: str = "in"
-    when: str = "eligible"
-    hint: bool = True
+    settings: Settings = field(default_factory=Settings)
     strip: bool = False
-    depth: int = 3
-    through_facts: bool = False
-    key_limit: int | None = None
-    limits: Limits = field(default_factory=Limits)
-    functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
 
     @property
@@ -57,23 +49,13 @@ class Request:
         return self.resolve is not not_asked
 
     def options(self) -> Options:
-        """The same, checked. Raises ConfigError."""
-        return options(**self.choices, resolve=self.resolve)
+        """The same, checked; made once. Raises ConfigError."""
+        return _options(self)
 
-    @property
-    def choices(self) -> dict[str, Any]:
-        """What ``rewrite`` and ``options`` take by name, but for ``resolve``."""
-        return {
-            "engine": self.engine,
-            "predicate": self.predicate,
-            "when": self.when,
-            "hint": self.hint,
-            "depth": self.depth,
-            "through_facts": self.through_facts,
-            "key_limit": self.key_limit,
-            "limits": self.limits,
-            "functions": self.functions,
-        }
+
+@lru_cache(8)
+def _options(request: Request) -> Options:
+    return options(request.settings, resolve=request.resolve)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +185,7 @@ def missing(path: str, why: str) -> FileResult:
 
 def over_limit(size: int, request: Request) -> Problem:
     """Why a file of so many bytes is left alone."""
-    return Problem("", over("file", size, request.limits.file), 1, 1)
+    return Problem("", over("file", size, request.settings.file_limit), 1, 1)
 
 
 def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
@@ -214,7 +196,7 @@ def large(path: str, size: int, request: Request, data: bytes | None = None) -> 
 
 def run(path: str, data: bytes, request: Request) -> FileResult:
     """The result for one file's bytes. Raises only for what is wrong with the request itself."""
-    if len(data) > request.limits.file:
+    if len(data) > request.settings.file_limit:
         return large(path, len(data), request, data)
     try:
         source = decode(data)
@@ -224,8 +206,7 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
         if request.strip:
             done = stripped(source.text)
         else:
-            resolve = request.resolve
-            done = rewrite(source.text, request.catalog, **request.choices, resolve=resolve)
+            done = rewrite_as(source.text, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
@@ -262,7 +243,7 @@ class RewriteTask:
     @property
     def limit(self) -> int:
         """A file of more bytes is not read."""
-        return self.request.limits.file
+        return self.request.settings.file_limit
 
     def large(self, path: str, size: int) -> FileResult:
         """The result for a file of so many bytes."""

@@ -1,88 +1,59 @@
-"""``[tool.dpp-rewrite]`` of a ``pyproject.toml``, and ``DPP_REWRITE_*``, as frozen settings.
+"""Where a project says its settings: files, the environment, and the options of a command.
 
 In comes a path to search upward from, or a file by name; out go ``Settings``, with paths made
-relative to where the caller stands. A variable of the environment wins over the table. What is not
-known is refused, not passed over: a misspelt key would otherwise lint a warehouse with the wrong
-rules for years.
+relative to where the caller stands. An option wins over a variable ``DPP_REWRITE_*``, that over the
+nearest file, and that over the default. What is not known is refused, not passed over: a misspelt
+key would otherwise lint a warehouse with the wrong rules for years.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.functions import DECLARED
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.options import COLLAPSE_OVER, FORMS, REFUSE_OVER, WHENS
-from sqlrewrite.text.limits import NESTING_MOST, Limits
+from sqlrewrite.settings.table import KEYS, PREFIX, Settings, named
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
 SECTION = "[tool.dpp-rewrite]"
-PREFIX = "DPP_REWRITE_"
+OWN_FILE = "dpp-rewrite.toml"
+"""A file that is about nothing but us: its keys stand at its top, in no table."""
 _LIKE = 0.5
 """How like a word must be to a key to be taken for it."""
 _OTHERS = ("CACHE_DIR",)
 """Variables that are no setting of a project: others read them."""
 
-Pairs = tuple[tuple[str, tuple[str, ...]], ...]
-"""What stands by a name or a pattern, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a project has settled on; an option on the command line wins over it."""
-
-    catalog: tuple[str, ...] = ()
-    schema: str | None = None
-    engine: str = "spark"
-    predicate: str = "in"
-    when: str = "eligible"
-    hint: bool = True
-    depth: int = 3
-    through_facts: bool = False
-    key_limit: int | None = None
-    file_limit: int = Limits().file
-    statement_limit: int = Limits().statement
-    nesting_limit: int = Limits().nesting
-    functions: Mapping[str, str] = field(default_factory=dict)
-    double_quoted_identifiers: bool | None = None
-    collapse_over: int = COLLAPSE_OVER
-    refuse_over: int = REFUSE_OVER
-    explain: str = "logical"
-    strict: bool = False
-    select: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    per_file_ignores: Pairs = ()
-    severity: Pairs = ()
-    baseline: str | None = None
-    exclude: tuple[str, ...] = ()
-    force_exclude: bool = False
-    jobs: int | None = None
-    root: str = "."
-    source: str | None = None
-
 
 class Projects:
-    """The settings of each of many files: those of the nearest pyproject.toml upward that has any,
-    or of ``config`` for all of them, under those of the environment. Each folder is looked at once.
+    """The settings of each of many files: those of the nearest file upward that has any, or of
+    ``config`` for all of them, under those of the environment and the ``chosen`` options, by name.
+
+    A folder's file is ``dpp-rewrite.toml``, or ``pyproject.toml`` with a table of ours. Each folder
+    is looked at once; where ``isolated``, no file is read.
     """
 
     def __init__(
-        self, config: str | None = None, environment: Mapping[str, str] = os.environ
+        self,
+        config: str | None = None,
+        environment: Mapping[str, str] = os.environ,
+        chosen: Mapping[str, Any] | None = None,
+        *,
+        isolated: bool = False,
     ) -> None:
         given = {key: text for key, text in environment.items() if _is_setting(key)}
         named = given.pop(f"{PREFIX}CONFIG", None) or None
-        config = named if config is None else config
+        config = named if config is None and not isolated else config
         self._environment = _from_environment(given)
-        self._for_all = None if config is None else self._read(config)
-        if config is not None and self._for_all is None:
-            raise ConfigError(f"{config}: has no {SECTION} table")
+        self._chosen = chosen or {}
+        self._for_all = self._over(Settings()) if isolated else None
+        if config is not None:
+            table = _table(config)
+            if table is None:
+                raise ConfigError(f"{config}: has no {SECTION} table")
+            self._for_all = self._over(_settings(table, config))
         self._above: dict[str, Settings] = {}
         self._here: dict[str, Settings] = {}
 
@@ -104,20 +75,27 @@ class Projects:
             return self._for_all
         found = self._above.get(folder)
         if found is None:
-            path, parent = os.path.join(folder, "pyproject.toml"), os.path.dirname(folder)
-            if _mentions_us(path):
-                found = self._read(os.path.relpath(path))
-            if found is None and parent != folder:
-                found = self._upward(parent)
-            if found is None:
-                found = replace(Settings(), **self._environment)
+            parent, its = os.path.dirname(folder), _read(folder)
+            last = its is not None or parent == folder
+            found = self._over(its or Settings()) if last else self._upward(parent)
             self._above[folder] = found
         return found
 
-    def _read(self, path: str) -> Settings | None:
-        """The settings of one file, None where it has no table of ours."""
-        table = _table(path)
-        return None if table is None else replace(_settings(table, path), **self._environment)
+    def _over(self, base: Settings) -> Settings:
+        """The settings of a file, under those of the environment and the options."""
+        found = replace(base, **self._environment)
+        said = {**base.said, **{name: named(name).variable for name in self._environment}}
+        values: dict[str, Any] = {}
+        for row in map(named, self._chosen):
+            if row.hides:
+                found = replace(found, **{row.hides: named(row.hides).default})
+                said.pop(row.hides, None)
+        for name, value in self._chosen.items():
+            row = named(name)
+            values[name] = getattr(found, name) + value if row.adds else value
+            more = f"{said[name]} and " if row.adds and name in said else ""
+            said[name] = more + row.option
+        return replace(found, **values, said=said)
 
 
 def load(
@@ -136,25 +114,32 @@ def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, text in given.items():
         key = name.removeprefix(PREFIX).lower().replace("_", "-")
-        if key not in KEYS:
+        row = KEYS.get(key)
+        if row is None:
             near = nearest(key, KEYS, _LIKE)
-            hint = f"; did you mean {PREFIX}{near.upper().replace('-', '_')}?" if near else ""
+            hint = f"; did you mean {KEYS[near].variable}?" if near else ""
             raise ConfigError(f"the environment's {name} is no setting{hint}")
         try:
-            values[_field(key)] = read(key, text)
+            values[row.name] = row.kind.read_text(text)
         except ValueError as error:
             raise ConfigError(f"the environment's {name} must be {error}, not {text!r}") from None
     return values
 
 
-def read(key: str, text: str) -> Any:
-    """The setting that a variable, or an option, says in one word. Raises ValueError with what it
-    must be."""
-    return KEYS[key](_PARSERS.get(KEYS[key], str)(text))
-
-
-def _field(key: str) -> str:
-    return key.replace("-", "_")
+def _read(folder: str) -> Settings | None:
+    """The settings of a folder's own file, None where it has none. Raises ConfigError."""
+    shared, own = os.path.join(folder, "pyproject.toml"), os.path.join(folder, OWN_FILE)
+    table = path = None
+    if _mentions_us(shared):
+        path = os.path.relpath(shared)
+        table = _table(path)
+    if os.path.isfile(own):
+        if table is not None:
+            both = f"{os.path.relpath(own)}: {path} has a {SECTION} table too"
+            raise ConfigError(f"{both}: keep the settings in one of the two")
+        path = os.path.relpath(own)
+        table = _table(path)
+    return None if table is None or path is None else _settings(table, path)
 
 
 def _mentions_us(path: str) -> bool:
@@ -166,206 +151,46 @@ def _mentions_us(path: str) -> bool:
         return False
 
 
+def _is_own(path: str) -> bool:
+    return os.path.basename(path) == OWN_FILE
+
+
 def _table(path: str) -> Mapping[str, Any] | None:
-    tool = read_toml(path).get("tool", {})
+    whole = read_toml(path)
+    if _is_own(path):
+        return whole
+    tool = whole.get("tool", {})
     table = tool.get("dpp-rewrite") if isinstance(tool, dict) else None
     return table if isinstance(table, dict) else None
 
 
 def _settings(table: Mapping[str, Any], path: str) -> Settings:
     values: dict[str, Any] = {}
+    where = f"{path}:" if _is_own(path) else f"{path}: {SECTION}"
     for key, value in table.items():
-        read = KEYS.get(key)
-        if read is None:
-            raise ConfigError(f"{path}: {SECTION} has no key {key!r}{_nearest_key(key)}")
+        row = KEYS.get(key)
+        if row is None:
+            raise ConfigError(f"{where} has no key {key!r}{_nearest_key(key, path)}")
         try:
-            values[_field(key)] = read(value)
+            values[row.name] = row.kind.read(value)
         except ValueError as error:
-            raise ConfigError(f"{path}: {SECTION} {key} must be {error}, not {value!r}") from None
+            raise ConfigError(f"{where} {key} must be {error}, not {value!r}") from None
+    said = dict.fromkeys(values, path)
     root = os.path.dirname(path) or "."
-    below = [_from_root(name, root) for name in values.get("catalog", ())]
-    if "engine" in values and values["engine"].endswith(".toml"):
+    values["catalog"] = tuple(_from_root(name, root) for name in values.get("catalog", ()))
+    if values.get("engine", "").endswith(".toml"):
         values["engine"] = _from_root(values["engine"], root)
     if "baseline" in values:
         values["baseline"] = _from_root(values["baseline"], root)
-    return Settings(**{**values, "catalog": tuple(below), "root": root, "source": path})
+    return Settings(**values, root=root, source=path, said=said)
 
 
 def _from_root(name: str, root: str) -> str:
     return os.path.normpath(os.path.join(root, os.path.expanduser(name)))
 
 
-def _nearest_key(key: str) -> str:
+def _nearest_key(key: str, path: str) -> str:
+    if key == "tool" and _is_own(path):
+        return f": the keys stand at the top of a {OWN_FILE}, without {SECTION}"
     near = nearest(key.replace("_", "-"), KEYS, _LIKE)
     return f"; did you mean {near!r}?" if near else f" (known: {', '.join(KEYS)})"
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a string")
-    return value
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError("a whole number from 0")
-    return value
-
-
-def _size(value: Any) -> int:
-    return size(str(value)) if isinstance(value, str) else _count(value)
-
-
-def size(text: str) -> int:
-    """The bytes of ``33554432``, ``32MB``, ``500 kB``. Raises ValueError with what it must be."""
-    match = re.fullmatch(r"(\d+)\s*([kKmMgG]?)[bB]?", text.strip())
-    if match is None:
-        raise ValueError("a size like 33554432 or 32MB")
-    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
-
-
-def _nesting(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= NESTING_MOST:
-        raise ValueError(f"a number from 1 to {NESTING_MOST}")
-    return value
-
-
-def _jobs(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("a number from 1 on")
-    return value
-
-
-def _strings(value: Any) -> tuple[str, ...]:
-    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-        raise ValueError("a list of strings")
-    return tuple(value)
-
-
-def _codes(value: Any) -> tuple[str, ...]:
-    return tuple(code.upper() for code in _strings(value))
-
-
-def _string_or_strings(value: Any) -> tuple[str, ...]:
-    try:
-        return (value,) if isinstance(value, str) else _strings(value)
-    except ValueError:
-        raise ValueError("a string or a list of strings") from None
-
-
-def _codes_by_pattern(value: Any) -> Pairs:
-    try:
-        return tuple((_string(name), _codes(codes)) for name, codes in dict(value).items())
-    except (ValueError, TypeError):
-        raise ValueError("a table of patterns, each with a list of codes") from None
-
-
-def _severities(value: Any) -> Pairs:
-    try:
-        pairs = dict(value).items()
-        return tuple((_string(code).upper(), (_string(name),)) for code, name in pairs)
-    except (ValueError, TypeError):
-        raise ValueError("a table of codes, each with its severity") from None
-
-
-def _functions(value: Any) -> Mapping[str, str]:
-    if not (isinstance(value, dict) and all(said in DECLARED for said in value.values())):
-        known = " or ".join(map(repr, DECLARED))
-        raise ValueError(f"a table of functions, each with {known}")
-    return {str(name).lower(): str(said) for name, said in value.items()}
-
-
-def _pattern_and_code(text: str) -> dict[str, list[str]]:
-    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
-    found: dict[str, list[str]] = {}
-    for item in _items(text):
-        pattern, colon, code = item.rpartition(":")
-        if not (colon and pattern and code):
-            raise ValueError("PATTERN:CODE, with commas between several")
-        found.setdefault(pattern, []).append(code)
-    return found
-
-
-def _name_and_word(text: str) -> dict[str, str]:
-    """``NAME=WORD,NAME=WORD`` as the table that says the same."""
-    pairs = [item.partition("=") for item in _items(text)]
-    if not all(equals and code and name for code, equals, name in pairs):
-        raise ValueError("NAME=WORD, with commas between several")
-    return {code: name for code, _, name in pairs}
-
-
-def _items(text: str) -> list[str]:
-    return [item for part in text.split(",") if (item := part.strip())]
-
-
-def _number(text: str) -> int | str:
-    return int(text) if text.isdigit() else text
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in _TRUTHS:
-        raise ValueError("true or false")
-    return _TRUTHS[text.lower()]
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(" or ".join(map(repr, choices)))
-        return str(value)
-
-    return read
-
-
-KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "catalog": _string_or_strings,
-    "schema": _string,
-    "engine": _string,
-    "predicate": _one_of(*FORMS),
-    "when": _one_of(*WHENS),
-    "hint": _boolean,
-    "depth": _count,
-    "through-facts": _boolean,
-    "key-limit": _size,
-    "file-limit": _size,
-    "statement-limit": _size,
-    "nesting-limit": _nesting,
-    "functions": _functions,
-    "double-quoted-identifiers": _boolean,
-    "collapse-over": _count,
-    "refuse-over": _count,
-    "explain": _one_of("logical", "spark", "none"),
-    "strict": _boolean,
-    "select": _codes,
-    "extend-select": _codes,
-    "ignore": _codes,
-    "per-file-ignores": _codes_by_pattern,
-    "severity": _severities,
-    "baseline": _string,
-    "exclude": _strings,
-    "force-exclude": _boolean,
-    "jobs": _jobs,
-}
-"""Each key with the function that reads its value, or says in a ValueError what it must be."""
-
-_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-
-_PARSERS: Mapping[Callable[[Any], Any], Callable[[str], Any]] = {
-    _boolean: _truth,
-    _strings: _items,
-    _codes: _items,
-    _count: _number,
-    _jobs: _number,
-    _nesting: _number,
-    _string_or_strings: lambda text: [it for it in text.split(os.pathsep) if it],
-    _codes_by_pattern: _pattern_and_code,
-    _severities: _name_and_word,
-    _functions: _name_and_word,
-}
-"""How the text of a variable becomes what a table would say, by the function that reads that."""

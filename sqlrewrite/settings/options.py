@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import NamedTuple
+from dataclasses import field, replace
+from typing import Any, NamedTuple
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.functions import DECLARED, Function, declared
+from sqlrewrite.plan.facts.functions import Function, declared
 from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
+from sqlrewrite.settings.table import Settings, named
 from sqlrewrite.text.limits import Limits
-
-FORMS = ("in", "set", "range", "values", "auto")
-"""The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
-prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``values`` are
-the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
-prune by an IN."""
-
-
-COLLAPSE_OVER = 1_000
-"""More keys than this are written as the smallest and the largest."""
-REFUSE_OVER = 1_000_000
-"""More keys than this are not written at all: their range would hardly prune."""
-
-WHENS = ("eligible", "missed")
-"""Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
-that the engine would not derive by itself."""
-
 
 DECLARED_IN = "[tool.dpp-rewrite.functions]"
 """Where a project says what its own functions do."""
@@ -118,55 +102,49 @@ class Options:
 
 
 def options(
+    settings: Settings | None = None,
     *,
-    engine: str = "spark",
-    predicate: str = "in",
-    when: str = "eligible",
-    hint: bool = True,
-    depth: int = 3,
-    through_facts: bool = False,
-    key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
-    functions: Mapping[str, str] | None = None,
     resolve: Resolve | None = None,
+    **given: Any,
 ) -> Options:
-    """The options of those names and numbers, which ``document.rewrite`` explains.
+    """The options that the settings mean, and of these those that are ``given`` by name.
 
     Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
     with nobody to ask.
     """
-    if predicate not in FORMS:
-        known = ", ".join(FORMS)
-        raise ConfigError(f"no predicate form is called {predicate!r}: known: {known}")
-    if when not in WHENS:
-        raise ConfigError(f"when={when!r} is not one of {', '.join(WHENS)}")
-    if predicate == "values" and resolve is None:
+    its = replace(settings or Settings(), **_checked(given))
+    if its.predicate == "values" and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "
             "sqlrewrite.spark.values.resolver(spark) asks a Spark session; on the command line, "
             "--master or --remote say which Spark"
         )
+    for name in its.functions:
+        if builtin(name) is not None:
+            raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
     return Options(
-        engine_named(engine),
-        predicate,
-        when,
-        hint,
-        Reach(depth, through_facts),
-        key_limit,
+        engine_named(its.engine),
+        its.predicate,
+        its.when,
+        its.hint,
+        Reach(its.depth, its.through_facts),
+        its.key_limit,
         disabled,
-        limits=limits or Limits(),
-        functions=_functions(functions or {}),
+        limits=limits or its.limits,
+        functions=its.functions,
         resolve=resolve or not_asked,
     )
 
 
-def _functions(given: Mapping[str, str]) -> Mapping[str, str]:
-    """What is declared of the user's functions, by lower-case name. Raises ConfigError."""
-    for name, said in given.items():
-        if said not in DECLARED:
-            known = " or ".join(map(repr, DECLARED))
-            raise ConfigError(f"the function {name} is declared {said!r}, which is not {known}")
-        if builtin(name.lower()) is not None:
-            raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
-    return {name.lower(): said for name, said in given.items()}
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that a caller gives by name, each read as its row says; None is the default."""
+    read: dict[str, Any] = {}
+    for name, value in given.items():
+        row = named(name)
+        try:
+            read[name] = row.default if value is None else row.kind.read(value)
+        except ValueError as error:
+            raise ConfigError(f"{name} must be {error}, not {value!r}") from None
+    return read

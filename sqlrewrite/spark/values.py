@@ -15,14 +15,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.settings.options import (
-    COLLAPSE_OVER,
-    REFUSE_OVER,
-    Keys,
-    RefusedError,
-    Resolve,
-    ResolveError,
-)
+from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveError
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.session import literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
@@ -33,8 +27,14 @@ if TYPE_CHECKING:
 _PLAIN_TEXT = re.compile(r"(?!.*(?:\{\{|\{%|\{#|\$\{))[^\\'\x00-\x1f\x7f]*")
 
 
+_USUAL = Settings()
+
+
 def resolver(
-    spark: SparkSession, *, collapse_over: int = COLLAPSE_OVER, refuse_over: int = REFUSE_OVER
+    spark: SparkSession,
+    *,
+    collapse_over: int = _USUAL.collapse_over,
+    refuse_over: int = _USUAL.refuse_over,
 ) -> Resolve:
     """What asks a session for the keys of key queries, for each of them once."""
 
@@ -63,8 +63,8 @@ def resolve(
     query: str,
     namespace: tuple[str, ...] = (),
     *,
-    collapse_over: int = COLLAPSE_OVER,
-    refuse_over: int = REFUSE_OVER,
+    collapse_over: int = _USUAL.collapse_over,
+    refuse_over: int = _USUAL.refuse_over,
 ) -> Keys:
     """Runs a key query of one column, whose short names are those of the namespace.
 

@@ -14,7 +14,6 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
 from sqlrewrite.results import (
     Candidate,
-    ConfigError,
     JoinUse,
     Outcome,
     PlanDiff,
@@ -25,16 +24,15 @@ from sqlrewrite.results import (
     TableUse,
     Verdict,
 )
+from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.source import Lines
 
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
 
-def stand_in(sql: str, catalog: Catalog, *, engine: str, **options: object) -> Rewrite:
+def stand_in(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
     """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
-    if engine == "nope":
-        raise ConfigError("no engine 'nope'")
     if "BOOM" in sql:
         raise KeyError("boom")
     done, candidates, plans = sql, [], []
@@ -103,7 +101,7 @@ def invoke(*args: str, stdin: str | bytes | None = None, **env: str) -> Ran:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
     """Runs the program in an empty folder, with the stand-in for the rewriter."""
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", stand_in)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", stand_in)
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

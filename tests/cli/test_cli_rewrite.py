@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
 from sqlrewrite.results import Problem, Rewrite
-from sqlrewrite.settings.options import not_asked
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.settings.options import Options, options
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
 DONE = (
@@ -335,13 +334,13 @@ def test_says_why_nothing_was_found(run: Any) -> None:
 
 
 def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, Any]] = []
+    asked: list[Options] = []
 
-    def note(sql: str, catalog: Catalog, **given: Any) -> Rewrite:
-        asked.append(given)
+    def note(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+        asked.append(wanted)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", note)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", note)
     Path("pyproject.toml").write_text(
         '[tool.dpp-rewrite]\nhint = false\nexplain = "none"\nstrict = true\nengine = "flink"\n'
     )
@@ -350,10 +349,8 @@ def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert "plan" not in run("d").err
     assert run("--check", "d/q.sql").status == 1
     run("--hint", "--engine", "trino", "d/q.sql")
-    reach = {"when": "eligible", "depth": 3, "through_facts": False}
-    reach |= {"key_limit": None, "limits": Limits(), "resolve": not_asked, "functions": {}}
-    assert asked[0] == {"engine": "flink", "predicate": "in", "hint": False, **reach}
-    assert asked[-1] == {"engine": "trino", "predicate": "in", "hint": True, **reach}
+    assert asked[0] == options(engine="flink", hint=False)
+    assert asked[-1] == options(engine="trino")
 
 
 def test_a_bad_key_in_the_settings(run: Any) -> None:

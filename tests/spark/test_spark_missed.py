@@ -10,6 +10,7 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.run.runner import Request
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.native import missed
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
@@ -149,7 +150,7 @@ class Told:
 
 def by_plan(folder: Path, spark: Any, text: str, engine: str = "spark") -> Rewrite:
     known = Catalog.load(catalog(folder, days=GB))
-    request = Request(known, engine=engine, when="missed")
+    request = Request(known, Settings(engine=engine, when="missed"))
     done = rewrite(text, known, engine=engine, when="missed")
     return missed(Session(spark, Target("local"), classic=True), "q.sql", done, request)
 

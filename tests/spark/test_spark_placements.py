@@ -15,6 +15,7 @@ import pytest
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.run.runner import Request
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.explain import By, Pruning, explain
 from sqlrewrite.spark.native import missed
 from sqlrewrite.spark.pairs import pairs
@@ -218,6 +219,6 @@ def test_what_the_plan_has_is_left_to_spark(
     session = Session(shop, Target("local"), True)
     threshold = f"SET {THRESHOLD} = {10 << 20 if broadcast else -1};\n"
     everything = rewrite(threshold + case.sql, catalog)
-    done = missed(session, "q.sql", everything, Request(catalog, when="missed"))
+    done = missed(session, "q.sql", everything, Request(catalog, Settings(when="missed")))
     assert done.changed is not (broadcast and case.natively)
     assert done.sql == (everything.sql if done.changed else everything.original)

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli import program
 from sqlrewrite.results import Rewrite
+from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.bags import compare
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
@@ -245,15 +246,15 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With a rewriting that loses rows, as no sound one does."""
-    from sqlrewrite.document import rewrite
+    from sqlrewrite.document import rewrite_as
 
-    def unsound(sql: str, *args: object, **options: object) -> Rewrite:
-        done = rewrite(sql, *args, **options)  # type: ignore[arg-type]
+    def unsound(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+        done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "season = 'winter' AND false) /*")
         assert after != done.sql
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", unsound)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", unsound)
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: different rows" in done.stdout
@@ -262,14 +263,14 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 
 
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlrewrite.document import rewrite
+    from sqlrewrite.document import rewrite_as
 
-    def unsound(sql: str, *args: object, **options: object) -> Rewrite:
-        done = rewrite(sql, *args, **options)  # type: ignore[arg-type]
+    def unsound(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+        done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite", unsound)
+    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", unsound)
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: the rewritten query raises an error, the query does not\n" in done.stdout

@@ -1,0 +1,71 @@
+"""The settings for readers: a file that says them, the table of the reference, and a JSON schema.
+
+docs/reference.md and docs/dpp-rewrite.schema.json hold what these functions give; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from sqlrewrite.settings.table import TABLE, Row, Settings
+
+
+def as_toml(settings: Settings) -> str:
+    """A ``dpp-rewrite.toml`` that says the same, with a comment on where each was found."""
+    return "".join(f"{line}\n" for line in _lines(settings))
+
+
+def _lines(settings: Settings) -> Iterator[str]:
+    for row in TABLE:
+        value = getattr(settings, row.name)
+        if value is None:
+            yield f"# {row.key}: {row.usual or 'none'}"
+        else:
+            said = settings.said.get(row.name, "default")
+            yield f"{row.key} = {_toml(dict(value) if _is_table(row) else value)}  # {said}"
+
+
+def _is_table(row: Row) -> bool:
+    return row.kind.schema.get("type") == "object"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_toml(name)} = {_toml(it)}' for name, it in value.items())}}}"
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def reference() -> str:
+    """The table of docs/reference.md, as Markdown."""
+    lines = ["| key | option | meaning | default | since |", "|---|---|---|---|---|"]
+    for row in TABLE:
+        meaning = f"{row.help.removesuffix('.')}. Value: {row.kind.what}"
+        usual = f"`{row.usual}`" if row.usual and not row.said else row.usual
+        option = f"`{row.option}` of {', '.join(f'`{it}`' for it in row.commands)}"
+        cells = (f"`{row.key}`", option if row.commands else "", meaning, usual, row.since)
+        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def schema() -> str:
+    """The JSON schema of ``[tool.dpp-rewrite]`` and of a ``dpp-rewrite.toml``."""
+    known = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Settings of dpp-rewrite",
+        "description": "[tool.dpp-rewrite] of a pyproject.toml, or a whole dpp-rewrite.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {row.key: _property(row) for row in TABLE},
+    }
+    return json.dumps(known, indent=2, ensure_ascii=False) + "\n"
+
+
+def _property(row: Row) -> dict[str, Any]:
+    found = {"description": row.help, **row.kind.schema}
+    if row.default is None:
+        return found
+    return {**found, "default": dict(row.default) if _is_table(row) else row.default}

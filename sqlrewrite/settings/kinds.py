@@ -1,0 +1,171 @@
+"""What kinds of values a setting may have.
+
+A ``Kind`` reads a value as a TOML file has it, and as the text of an option or of a variable of the
+environment. Its ``schema`` says the same in JSON Schema; the options of the command line take their
+choices and bounds from it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.functions import DECLARED
+from sqlrewrite.text.limits import NESTING_MOST
+
+Pairs = tuple[tuple[str, Any], ...]
+"""What stands by a name or a pattern, in order."""
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """``what`` a value must be, in words; whether one ``holds``; what a setting is made of it.
+
+    ``parse`` turns a text into the value that a TOML file would have; what it cannot turn it gives
+    back, or raises ValueError with what it must be.
+    """
+
+    what: str
+    schema: Mapping[str, Any]
+    holds: Callable[[Any], bool]
+    make: Callable[[Any], Any] = _same
+    parse: Callable[[str], Any] = _same
+
+    def read(self, value: Any) -> Any:
+        """The setting. Raises ValueError with what the value must be."""
+        if not self.holds(value):
+            raise ValueError(self.what)
+        return self.make(value)
+
+    def read_text(self, text: str) -> Any:
+        """The setting that one word says. Raises ValueError as ``read``."""
+        return self.read(self.parse(text))
+
+
+def one_of(choices: tuple[str, ...]) -> Kind:
+    """One of a few words."""
+    what = " or ".join(map(repr, choices))
+    return Kind(what, {"enum": [*choices]}, lambda it: isinstance(it, str) and it in choices)
+
+
+def number(what: str, least: int, most: int | None = None) -> Kind:
+    """A whole number within bounds."""
+    bounds = {"minimum": least} if most is None else {"minimum": least, "maximum": most}
+
+    def holds(value: Any) -> bool:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return whole and least <= value and (most is None or value <= most)
+
+    return Kind(what, {"type": "integer", **bounds}, holds, parse=_number)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
+
+
+def _truth(text: str) -> bool | str:
+    return _TRUTHS.get(text.lower(), text)
+
+
+_TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+_SIZE = re.compile(r"\s*([0-9]{1,18})\s*([kKmMgG]?)[bB]?\s*")
+
+
+def _is_size(value: Any) -> bool:
+    return COUNT.holds(value) or (isinstance(value, str) and _SIZE.fullmatch(value) is not None)
+
+
+def _bytes(value: int | str) -> int:
+    match = _SIZE.fullmatch(str(value))
+    assert match is not None
+    return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
+
+
+def _are_strings(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(it, str) for it in value)
+
+
+def _are_by_name(value: Any, holds: Callable[[Any], bool]) -> bool:
+    return isinstance(value, dict) and all(holds(it) for it in value.values())
+
+
+def _codes(value: list[str]) -> tuple[str, ...]:
+    return tuple(code.upper() for code in value)
+
+
+def _items(text: str) -> list[str]:
+    return [item for part in text.split(",") if (item := part.strip())]
+
+
+def _pattern_and_code(text: str) -> dict[str, list[str]]:
+    """``PATTERN:CODE,PATTERN:CODE`` as the table that says the same."""
+    found: dict[str, list[str]] = {}
+    for item in _items(text):
+        pattern, colon, code = item.rpartition(":")
+        if not (colon and pattern and code):
+            raise ValueError("PATTERN:CODE, with commas between several")
+        found.setdefault(pattern, []).append(code)
+    return found
+
+
+def _name_and_word(text: str) -> dict[str, str]:
+    """``NAME=WORD,NAME=WORD`` as the table that says the same."""
+    pairs = [item.partition("=") for item in _items(text)]
+    if not all(name and equals and word for name, equals, word in pairs):
+        raise ValueError("NAME=WORD, with commas between several")
+    return {name: word for name, _, word in pairs}
+
+
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_LIST: Mapping[str, Any] = {"type": "array", "items": _TEXT}
+
+STRING = Kind("a string", _TEXT, lambda it: isinstance(it, str))
+BOOLEAN = Kind("true or false", {"type": "boolean"}, lambda it: isinstance(it, bool), parse=_truth)
+COUNT = number("a whole number from 0", 0)
+JOBS = number("a number from 1 on", 1)
+NESTING = number(f"a number from 1 to {NESTING_MOST}", 1, NESTING_MOST)
+SIZE = Kind(
+    "a size like 33554432 or 32MB",
+    {"anyOf": [COUNT.schema, {**_TEXT, "pattern": "^ *[0-9]+ *[kKmMgG]?[bB]? *$"}]},
+    _is_size,
+    _bytes,
+)
+STRINGS = Kind("a list of strings", _LIST, _are_strings, tuple, _items)
+CODES = Kind(
+    "a list of strings", _LIST, _are_strings, _codes, lambda text: text.replace(",", " ").split()
+)
+PATHS = Kind(
+    "a string or a list of strings",
+    {"anyOf": [_TEXT, _LIST]},
+    lambda it: isinstance(it, str) or _are_strings(it),
+    lambda it: (it,) if isinstance(it, str) else tuple(it),
+    lambda text: [it for it in text.split(os.pathsep) if it],
+)
+CODES_BY_PATTERN = Kind(
+    "a table of patterns, each with a list of codes",
+    {"type": "object", "additionalProperties": _LIST},
+    lambda it: _are_by_name(it, _are_strings),
+    lambda it: tuple((pattern, _codes(codes)) for pattern, codes in it.items()),
+    _pattern_and_code,
+)
+SEVERITIES = Kind(
+    "a table of codes, each with its severity",
+    {"type": "object", "additionalProperties": _TEXT},
+    lambda it: _are_by_name(it, STRING.holds),
+    lambda it: tuple((code.upper(), severity) for code, severity in it.items()),
+    _name_and_word,
+)
+FUNCTIONS = Kind(
+    f"a table of functions, each with {' or '.join(map(repr, DECLARED))}",
+    {"type": "object", "additionalProperties": {"enum": [*DECLARED]}},
+    lambda it: _are_by_name(it, lambda said: isinstance(said, str) and said in DECLARED),
+    lambda it: {name.lower(): said for name, said in it.items()},
+    _name_and_word,
+)

@@ -1,0 +1,368 @@
+"""The table of settings: one row each, from which all else follows.
+
+A row is a field of ``Settings``: its name, type and default, and beside them what kind of value it
+takes, the sentence that explains it, and which commands have it as an option. The keys of a TOML
+file, the variables of the environment, the options with their ``--help``, the table in
+``docs/reference.md`` and ``docs/dpp-rewrite.schema.json`` are all made from these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, fields
+from typing import Any, NamedTuple
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.kinds import (
+    BOOLEAN,
+    CODES,
+    CODES_BY_PATTERN,
+    COUNT,
+    FUNCTIONS,
+    JOBS,
+    NESTING,
+    PATHS,
+    SEVERITIES,
+    SIZE,
+    STRING,
+    STRINGS,
+    Kind,
+    Pairs,
+    one_of,
+)
+from sqlrewrite.text.limits import Limits
+
+PREFIX = "DPP_REWRITE_"
+"""What the variables of the environment begin with."""
+
+FORMS = ("in", "set", "range", "values", "auto")
+"""The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
+prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``values`` are
+the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
+prune by an IN."""
+
+WHENS = ("eligible", "missed")
+"""Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
+that the engine would not derive by itself."""
+
+ON_SPARK = ("rewrite", "explain", "verify")
+ON_QUERIES = (*ON_SPARK, "lint")
+ON_CATALOG = (*ON_QUERIES, "catalog show")
+ON_FILES = ("rewrite", "lint")
+
+
+class Row(NamedTuple):
+    """One setting.
+
+    ``section`` is the part of ``--help`` that it stands in, ``commands`` are those that have it as
+    an option; ``short`` and ``off`` are the other spellings of that option, ``said`` is what it is
+    by default where the default itself does not say so. ``adds``: what an option says is added to
+    what the project says, and does not replace it. ``hides`` is the other setting of the project
+    that the option puts out of force. ``decides``: what is written into a text depends on it.
+    """
+
+    name: str
+    default: Any
+    kind: Kind
+    help: str
+    section: str = ""
+    commands: tuple[str, ...] = ()
+    short: str = ""
+    off: str = ""
+    metavar: str | None = None
+    said: str = ""
+    adds: bool = False
+    hides: str = ""
+    decides: bool = False
+    since: str = "0.1.0"
+
+    @property
+    def key(self) -> str:
+        """Its key in a TOML file."""
+        return self.name.replace("_", "-")
+
+    @property
+    def option(self) -> str:
+        """Its option, where there is one."""
+        return f"--{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """Its variable of the environment."""
+        return PREFIX + self.name.upper()
+
+    @property
+    def usual(self) -> str:
+        """What it is by default, as a person is told; nothing where it is just not given."""
+        if self.said or self.default in (None, False, (), {}):
+            return self.said
+        return self.key if self.default is True else str(self.default)
+
+
+def _row(default: Any, kind: Kind, help: str, **more: Any) -> Any:
+    """A field of ``Settings``, which carries its row."""
+    row = {"kind": kind, "help": help, **more}
+    if default == {}:
+        return field(default_factory=dict, metadata=row)
+    return field(default=default, metadata=row)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds for a file. ``root`` is the folder of the file that says so, ``source`` that file,
+    and ``said`` where each setting was found that is not left at its default."""
+
+    catalog: tuple[str, ...] = _row(
+        (),
+        PATHS,
+        "What is known of the tables: a DDL .sql file, a directory of them, a snapshot .json, or "
+        "dbt's target/manifest.json. Repeatable; later ones win.",
+        section="known",
+        commands=ON_CATALOG,
+        short="-c",
+        metavar="PATH",
+    )
+    schema: str | None = _row(
+        None,
+        STRING,
+        "Current schema, where short names are looked up.",
+        section="known",
+        commands=ON_CATALOG,
+        metavar="NAME",
+    )
+    engine: str = _row(
+        "spark",
+        STRING,
+        "Rules of which engine: spark, flink, trino, or a .toml file.",
+        section="known",
+        commands=ON_QUERIES,
+        metavar="NAME|FILE",
+        decides=True,
+    )
+    predicate: str = _row(
+        "in",
+        one_of(FORMS),
+        "Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
+        "range, from the smallest to the largest key; values, the keys as Spark gives them now, "
+        "right until they change; auto: in, or set where an IN would not prune.",
+        section="inserted",
+        commands=ON_QUERIES,
+        decides=True,
+    )
+    when: str = _row(
+        "eligible",
+        one_of(WHENS),
+        "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
+        "engine would not derive by itself.",
+        section="inserted",
+        commands=ON_QUERIES,
+        decides=True,
+    )
+    hint: bool = _row(
+        True,
+        BOOLEAN,
+        "Put /*+ BROADCAST(…) */ into the subquery.",
+        section="inserted",
+        commands=ON_QUERIES,
+        off="--no-hint",
+        decides=True,
+    )
+    depth: int = _row(
+        3,
+        COUNT,
+        "How many joins outward a dimension's neighbours are followed.",
+        section="inserted",
+        commands=ON_QUERIES,
+        decides=True,
+    )
+    through_facts: bool = _row(
+        False,
+        BOOLEAN,
+        "Follow them through partitioned tables too.",
+        section="inserted",
+        commands=ON_QUERIES,
+        off="--not-through-facts",
+        said="not",
+        decides=True,
+    )
+    key_limit: int | None = _row(
+        None,
+        SIZE,
+        "No predicate that collects more keys than this, by the statistics.",
+        section="inserted",
+        commands=ON_QUERIES,
+        said="32MB",
+        decides=True,
+    )
+    collapse_over: int = _row(
+        1_000,
+        COUNT,
+        "values: for more keys than this, BETWEEN the smallest and the largest.",
+        section="values",
+        commands=ON_SPARK,
+        metavar="N",
+    )
+    refuse_over: int = _row(
+        1_000_000,
+        COUNT,
+        "values: no predicate for more keys than this.",
+        section="values",
+        commands=ON_SPARK,
+        metavar="N",
+    )
+    functions: Mapping[str, str] = _row(
+        {},
+        FUNCTIONS,
+        "Your own functions, by the name they are called by: deterministic (one value for one "
+        "input, however often it is computed; not an aggregate), or total (and it never raises an "
+        "error). What calls any other function of yours is not copied or moved.",
+        decides=True,
+    )
+    double_quoted_identifiers: bool | None = _row(
+        None,
+        BOOLEAN,
+        'Whether Spark reads "…" as a name (spark.sql.ansi.doubleQuotedIdentifiers, with ANSI mode '
+        "on) or as a string. Not given: a statement where it may be either is left alone.",
+        said="not known",
+        decides=True,
+    )
+    file_limit: int = _row(
+        Limits().file, SIZE, "A larger file is skipped.", said="4MB", decides=True
+    )
+    statement_limit: int = _row(
+        Limits().statement, SIZE, "A larger statement is skipped.", said="1MB", decides=True
+    )
+    nesting_limit: int = _row(
+        Limits().nesting, NESTING, "A statement that is nested deeper is skipped.", decides=True
+    )
+    select: tuple[str, ...] = _row(
+        (),
+        CODES,
+        "Only these; a beginning of codes selects all that begin so.",
+        section="counts",
+        commands=("lint",),
+        metavar="CODES",
+        said="all",
+        hides="ignore",
+    )
+    ignore: tuple[str, ...] = _row(
+        (),
+        CODES,
+        "Not these.",
+        section="counts",
+        commands=("lint",),
+        metavar="CODES",
+        adds=True,
+    )
+    extend_select: tuple[str, ...] = _row(
+        (),
+        CODES,
+        "These besides what the settings select.",
+        section="counts",
+        commands=("lint",),
+        metavar="CODES",
+        adds=True,
+    )
+    per_file_ignores: Pairs = _row(
+        (),
+        CODES_BY_PATTERN,
+        "Not this code in files of that pattern, as `legacy/*:DPP007`.",
+        section="counts",
+        commands=("lint",),
+        metavar="PATTERN:CODE",
+        adds=True,
+    )
+    severity: Pairs = _row(
+        (),
+        SEVERITIES,
+        "error, warning or note, as `DPP007=note`.",
+        section="counts",
+        commands=("lint",),
+        metavar="CODE=LEVEL",
+        adds=True,
+    )
+    baseline: str | None = _row(
+        None,
+        STRING,
+        "Findings in this file are known: not reported.",
+        section="counts",
+        commands=("lint",),
+        metavar="FILE",
+    )
+    exclude: tuple[str, ...] = _row(
+        (),
+        STRINGS,
+        "Names at any depth, or paths from the folder of the settings, that are left out.",
+    )
+    force_exclude: bool = _row(
+        False,
+        BOOLEAN,
+        "Leave out what `exclude` names even where it is given by name, as a hook does.",
+        section="files",
+        commands=ON_FILES,
+        off="--no-force-exclude",
+    )
+    jobs: int | None = _row(
+        None,
+        JOBS,
+        "How many files at once.",
+        section="work",
+        commands=ON_FILES,
+        short="-j",
+        metavar="N",
+        said="as many as there are cores",
+    )
+    explain: str = _row(
+        "logical",
+        one_of(("logical", "spark", "none")),
+        "The explain diff: how the plan changes, ours or Spark's own (as `explain` prints it).",
+        section="reported",
+        commands=("rewrite",),
+        said="logical; with --check: none",
+    )
+    strict: bool = _row(
+        False,
+        BOOLEAN,
+        "A statement that does not parse counts too: as a finding, and for --check.",
+        section="exit",
+        commands=ON_FILES,
+    )
+    root: str = "."
+    source: str | None = None
+    said: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def limits(self) -> Limits:
+        """How much is read."""
+        return Limits(
+            self.file_limit,
+            self.statement_limit,
+            self.nesting_limit,
+            self.double_quoted_identifiers,
+        )
+
+
+def _default(it: Any) -> Any:
+    return {} if it.default_factory is dict else it.default
+
+
+TABLE = tuple(Row(it.name, _default(it), **it.metadata) for it in fields(Settings) if it.metadata)
+"""All settings, in the order in which they are told."""
+
+KEYS: Mapping[str, Row] = {row.key: row for row in TABLE}
+"""Each setting by its key."""
+
+
+def named(name: str) -> Row:
+    """The setting of that name, which is its key with ``_`` for ``-``."""
+    return KEYS[name.replace("_", "-")]
+
+
+def section(name: str) -> tuple[str, ...]:
+    """The names of the settings that stand together in ``--help``."""
+    return tuple(row.name for row in TABLE if row.section == name)
+
+
+def decisive(settings: Settings) -> dict[str, Any]:
+    """Those settings that decide what is written into a text."""
+    return {row.name: getattr(settings, row.name) for row in TABLE if row.decides}
