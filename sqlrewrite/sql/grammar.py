@@ -204,6 +204,12 @@ class ExpressionParser(SparkParser):
         self._needed(found.args.get("this"))
         return found
 
+    def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Asked of every column; sqlglot makes the root of a path first."""
+        if self._curr.token_type is not TokenType.COLON:
+            return this
+        return super()._parse_colon_as_variant_extract(this)
+
     # What the rest of the parser calls an operand.
 
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:

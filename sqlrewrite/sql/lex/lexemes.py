@@ -39,7 +39,8 @@ _SUFFIX = r"(?:[bB][dD]|[dDfF])?"
 # White space and comments, then a lexeme: numbers before names, the longest operator first. Letters
 # beyond ASCII, `http://…`, a comment in a comment, and what does not end are odd. A number with a
 # point is none before a letter, a digit or a line below (`ſ` counts as S, `ı` as I); one without is
-# the beginning of a name.
+# the beginning of a name. What is not ASCII is [^\x00-\x7f] here: a range up to the last character
+# would take ten times as long to compile.
 _LEXEME = rf"""
     (?: [ \t\n\f\r\v\u00A0\u1680\u2000-\u200A\u2028\u202F\u205F\u3000]++
       | --(?:\\\n|[^\r\n])*+\r?\n?
@@ -47,8 +48,8 @@ _LEXEME = rf"""
     )*+
     (?: ( (?:[0-9]++\.[0-9]*+|\.[0-9]++) (?:[eE][+-]?[0-9]++)? {_SUFFIX} (?![\wſı])
         | [0-9]++ (?: [eE][+-][0-9]++ {_SUFFIX}
-                    | (?:[lLsSyY]|(?:[eE][0-9]++)?{_SUFFIX}) (?![\w\x80-\U0010ffff]) ) )
-      | ( (?![rR]['"]) \w++ (?![\x80-\U0010ffff]|://) )
+                    | (?:[lLsSyY]|(?:[eE][0-9]++)?{_SUFFIX}) (?!\w|[^\x00-\x7f]) ) )
+      | ( (?![rR]['"]) \w++ (?![^\x00-\x7f]|://) )
       | ( [(),.*+%\[\]~&^?](?<!\*(?=/)) | <=> | <[=<>]? | ==|=>|= | ![=<>]? | >=|>(?!>*=)
         | \|[|>]? | ->? | ::? | @[vV]? | \*/ | /(?!\*) )
       | ( '[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+' | [rR](?:'[^']*+'|"[^"]*+") )
@@ -66,10 +67,10 @@ _LEXEME = rf"""
 _PLAIN = re.compile(
     r"""
     (?: [ \t\r\n]++
-      | [A-Za-z_]\w*+ (?!:[^:]|['"\x80-\U0010ffff])
+      | [A-Za-z_]\w*+ (?!:[^:]|['"]|[^\x00-\x7f])
       | [(),;+%] | \*(?!/) | /(?![/*]) | -(?![->|]) | \.(?=[A-Za-z_`*])
       | '[^'\\]*+(?:\\.[^'\\]*+)*+'(?!['"]) | ::(?![:=])
-      | [0-9]++(?:\.[0-9]++)?+ (?![\w.\x80-\U0010ffff])
+      | [0-9]++(?:\.[0-9]++)?+ (?![\w.]|[^\x00-\x7f])
       | =(?![=>]) | [<>!]=(?![=>]) | <>(?!=) | <(?![<>=-]) | >(?![>=]) | \|\|(?![|>])
       | `[^`]++`(?!`)
       | --[^\r\n\\]*+
