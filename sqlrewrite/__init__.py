@@ -2,17 +2,37 @@
 
 ``lint`` says what ``rewrite`` would change and what keeps it from it, ``outputs`` what each query
 returns. They do no I/O and keep no global state, and all values can be pickled and compared.
-Importing this imports neither rich nor pyspark.
+Importing this imports nothing; the first name that is asked for brings them all, without rich and
+pyspark.
 """
 
-from sqlrewrite.catalog import Catalog
-from sqlrewrite.document import rewrite
-from sqlrewrite.library import Output, lint, outputs
-from sqlrewrite.linting.findings import Finding, Fix, Place, Replacement, Severity, Suppression
-from sqlrewrite.results import Candidate, ConfigError, Outcome, Rewrite, RuleResult, Verdict
-from sqlrewrite.settings.options import Options
-from sqlrewrite.text.edits import Span
-from sqlrewrite.warehouse import CatalogError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlrewrite.library import (
+        Candidate,
+        Catalog,
+        CatalogError,
+        ConfigError,
+        Finding,
+        Fix,
+        Options,
+        Outcome,
+        Output,
+        Place,
+        Replacement,
+        Rewrite,
+        RuleResult,
+        Severity,
+        Span,
+        Suppression,
+        Verdict,
+        lint,
+        outputs,
+        rewrite,
+    )
 
 __version__ = "0.1.0"
 
@@ -39,3 +59,12 @@ __all__ = [
     "outputs",
     "rewrite",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A public name: the program, which needs none of them, does not wait for what they need."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sqlrewrite import library
+
+    return getattr(library, name)

@@ -1,11 +1,25 @@
-"""The public functions besides ``rewrite``; each brings what it needs when it is first called."""
+"""The public names, which ``sqlrewrite`` hands on; ``lint`` and ``outputs`` bring what they need
+when they are first called."""
 
 from __future__ import annotations
 
-from sqlrewrite.catalog import Catalog
-from sqlrewrite.linting.findings import Finding
-from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.options import Options
+from sqlrewrite.catalog import Catalog as Catalog
+from sqlrewrite.document import rewrite as rewrite
+from sqlrewrite.linting.findings import Finding as Finding
+from sqlrewrite.linting.findings import Fix as Fix
+from sqlrewrite.linting.findings import Place as Place
+from sqlrewrite.linting.findings import Replacement as Replacement
+from sqlrewrite.linting.findings import Severity as Severity
+from sqlrewrite.linting.findings import Suppression as Suppression
+from sqlrewrite.results import Candidate as Candidate
+from sqlrewrite.results import ConfigError as ConfigError
+from sqlrewrite.results import Outcome as Outcome
+from sqlrewrite.results import Rewrite as Rewrite
+from sqlrewrite.results import RuleResult as RuleResult
+from sqlrewrite.results import Verdict as Verdict
+from sqlrewrite.settings.options import Options as Options
+from sqlrewrite.text.edits import Span as Span
+from sqlrewrite.warehouse import CatalogError as CatalogError
 
 Output = tuple[tuple[str | None, str | None], ...]
 """The columns that a query returns: of each its name and its Spark type, None where not known."""

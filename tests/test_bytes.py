@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.text.edits import MARKER
 
 from .fixtures_support import QUERIES, query_cases

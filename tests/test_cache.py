@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import sqlrewrite
 from sqlrewrite import Catalog
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.find import reading
 from sqlrewrite.linting import run as lint_run
 from sqlrewrite.linting.findings import Finding, Place, Severity

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.config import load
 from tests.lint.conftest import DDL
 

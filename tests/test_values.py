@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, ConfigError, rewrite
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite, Verdict

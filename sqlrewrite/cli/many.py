@@ -206,7 +206,7 @@ def _placeless(catalog: Warehouse) -> Warehouse:
 
 def why_missing(path: str) -> str:
     """What to say of a path that leads nowhere; it may be a command, misspelt."""
-    from sqlrewrite.cli import COMMANDS
+    from sqlrewrite.cli.commands import COMMANDS
 
     if os.path.exists(path):
         return "permission denied"

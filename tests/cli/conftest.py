@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.results import (
     Candidate,
     JoinUse,

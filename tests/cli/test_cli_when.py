@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from tests.cli.conftest import Ran
 from tests.lint.conftest import DDL
 

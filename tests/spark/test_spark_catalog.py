@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 

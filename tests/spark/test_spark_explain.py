@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.spark.explain import By, Explained, Pruning, explain
 from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.physical import items, parse, plain

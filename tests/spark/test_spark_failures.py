@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from click.testing import CliRunner
 
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.spark import session
 from sqlrewrite.spark.target import SparkGoneError
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from sqlrewrite import Catalog, Rewrite, rewrite
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target

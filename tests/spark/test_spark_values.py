@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.options import RefusedError, ResolveError
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.values import resolve, resolver

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli import program
+from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.bags import compare

@@ -1,0 +1,65 @@
+"""The commands of ``dpp-rewrite``, each a module here that is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+import sqlrewrite
+from sqlrewrite.cli.common import CONTEXT
+
+COMMANDS = {
+    "rewrite": "sqlrewrite.cli.rewrite",
+    "lint": "sqlrewrite.cli.lint",
+    "explain": "sqlrewrite.cli.explain",
+    "verify": "sqlrewrite.cli.verify",
+    "catalog": "sqlrewrite.cli.catalog",
+    "rules": "sqlrewrite.cli.rules",
+}
+"""Each command's module, which holds it under the name ``command``."""
+
+
+class Program(click.Group):
+    """A group whose commands are imported on demand; what is no command is a path to rewrite."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(COMMANDS[cmd_name]).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """``dpp-rewrite q.sql`` is ``dpp-rewrite rewrite q.sql``."""
+        if args and args[0] not in (*COMMANDS, "-h", "--help", "--version"):
+            args = ["rewrite", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=Program,
+    context_settings=CONTEXT,
+    epilog="""\b
+Examples:
+  dpp-rewrite -c ddl.sql query.sql         print the query with its predicates
+  dpp-rewrite -c ddl.sql --check queries/  in CI: exit 1 if one is missing
+  dpp-rewrite -c ddl.sql -w queries/       write them into the files
+  dpp-rewrite lint -c ddl.sql queries/     what keeps queries from pruning
+  dpp-rewrite rules DPP101                 why was a join rejected?
+
+A path where a command is expected means `rewrite`, whose options `dpp-rewrite rewrite -h` lists.
+A path that has a command's name is written ./rules.""",
+)
+@click.version_option(sqlrewrite.__version__, message="%(prog)s %(version)s")
+def program() -> None:
+    """Writes partition-pruning predicates into Spark SQL.
+
+    Finds the fact tables whose partitions a join with a filtered dimension could rule out, and
+    inserts the predicate that lets the engine skip them. Nothing else in a query is touched.
+    """
