@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sqlrewrite.run.pool import WORTH, PoolError, each
+from tests.cli.conftest import invoke
 
 ROOT = Path(__file__).resolve().parents[1]
 DDL = ROOT / "fixtures" / "queries" / "ddl.sql"
@@ -68,44 +67,17 @@ def test_a_worker_that_dies() -> None:
         ("lint", "--format", "sarif"),
     ],
 )
-def test_the_output_is_the_same(options: tuple[str, ...]) -> None:
-    folders = [str(ROOT / "fixtures" / "queries" / name) for name in ("joins", "text", "safety")]
-
-    def run(jobs: str) -> tuple[bytes, bytes, int]:
-        command = [
-            sys.executable,
-            "-m",
-            "sqlrewrite",
-            *options,
-            "-c",
-            str(DDL),
-            "-j",
-            jobs,
-            "--no-cache",
-        ]
-        done = subprocess.run([*command, *folders], capture_output=True, check=False, cwd=ROOT)
-        return done.stdout, done.stderr, done.returncode
-
-    assert run("1") == run("3")
+def test_the_output_is_the_same(options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    words = (*options, "-c", str(DDL), "--no-cache", "fixtures/queries/text")
+    assert invoke(*words, "-j", "1") == invoke(*words, "-j", "3")
 
 
 def test_files_are_written_by_several_processes(tmp_path: Path) -> None:
     query = "SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2024\n"
     for number in range(WORTH):
         (tmp_path / f"{number}.sql").write_text(query)
-    command = [
-        sys.executable,
-        "-m",
-        "sqlrewrite",
-        "-c",
-        str(DDL),
-        "-j",
-        "2",
-        "-w",
-        "-q",
-        "--no-cache",
-    ]
-    subprocess.run([*command, str(tmp_path)], check=True, cwd=ROOT)
+    assert invoke("-c", str(DDL), "-j", "2", "-w", "-q", "--no-cache", str(tmp_path)).status == 0
     texts = {path.read_text() for path in tmp_path.iterdir()}
     assert len(texts) == 1
     assert "/* dpp-rewrite */" in texts.pop()

@@ -225,24 +225,24 @@ def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("{{" * 100_000, id="opened"),
-        pytest.param("{{ x }}" * 30_000, id="side by side"),
-        pytest.param("{{ x }} " * 30_000, id="many"),
-        pytest.param("{% if x %} " * 30_000, id="blocks not closed"),
-        pytest.param("{% if x %} " * 10_000 + "{% endif %} " * 10_000, id="nested blocks"),
-        pytest.param("{#- x -#} " * 30_000, id="comments"),
-        pytest.param("{{ ' }} " * 30_000, id="quotes"),
-        pytest.param("/* " + "{{ x }} " * 30_000, id="in a comment"),
-        pytest.param("'" + "{{ x }} " * 30_000, id="in a string"),
-        pytest.param("SELECT 1; " * 10_000 + "{{ x }}; " * 10_000, id="statements"),
+        pytest.param("{{" * 30_000, id="opened"),
+        pytest.param("{{ x }}" * 10_000, id="side by side"),
+        pytest.param("{{ x }} " * 10_000, id="many"),
+        pytest.param("{% if x %} " * 10_000, id="blocks not closed"),
+        pytest.param("{% if x %} " * 3_000 + "{% endif %} " * 3_000, id="nested blocks"),
+        pytest.param("{#- x -#} " * 10_000, id="comments"),
+        pytest.param("{{ ' }} " * 10_000, id="quotes"),
+        pytest.param("/* " + "{{ x }} " * 10_000, id="in a comment"),
+        pytest.param("'" + "{{ x }} " * 10_000, id="in a string"),
+        pytest.param("SELECT 1; " * 3_000 + "{{ x }}; " * 3_000, id="statements"),
     ],
 )
 def test_masking_takes_time_in_proportion(text: str) -> None:
-    """A quarter megabyte of the worst in seconds: what grew with its square would take an hour."""
+    """80 kB of the worst in a second: what grew with its square would take minutes."""
     started = time.process_time()
     assert len(mask(text).text) == len(text)
     assert list(statements(f"{text} SELECT 1"))
-    assert time.process_time() - started < 30
+    assert time.process_time() - started < 20
 
 
 def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> None:
