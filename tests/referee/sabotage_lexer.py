@@ -32,10 +32,10 @@ LEXEME = {
     "an exponent with a sign": (r"[eE][+-][0-9]++", NEVER),
     "a suffix of an integer": ("[lLsSyY]", NEVER),
     "an exponent without a sign": (r"(?:[eE][0-9]++)?", ""),
-    "a name begins with digits": (r"(?![\w\x80-\U0010ffff]) ) )", ") )"),
+    "a name begins with digits": (r"(?!\w|[^\x00-\x7f]) ) )", ") )"),
     "a raw string is no name": (r"""(?![rR]['"])""", ""),
-    "a name with letters beyond ASCII": (r"(?![\x80-\U0010ffff]|://)", "(?!://)"),
-    "a link": (r"(?![\x80-\U0010ffff]|://)", r"(?![\x80-\U0010ffff])"),
+    "a name with letters beyond ASCII": (r"(?![^\x00-\x7f]|://)", "(?!://)"),
+    "a link": (r"(?![^\x00-\x7f]|://)", r"(?![^\x00-\x7f])"),
     "the end of a hint": (r"(?<!\*(?=/))", ""),
     "<=>": ("<=> |", ""),
     "<< <= <>": ("<[=<>]?", "<"),
@@ -62,7 +62,7 @@ LEXEME = {
 # The same of the expression of the texts that no two lexers read differently.
 PLAIN = {
     "a name before a colon, a quote or a letter beyond ASCII": (
-        r"""(?!:[^:]|['"\x80-\U0010ffff])""",
+        r"""(?!:[^:]|['"]|[^\x00-\x7f])""",
         "",
     ),
     "*/ is none": (r"[(),;+%] | \*(?!/)", r"[(),;+%] | \*"),
@@ -71,7 +71,7 @@ PLAIN = {
     "a point before a digit": (r"\.(?=[A-Za-z_`*])", r"\."),
     "a string before a quote": ("""*+'(?!['"])""", "*+'"),
     ":: before a colon or =": (r"::(?![:=])", "::"),
-    "a number before a letter or a point": (r"(?![\w.\x80-\U0010ffff])", ""),
+    "a number before a letter or a point": (r"(?![\w.]|[^\x00-\x7f])", ""),
     "== and => are none": ("| =(?![=>])", "| ="),
     "<=> is none": ("[<>!]=(?![=>])", "[<>!]="),
     "<>= is none": ("<>(?!=)", "<>"),
