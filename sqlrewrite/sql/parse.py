@@ -70,7 +70,7 @@ class Statement:
     @property
     def words(self) -> frozenset[str]:
         """What its tokens say, in lower case, every name among them."""
-        return frozenset([token.text.lower() for token in self.tokens])
+        return frozenset(map(str.lower, {token.text for token in self.tokens}))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -48,7 +48,8 @@ class Piece:
 def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
     """The statements of a text, those in scripts among them, by its tokens."""
     split = _split(text, tokens)
-    return _parted(split) if any(it.token_type is TokenType.BEGIN for it in tokens) else split
+    scripted = "begin" in text.lower() and any(it.token_type is TokenType.BEGIN for it in tokens)
+    return _parted(split) if scripted else split
 
 
 def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
