@@ -74,8 +74,7 @@ THEIRS = {
     "what a script drops": "BEGIN DROP TABLE f; SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
     "a DELETE in a script": "BEGIN IF 1 = 1 THEN DELETE FROM f WHERE f.a = 1 AND {}; END IF; END",
     "a script without END": "BEGIN SELECT f.a FROM f WHERE f.a = 1 AND {};",
-    "pipes": "FROM f |> WHERE f.a = 1 AND {}",
-    "pipes behind SELECT": "SELECT * FROM f |> WHERE f.a = 1 AND {}",
+    "what is said of a pipe": "DESCRIBE FROM f |> WHERE f.a = 1 AND {}",
     "what Spark lexes otherwise": "SELECT f.a FROM f WHERE f.a !> 1 AND {}",
 }
 OURS = {
@@ -87,6 +86,15 @@ OURS = {
     "behind a script": (
         "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1 AND {}",
         "BEGIN SELECT 1; END; SELECT f.a FROM f WHERE f.a = 1",
+    ),
+    "pipes": ("FROM f |> WHERE f.a = 1 AND {} |> LIMIT 1", "FROM f |> WHERE f.a = 1 |> LIMIT 1"),
+    "pipes behind SELECT": (
+        "SELECT * FROM f |> WHERE f.a = 1 AND {}",
+        "SELECT * FROM f |> WHERE f.a = 1",
+    ),
+    "a JOIN in pipes": (
+        "FROM f |> JOIN d ON f.p = d.k AND {} |> SELECT a",
+        "FROM f |> JOIN d ON f.p = d.k |> SELECT a",
     ),
     "FROM first": ("FROM f SELECT a WHERE f.a = 1 AND {}", "FROM f SELECT a WHERE f.a = 1"),
     "several inserts": (

@@ -65,7 +65,7 @@ def decide_statement(
         return Decided(reading, failure=reading.told)
     plan = bound.plan
     if not pairs:
-        return Decided(reading, matters=True)
+        return Decided(reading, matters=True, failure=reading.told)
     statement, words = reading.statement, reading.words
     anchors = Anchors(around.text.text, statement.tokens)
     judged = [Judged(*examine(plan, pair, pairs, options, around)) for pair in pairs]

@@ -39,8 +39,9 @@ class Reading:
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
     hundred times its text. ``words`` are those of its tokens, ``changes``
     those of them that may name what it changes. A ``merge`` is read as the join that it runs;
-    ``told`` is what is said of one where that join is of no use. ``missing`` says of a statement
-    with predicates of an earlier run which of its tables is not known, if one is not.
+    ``told`` is what is said of one where that join is of no use, or of a join not understood.
+    ``missing`` says of a statement with predicates of an earlier run which of its tables is not
+    known, if one is not.
     """
 
     statement: Statement
@@ -90,6 +91,7 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
 def _bound(reading: Reading, text: str) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.pairs import find_pairs
+    from sqlrewrite.find.unread import unread_join
     from sqlrewrite.sql.bind import bind, is_merge
 
     tree = reading.statement.tree
@@ -101,9 +103,14 @@ def _bound(reading: Reading, text: str) -> Reading:
     if not pairs:
         bound = replace(bound, selects={}, ons={})
     reading = replace(reading, bound=bound, pairs=pairs)
-    if not is_merge(tree):
+    if is_merge(tree):
+        return replace(reading, merge=True, told=passed_over(reading.statement, text))
+    why = None if pairs else unread_join(bound.plan)
+    if why is None:
         return reading
-    return replace(reading, merge=True, told=passed_over(reading.statement, text))
+    offset, reason = why
+    at = reading.statement.start if offset is None else offset
+    return replace(reading, told=Failure(at, reason, parsed=True))
 
 
 def guarded(work: Callable[[], T], at: int) -> T | Failure:

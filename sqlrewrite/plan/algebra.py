@@ -206,7 +206,8 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …"""
+    """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …; ``unread``
+    says that its syntax is not understood."""
 
     relation: int
     alias: str
@@ -214,6 +215,7 @@ class Opaque:
     span: Span | None = None
     columns: tuple[str, ...] | None = None
     streaming: bool = False
+    unread: bool = False
 
 
 Relation = Scan | Derived | CteReference | Opaque

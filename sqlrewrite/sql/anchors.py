@@ -110,6 +110,12 @@ class Anchors:
         return self._wheres[select]
 
     def _where(self, select: int) -> ConditionClause:
+        if self.kind(select) is TokenType.WHERE:  # |> WHERE
+            condition = Range(select + 1, self._find(select, AFTER_WHERE))
+            disjunction = self.disjunction(condition)
+            return ConditionClause(select, condition, disjunction, select, select)
+        if self.kind(select) is not TokenType.SELECT:
+            raise AnchorError("no SELECT around the place")
         start = self._find(select, _TO_FROM)
         if self.kind(start) is not TokenType.FROM:
             if self._opens(select) is not TokenType.FROM:
@@ -348,7 +354,8 @@ class Anchors:
         return True
 
     def _select(self, index: int) -> int:
-        """The SELECT that a token belongs to; it may stand behind its FROM."""
+        """The SELECT that a token belongs to; it may stand behind its FROM. Where there is none the
+        first word of the operator behind ``|>``, or of the query."""
         while True:
             start = index
             while not self._begins_query(start):
@@ -358,11 +365,17 @@ class Anchors:
                 if kind in NO_QUERY and self.kind(start - 1) in BEFORE_STATEMENT:
                     raise AnchorError("no SELECT around the place")
                 start = (self.opening(start) if kind is CLOSE else start) - 1
+            if self.kind(start) is TokenType.PIPE_GT:
+                return start + 1  # an operator by itself
             select = self._find(index, _TO_SELECT)
             if self.kind(select) is TokenType.SELECT and self._opens(index) is TokenType.FROM:
                 if self.kind(self._find(select, _TO_SELECT)) is TokenType.SELECT:
                     raise AnchorError("several SELECTs share the FROM")
                 return select
+            if self.kind(start + 1) in (TokenType.FROM, TokenType.WITH) or (
+                self.kind(start) is not OPEN and self._opens(index) is TokenType.FROM
+            ):
+                return start + 1  # of a FROM that no SELECT stands behind
             if self.kind(start) is not OPEN:
                 raise AnchorError("no SELECT around the place")
             index = start - 1

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.sql.query_grammar import QueryParser
+from sqlrewrite.sql.pipe_grammar import PipeParser
 
 SPELLED = "spelled"
 """The key in a cast's ``meta`` that tells how it was written: ``cast``, ``::`` or ``suffix``
@@ -30,17 +30,17 @@ _UNITS = frozenset(
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
 
 
-class SparkSqlParser(QueryParser):
+class SparkSqlParser(PipeParser):
     """A parser of Spark's SQL; see the module."""
 
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     NO_PAREN_FUNCTIONS: ClassVar[dict[TokenType, Any]] = {}
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        "CASE": QueryParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
+        "CASE": PipeParser.NO_PAREN_FUNCTION_PARSERS["CASE"]
     }
     # `->` stands between a lambda's parameters and its body alone, `?` for a parameter.
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
-        kind: QueryParser.COLUMN_OPERATORS[kind] for kind in (TokenType.DOT, TokenType.DCOLON)
+        kind: PipeParser.COLUMN_OPERATORS[kind] for kind in (TokenType.DOT, TokenType.DCOLON)
     }
     # sqlglot's Hive reads CAST as TRY_CAST.
     STRICT_CAST: ClassVar[bool] = True

@@ -51,6 +51,7 @@ AFTER_WHERE = frozenset(
         # of the next SELECT or INSERT over a FROM that several have
         TokenType.SELECT,
         TokenType.INSERT,
+        TokenType.PIPE_GT,
     }
 )
 
@@ -62,6 +63,7 @@ BETWEEN_QUERIES = frozenset(
         TokenType.UNION,
         TokenType.EXCEPT,
         TokenType.INTERSECT,
+        TokenType.PIPE_GT,
     }
 )
 

@@ -1,7 +1,7 @@
 """Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
 
 Templates are masked before the text is lexed (``templates``). What sqlglot reads wrongly without
-complaint (``t@v1``, pipes) is recognised on the tokens,
+complaint (``t@v1``) is recognised on the tokens,
 before parsing, and left alone with a reason.
 """
 
@@ -32,7 +32,7 @@ from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 
 # What the tokens are looked through for, where one of these is in the text at all.
-_SUSPECT = ("@", "|>")
+_SUSPECT = ("@",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +258,6 @@ def _misread_token(before: Token | None, token: Token) -> str | None:
     kind = token.token_type
     if kind is TokenType.PARAMETER and token.text == "@":
         return "time travel written as t@v1 is not supported: write VERSION AS OF"
-    if kind is TokenType.PIPE_GT:
-        return "pipe syntax (|>) is not supported"
     return None
 
 

@@ -20,7 +20,9 @@ SHARED = "shared"
 in there: the same value for all trees of one text."""
 
 HOMELESS = "homeless"
-"""The key in the ``meta`` of a SELECT whose text has no place for a WHERE: why."""
+"""The key in the ``meta`` of a SELECT whose text has no place for a new WHERE: why."""
+
+BARE = "FROM without SELECT has no WHERE"
 
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
@@ -135,8 +137,10 @@ class QueryParser(ExpressionParser):
         bodies: list[exp.Expr] = []
         while self._curr.token_type is TokenType.SELECT:
             bodies.append(self._body())
-        if not bodies:
-            self.raise_error("Expected SELECT or INSERT behind FROM")
+        if not bodies:  # FROM t is all of it
+            relations.set("expressions", [exp.Star()])
+            relations.meta[HOMELESS] = BARE
+            return relations
         return _all_of(_over(relations, bodies, start))
 
     def _inserts(self, relations: exp.Select, start: int) -> exp.Insert:

@@ -30,6 +30,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.expressions import relations
 from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.sql.pipe_grammar import PIPED
 from sqlrewrite.sql.query_grammar import HOMELESS, SHARED
 from sqlrewrite.sql.quoted import is_double_quoted
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
@@ -101,7 +102,9 @@ class RelationBinder:
             tree = self._join(tree, right, join, translator, either=after_comma)
             if join.args.get("pivots") or join.this.args.get("pivots"):
                 # Written behind the last relation, it takes in the whole join before it.
-                tree = self._keep(Opaque(self._number(), "", "PIVOT or UNPIVOT of a join"))
+                tree = self._keep(
+                    Opaque(self._number(), "", "PIVOT or UNPIVOT of a join", unread=True)
+                )
             after_comma = after_comma or _may_be_comma(join, self.text)
         return tree
 
@@ -180,7 +183,9 @@ class RelationBinder:
 
     def _relation(self, node: exp.Expr, translator: Translator) -> Node:
         if computed_alias(node):
-            return self._keep(Opaque(self._number(), NAMELESS, "an alias that is computed"))
+            return self._keep(
+                Opaque(self._number(), NAMELESS, "an alias that is computed", unread=True)
+            )
         match node:
             case exp.Table():
                 joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
@@ -214,7 +219,7 @@ class RelationBinder:
         if isinstance(node.this, exp.Table | exp.Subquery) and not _is_query(node.this):
             if extra or node.args.get("sample"):
                 why = "PIVOT, UNPIVOT or TABLESAMPLE of a join"
-                return self._keep(Opaque(self._number(), _alias(node), why))
+                return self._keep(Opaque(self._number(), _alias(node), why, unread=True))
             if node.args.get("alias"):
                 return self._parenthesised(_all_of(node), translator)
             inner = self._relation(node.this, translator)
@@ -229,10 +234,11 @@ class RelationBinder:
         query = self._inner(node.this, outside, "derived")
         scope.outer.extend(outside.outer)
         columns = _alias_columns(node) or ()
+        alias = NAMELESS if PIPED in node.meta else _alias(node)
         bound: Relation = Derived(
             number,
             query,
-            _alias(node),
+            alias,
             None,
             columns,
             listed=columns,
@@ -241,7 +247,7 @@ class RelationBinder:
             sampled=bool(node.args.get("sample")),
         )
         if extra:
-            bound = Opaque(number, _alias(node), "PIVOT, UNPIVOT or MATCH_RECOGNIZE")
+            bound = Opaque(number, alias, "PIVOT, UNPIVOT or MATCH_RECOGNIZE", unread=True)
         kept = self._keep(bound)
         return self._joined(kept, node.args.get("joins") or [], translator)
 
@@ -259,7 +265,8 @@ class RelationBinder:
             self.ctes.append(Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
         cte = self.ctes[self._shared[key]]
         if cte.outer or node.args.get("pivots") or node.args.get("match"):
-            return Opaque(number, alias, "a derived table that several SELECTs share")
+            why = "a derived table that several SELECTs share"
+            return Opaque(number, alias, why, unread=True)
         sampled = bool(node.args.get("sample"))
         return CteReference(
             number, cte.number, cte.query, alias, "", None, columns, columns, sampled
@@ -296,7 +303,7 @@ class RelationBinder:
             if not strange:
                 translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
-            return Opaque(number, alias, reason, span, columns)
+            return Opaque(number, alias, reason, span, columns, unread=bool(strange))
         parts = tuple([name.name.lower() for name in _names(node)])
         sampled = node.args.get("sample") is not None
         name = parts[-1]
@@ -318,7 +325,8 @@ class RelationBinder:
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
             if columns:
-                return Opaque(number, alias, "a table with renamed columns", span, columns)
+                why = "a table with renamed columns"
+                return Opaque(number, alias, why, span, columns, unread=True)
             version = node.args.get("version")
             shown = version.sql("spark") if version is not None else ""
             scan = self._scan(number, found, alias, parts, span, sampled=sampled)
@@ -364,7 +372,8 @@ class RelationBinder:
     ) -> Relation:
         tree = _view_tree(view.query).tree
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
-            return Opaque(number, alias, f"the view {'.'.join(parts)} is not understood", span)
+            why = f"the view {'.'.join(parts)} is not understood"
+            return Opaque(number, alias, why, span, unread=True)
         held = self.catalog, self.text, self.in_view, self._views
         self.catalog = replace(self.catalog, namespace=view.namespace)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)

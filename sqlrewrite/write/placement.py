@@ -38,15 +38,20 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     """The clause for a case's predicate. Raises AnchorError where it is not found."""
     pair, block = case.pair, case.target_block
     here = block.number == pair.tie.block.number
-    on = here and (place(pair) is ClauseKind.ON or bool(block.homeless))
+    on = here and place(pair) is ClauseKind.ON
+    span = pair.target.span
+    if block.homeless and not on:
+        written = next((it.clause for it in block.where if it.clause is not None), None)
+        if written is not None and span is not None and span.start < written.anchor:
+            return Slot(anchors.clause(written), block.number)
+        on = here
+        if not on:
+            raise AnchorError(block.homeless)
     if block.shared and (on or block.led is None):
         raise AnchorError("several SELECTs share the text of this FROM")
-    if block.homeless and not on:
-        raise AnchorError(block.homeless)
     if on:
         clause = _on_of(case)
         return Slot(anchors.clause(clause), block.number, clause)
-    span = pair.target.span
     if span is None:
         raise AnchorError("the fact has no place in the text")
     return Slot(anchors.where(span.start if block.led is None else block.led), block.number)

@@ -76,7 +76,7 @@ END
 -- rewritten: columns come before a script's variables
 BEGIN
   DECLARE p INT DEFAULT 1;
-  SELECT x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a' AND EXISTS (SELECT 1 FROM g WHERE g.p = f.p);
+  SELECT x, p FROM f JOIN d ON p = d.k WHERE d.c = 'a';
 END
 
 -- rewritten: the query of FOR
@@ -112,3 +112,57 @@ SELECT x FROM (TABLE f ORDER BY x) q JOIN d ON q.p = d.k WHERE d.c = 'a'
 
 -- rewritten: two hints
 SELECT /*+ BROADCAST(d) */ /*+ COALESCE(1) */ x FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'
+
+-- rewritten: FROM alone
+FROM f JOIN d ON f.p = d.k AND d.c = 'a'
+
+-- rewritten: pipes, JOIN and WHERE
+FROM f |> JOIN d ON f.p = d.k |> WHERE d.c = 'a' |> SELECT x
+
+-- rewritten: pipes, an OR
+FROM f JOIN d ON f.p = d.k |> WHERE d.c = 'a' OR d.c = 'z' |> AGGREGATE sum(x) AS n GROUP BY p |> ORDER BY n |> LIMIT 3
+
+-- rewritten: pipes, no WHERE
+FROM f |> JOIN d ON f.p = d.k AND d.c = 'a' |> SELECT x |> WHERE f.x > 1
+
+-- rewritten: pipes, WHERE before JOIN
+FROM f |> WHERE x > 3 |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- rewritten: pipes behind SELECT
+SELECT x, p FROM f WHERE x > 1 |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- rewritten: pipes, null-extended
+FROM d |> LEFT JOIN f ON f.p = d.k AND d.c = 'a' |> SELECT f.x, k
+
+-- rewritten: pipes, WHERE undoes the LEFT JOIN
+FROM f |> LEFT JOIN d ON f.p = d.k |> WHERE d.c = 'a'
+
+-- rewritten: pipes in EXISTS
+SELECT y FROM g WHERE EXISTS (FROM f |> JOIN d ON f.p = d.k |> WHERE d.c = 'a' AND g.p = f.p |> SELECT 1)
+
+-- rewritten: pipes, several WHEREs
+FROM f, d |> WHERE f.p = d.k AND d.c = 'a' |> WHERE f.x > 1 |> SELECT x |> UNION ALL SELECT y FROM g
+
+-- rewritten: pipes behind UNION, both branches
+SELECT p, x FROM f UNION ALL SELECT p, y FROM g |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, a key that SET makes
+FROM f |> SET p = p + 1 |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, a key that AGGREGATE makes
+FROM f |> AGGREGATE max(x) AS p GROUP BY s |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, DROP
+FROM f |> DROP s |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, a CTE with a second reader
+WITH c AS (SELECT p, x FROM f) FROM c |> JOIN d ON c.p = d.k |> WHERE d.c = 'a' |> SELECT x |> UNION ALL SELECT x FROM c
+
+-- left alone: pipes above a LIMIT
+FROM f |> ORDER BY x |> LIMIT 3 |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, EXTEND
+FROM f |> EXTEND p + 1 AS q |> JOIN d ON p = k |> WHERE c = 'a'
+
+-- left alone: pipes, names that WHERE lets through
+FROM f |> WHERE x > 3 |> JOIN d ON f.p = d.k |> WHERE d.c = 'a'
