@@ -246,7 +246,7 @@ def _kind(plan: Plan, operand: Expression) -> str | None:
     match operand:
         case Literal(kind="null"):
             return _NULL
-        case Literal(kind="string"):
+        case Literal(kind="string" | "template"):
             return _STRING
         case Literal(kind="number"):
             return _NUMBER

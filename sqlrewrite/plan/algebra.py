@@ -38,7 +38,8 @@ class ColumnRef:
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
-    with its ``type``)."""
+    with its ``type``), ``template`` (a string that a template is a part of: nothing is known of its
+    value)."""
 
     kind: str
     text: str = ""

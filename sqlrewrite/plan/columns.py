@@ -130,7 +130,7 @@ def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
 
 def _of_literal(literal: Literal) -> Type | None:
     match literal.kind:
-        case "string":
+        case "string" | "template":
             return STRING
         case "boolean":
             return BOOLEAN

@@ -124,7 +124,7 @@ class _Painter:
                 return f"{alias}.{name}" if alias else name
             case Literal(kind=kind, text=text):
                 shown = {"null": "NULL", "star": "*"}.get(kind, text)
-                return f"'{text}'" if kind in ("string", "typed") else shown
+                return f"'{text}'" if kind in ("string", "template", "typed") else shown
             case Parameter(positional=positional):
                 return "?" if positional else ":parameter"
             case Cast(operand=operand, type=kind):

@@ -21,7 +21,7 @@ _BEFORE_NAME = frozenset(
 )
 _BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.EXISTS})
 _MADE = " made"
-_SIGNS = ("{{", "${")
+_SIGNS = ("{{", "$")
 
 # A statement of another kind changes what names mean: there only names may be templates, up to the
 # query in it.
@@ -84,7 +84,8 @@ def _pieces(
 ) -> list[_Piece] | str:
     """The types and texts of the tokens for a template, or why there are none; ``lead`` is what
     stands before it, or before the name that it is a part of."""
-    if token.token_type is not TokenType.IDENTIFIER or token.end != template.end - 1:
+    word = token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+    if not word or token.end != template.end - 1:
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."

@@ -19,7 +19,7 @@ from sqlrewrite.plan.facts.types import parse
 from sqlrewrite.sql.dialect import SPELLED
 from sqlrewrite.sql.scope import Scope, lacks, resolve
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.templates import is_template
+from sqlrewrite.text.templates import holds_template, is_template
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -205,7 +205,10 @@ class Translator:
         return None if start is None or end is None else Span(start, end + 1)
 
     def _literal(self, node: exp.Expr) -> Expression:
-        return Literal("string" if node.args["is_string"] else "number", node.args["this"])
+        text = node.args["this"]
+        if not node.args["is_string"]:
+            return Literal("number", text)
+        return Literal("template" if holds_template(text) else "string", text)
 
     def _constant(self, node: exp.Expr) -> Expression:
         if isinstance(node, exp.Boolean):

@@ -1,4 +1,5 @@
-"""Template text (Jinja as dbt has it, ``${x}``, notebook cells) masked, so that SQL can be lexed.
+"""Template text (Jinja as dbt has it, ``${x}``, ``$x``, notebook cells) masked, so that SQL can be
+lexed.
 
 In comes a text, out goes a ``Masked`` one of the same length and line ends, in which each template
 expression that stands for a token is a quoted name; offsets therefore hold in both, and whatever is
@@ -8,7 +9,8 @@ What a template renders to is not known, only what it stands for, and three thin
 ``ref`` and ``source`` render to the name of their relation; an expression that stands for an
 operand renders to one, closed in itself (not to ``1 OR x = 2``); ``var('x')`` and ``${x}`` render
 to a constant, the same wherever they stand in a statement, so that a condition on one may be
-repeated. Any other expression is a function that nobody knows: what holds it is never repeated.
+repeated; inside of a string they are a part of its value. Any other expression is a function that
+nobody knows: what holds it is never repeated.
 An expression that is a whole condition may well hold an OR, one inside of a token or beside it may
 change the token, and blocks change everything: over these a statement is left alone.
 """
@@ -32,10 +34,10 @@ def no_name(reference: Reference) -> Name | None:
     return None
 
 
-_SIGNS = ("{{", "{%", "{#", "${", "-- Databricks notebook source")
+_SIGN = re.compile(r"\{[{%#]|\$[{A-Za-z_]|-- Databricks notebook source")
 
 # What may open in SQL code, and what matters inside of what it opens until it ends.
-_CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{")
+_CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])")
 _INSIDE = {
     "--": re.compile(r"[\r\n]|\{[{%#]"),
     "/*": re.compile(r"\*/|\{[{%#]"),
@@ -46,12 +48,14 @@ _INSIDE = {
     "`": re.compile(r"`|\{[{%#]|\$\{"),
 }
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
-_OPENS = frozenset({*_CLOSES, "${"})
+_OPENS = frozenset({*_CLOSES, "${", "$"})
 
 _CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _VARIABLE = re.compile(r"\$\{[\w.:]+\}")
+_WIDGET = re.compile(r"\$\w+")
+_NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 _NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
 _CELL = re.compile(r"-- COMMAND -+[ \t]*(?=[\r\n]|\Z)")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
@@ -109,7 +113,7 @@ def is_template(name: str) -> bool:
 
 def templated(text: str) -> bool:
     """Whether there may be a template in a text."""
-    return any(sign in text for sign in _SIGNS)
+    return _SIGN.search(text) is not None
 
 
 def mask(text: str) -> Masked:
@@ -117,6 +121,11 @@ def mask(text: str) -> Masked:
     if not templated(text):
         return Masked(text)
     return _Scan(text).run()
+
+
+def holds_template(string: str) -> bool:
+    """Whether a template may be a part of a string's value, of which then nothing is known."""
+    return _SIGN.search(string) is not None
 
 
 def on_one_line(text: str) -> str:
@@ -168,8 +177,8 @@ class _Scan:
 
     def _unit(self, sign: str, start: int, context: str) -> int:
         """Takes in the template that begins here; where the scan goes on."""
-        if sign == "${":
-            found = _VARIABLE.match(self.text, start)
+        if sign in ("${", "$"):
+            found = (_VARIABLE if sign == "${" else _WIDGET).match(self.text, start)
             end = found.end() if found else 0
         else:
             end = 0 if sign in self.endless else self.text.find(_CLOSES[sign], start + 2) + 2
@@ -244,7 +253,8 @@ class _Scan:
                 self._blank(start, end)
         elif context:
             quote = context[-1]
-            constant = kind is TemplateKind.VALUE and quote != "`" and unit.startswith("{{")
+            # What it renders to is a part of the string, and ends it nowhere.
+            constant = quote != "`" and (kind is TemplateKind.VALUE or _NAMED.fullmatch(unit))
             if not constant or quote in unit or "\\" in unit:
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
@@ -259,7 +269,8 @@ class _Scan:
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
             filling = _VISIBLE.sub("_", unit[1:-1])
-            self._put(start, end, f"`{filling}`")
+            plain = unit[1] not in "{%#"  # $x: too short, perhaps, for quotes
+            self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
 
     def _alone(self, start: int, end: int) -> bool:
         """Whether nothing else stands on the lines of a stretch."""
@@ -286,7 +297,7 @@ def _breaks(unit: str) -> bool:
 
 
 def _trims(unit: str) -> bool:
-    return unit[2] == "-" or unit[-3] == "-"
+    return unit.startswith("{") and (unit[2] == "-" or unit[-3] == "-")
 
 
 def _touches(beside: str, allowed: frozenset[str]) -> bool:
@@ -300,7 +311,7 @@ def _inner(unit: str) -> str:
 def _meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
     Python does."""
-    if unit.startswith("${"):
+    if unit.startswith("$"):
         return TemplateKind.VALUE, ()
     inner = _inner(unit)
     if inner == "this":
