@@ -32,6 +32,7 @@ LEXED = {
     "é1 aé 1é 1ſ": "é1 aé 1é 1ſ",
     "a\u00a0b\u2003c": "a b c",
     "a 'b; c": "a 'b; c",
+    "a>=b;c": "a >= b ; c",
 }
 
 
@@ -40,20 +41,23 @@ def test_lexemes(text: str) -> None:
     assert " ".join(text[start:end] for _, start, end in lexemes(text)) == LEXED[text]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("1L", LexemeKind.NUMBER),
-        ("1ſ", LexemeKind.NUMBER),
-        ("1x", LexemeKind.NAME),
-        ("'a", LexemeKind.UNKNOWN),
-        ("/* a", LexemeKind.COMMENT),
-        ("{", LexemeKind.UNKNOWN),
-        ("\ufeff", LexemeKind.UNKNOWN),
-        ('"a"', LexemeKind.DOUBLE_QUOTED),
-        ("$$ a", LexemeKind.CODE),
-    ],
-)
+KINDS = [
+    ("1L", LexemeKind.NUMBER),
+    ("1e5", LexemeKind.NUMBER),
+    (";", LexemeKind.SEMICOLON),
+    ("/*+", LexemeKind.HINT),
+    ("1ſ", LexemeKind.NUMBER),
+    ("1x", LexemeKind.NAME),
+    ("'a", LexemeKind.UNKNOWN),
+    ("/* a", LexemeKind.COMMENT),
+    ("{", LexemeKind.UNKNOWN),
+    ("\ufeff", LexemeKind.UNKNOWN),
+    ('"a"', LexemeKind.DOUBLE_QUOTED),
+    ("$$ a", LexemeKind.CODE),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), KINDS)
 def test_kind(text: str, kind: LexemeKind) -> None:
     assert lexemes(text) == [(kind, 0, len(text))]
 
@@ -64,6 +68,10 @@ ALIKE = [
     "SELECT /*+ a */ /* b */ /*+ c, d(e) */ /*+ f */ g FROM t",
     "SELECT a /* /* b */ c */ FROM t -- d\nWHERE `e``f` <=> 2020_x",
     "EXPLAIN SELECT 'a;b' -- ;\n; SHOW TABLES; SELECT 1",
+    "EXPLAIN SELECT 1; ADD JAR a; SELECT r'a'",
+    "SELECT x'1F' FROM t DISTRIBUTE BY a SORT BY b; SELECT x'1F' FROM t CLUSTER BY a",
+    "SELECT x'1F', sum(a) OVER (PARTITION BY b) FROM t GROUP BY GROUPING SETS ((a))",
+    "CREATE TABLE t (a INT DEFAULT 1L, PRIMARY KEY (a), FOREIGN KEY (a) REFERENCES u (a))",
 ]
 PART = {
     "SELECT a FROM t -- b \\\nWHERE c": "--",
@@ -124,29 +132,19 @@ def test_the_rest_of_a_text_is_read_in_its_own_right() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text", ["a.b = 'c' -- d", r"a::b = 'c\'d\\'", "SELECT /*+ a(b) */ 1.5", "a /* b */ <> `c`"]
-)
+PLAIN = ["a.b = 'c' -- d", r"a::b = 'c\'d\\'", "SELECT /*+ a(b) */ 1.5", "a /* b */ <> `c`"]
+NOT_PLAIN = [
+    *("a\\", "'a''b'", '"a"', "x'a'", "1a", "a.1", "é", "/*+ a */", "/* /* a", "a -- b \\"),
+    *("{", "a@b", "a->b", "a::=b", "a==b", "a<=>b", "a<>=b", "a<<b", "a||||b", "`a``b`", "a */ b"),
+    *("/**/ a", "/* a /* b */", "SELECT /*+ a('b') */ 1", "a>>b", "a//b", "'a'\"b\"", "1.5.2"),
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
 def test_plain(text: str) -> None:
     assert plain(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a\\",
-        "'a''b'",
-        '"a"',
-        "x'a'",
-        "1a",
-        "a.1",
-        "é",
-        "/*+ a */",
-        "/* /* a",
-        "a -- b \\",
-        "{",
-        "a@b",
-    ],
-)
+@pytest.mark.parametrize("text", NOT_PLAIN)
 def test_not_plain(text: str) -> None:
     assert not plain(text)

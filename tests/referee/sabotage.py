@@ -163,6 +163,14 @@ def recorded() -> dict[str, str]:
     return {switch: case for switch, case, *_ in rows}
 
 
+def reasons() -> dict[str, str]:
+    """Of the switches that no named case notices, why: Spark contradicts the row without the flag,
+    or what is taken away is not needed, or could not be asked."""
+    lines = WITNESSES.read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {row[0]: row[2] for row in rows if len(row) > 2 and row[1] == NONE}
+
+
 def contradicted(session: Any) -> Iterator[tuple[str, bool]]:
     """Each flag of a function, and whether Spark contradicts the row without it."""
     spark = asked.Spark(session)

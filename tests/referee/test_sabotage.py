@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sqlrewrite.judge import RULES
-from tests.referee.sabotage import NONE, Switch, cases, recorded, switches
+from tests.referee.sabotage import NONE, Switch, cases, reasons, recorded, switches
 
 RECORDED = recorded()
+CONTRADICTED = "contradicted by Spark"
 NOT_ABOUT_ROWS = ("rule DPP116", "rule DPP124", "rule DPP125")
 """Rules that refuse for another reason than wrong rows; the table has it."""
 KNOWN = [one for one in switches() if RECORDED.get(one.name, NONE) != NONE]
@@ -28,3 +31,12 @@ def test_each_rule_has_a_witness_or_a_reason_to_have_none() -> None:
     for rule in RULES:
         name = f"rule {rule.code}"
         assert (RECORDED[name] != NONE) != (name in NOT_ABOUT_ROWS), name
+
+
+def test_each_switch_has_a_witness_or_a_reason_that_the_docs_explain() -> None:
+    explained = Path("docs/soundness.md").read_text(encoding="utf-8")
+    told = reasons()
+    for one in switches():
+        if RECORDED[one.name] == NONE:
+            assert told[one.name] == CONTRADICTED or f"| {told[one.name]} |" in explained, one.name
+    assert set(RECORDED) == {one.name for one in switches()}
