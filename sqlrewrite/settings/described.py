@@ -41,14 +41,24 @@ def _toml(value: Any) -> str:
 
 def reference() -> str:
     """The table of docs/reference.md, as Markdown."""
-    lines = ["| key | option | meaning | default | since |", "|---|---|---|---|---|"]
-    for row in TABLE:
-        meaning = f"{row.help.removesuffix('.')}. Value: {row.kind.what}"
-        usual = f"`{row.usual}`" if row.usual and not row.said else row.usual
-        option = f"`{row.option}` of {', '.join(f'`{it}`' for it in row.commands)}"
-        cells = (f"`{row.key}`", option if row.commands else "", meaning, usual, row.since)
-        lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
-    return "".join(f"{line}\n" for line in lines)
+    rows = [("key", "value", "meaning", "default", "option of", "since"), ("---",) * 6]
+    rows += [
+        (
+            f"`{row.key}`",
+            row.kind.what,
+            row.help,
+            row.said or _usual(row),
+            ", ".join(f"`{command}`" for command in row.commands),
+            row.since,
+        )
+        for row in TABLE
+    ]
+    lines = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _usual(row: Row) -> str:
+    return "" if row.default in (None, (), {}) else f"`{_toml(row.default)}`"
 
 
 def schema() -> str:

@@ -178,7 +178,7 @@ class Settings:
     through_facts: bool = _row(
         False,
         BOOLEAN,
-        "Follow them through partitioned tables too.",
+        "Follow neighbours through partitioned tables too.",
         section="inserted",
         commands=ON_QUERIES,
         off="--not-through-facts",
@@ -238,7 +238,7 @@ class Settings:
     select: tuple[str, ...] = _row(
         (),
         CODES,
-        "Only these; a beginning of codes selects all that begin so.",
+        "Only findings of these codes; a beginning of codes selects all that begin so.",
         section="counts",
         commands=("lint",),
         metavar="CODES",
@@ -248,7 +248,7 @@ class Settings:
     ignore: tuple[str, ...] = _row(
         (),
         CODES,
-        "Not these.",
+        "No findings of these codes.",
         section="counts",
         commands=("lint",),
         metavar="CODES",
@@ -257,7 +257,7 @@ class Settings:
     extend_select: tuple[str, ...] = _row(
         (),
         CODES,
-        "These besides what the settings select.",
+        "Findings of these codes besides those that the settings select.",
         section="counts",
         commands=("lint",),
         metavar="CODES",
@@ -266,7 +266,7 @@ class Settings:
     per_file_ignores: Pairs = _row(
         (),
         CODES_BY_PATTERN,
-        "Not this code in files of that pattern, as `legacy/*:DPP007`.",
+        "No findings of this code in files of that pattern, as `legacy/*:DPP007`.",
         section="counts",
         commands=("lint",),
         metavar="PATTERN:CODE",
@@ -275,7 +275,7 @@ class Settings:
     severity: Pairs = _row(
         (),
         SEVERITIES,
-        "error, warning or note, as `DPP007=note`.",
+        "How severe findings of a code are: error, warning or note, as `DPP007=note`.",
         section="counts",
         commands=("lint",),
         metavar="CODE=LEVEL",
