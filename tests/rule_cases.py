@@ -6,11 +6,7 @@ case adds what it needs. DuckDB runs them; macros and views stand in for what on
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
-
-from sqlrewrite.catalog import Catalog
 
 DDL = """
 CREATE TABLE facts (p INT, v INT) USING parquet PARTITIONED BY (p);
@@ -255,11 +251,3 @@ CASES = (
         parameters=(1,),
     ),
 )
-
-
-def catalog_of(ddl: str) -> Catalog:
-    """The catalog of a text of DDL, loaded as from a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "ddl.sql")
-        path.write_text(ddl, encoding="utf-8")
-        return Catalog.load(str(path))

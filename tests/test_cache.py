@@ -28,7 +28,6 @@ from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, each
 from sqlrewrite.text.edits import MARKER, Span
 from tests.lint.conftest import DDL
-from tests.rule_cases import catalog_of
 
 
 @dataclass
@@ -421,8 +420,8 @@ def test_all_of_the_program_is_in_the_fingerprint() -> None:
 
 
 def test_a_fingerprint_tells_settings_and_catalogs_apart() -> None:
-    one, other = catalog_of(DDL), catalog_of(DDL.replace("PARTITIONED BY (day)", ""))
-    same = catalog_of("CREATE TABLE t (a INT) USING parquet")
+    one, other = Catalog.from_ddl(DDL), Catalog.from_ddl(DDL.replace("PARTITIONED BY (day)", ""))
+    same = Catalog.from_ddl("CREATE TABLE t (a INT) USING parquet")
     found = [
         fingerprint(one, "lint", "spark"),
         fingerprint(one, "lint", "trino"),

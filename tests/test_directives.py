@@ -12,7 +12,6 @@ from sqlrewrite.settings.options import options
 from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.parse import tokenize
 from sqlrewrite.text.edits import MARKER
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);
@@ -27,7 +26,7 @@ WHERE = "WHERE d.x = 1"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def _kinds(text: str) -> list[tuple[str, tuple[str, ...], str]]:
@@ -248,7 +247,7 @@ def test_what_is_kept_beside_another_is_judged_as_a_rewrite_does(catalog: Catalo
 def test_a_comment_behind_what_is_inserted_changes_nothing_in_a_second_run(form: str) -> None:
     """It keeps what it stands behind from then on; the others get the same names as before."""
     table = "CREATE TABLE t (a INT, p INT, q INT) USING parquet PARTITIONED BY (p, q)"
-    two = catalog_of(f"{DDL}{table};")
+    two = Catalog.from_ddl(f"{DDL}{table};")
     text = (
         "SELECT t.a FROM t JOIN d ON t.p = d.k AND t.q = d.k WHERE t.a = 1\n"
         "AND d.x = 1 ORDER BY 1 -- dpp-rewrite: ignore[DPP002]\n"

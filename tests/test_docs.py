@@ -12,7 +12,6 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import stripped
-from tests.rule_cases import catalog_of
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -108,7 +107,7 @@ def block(kind: str) -> str:
 
 @cache
 def _catalog() -> Catalog:
-    return catalog_of(block("tables"))
+    return Catalog.from_ddl(block("tables"))
 
 
 def test_there_are_fourteen() -> None:

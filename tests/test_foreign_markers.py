@@ -12,7 +12,6 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.text.edits import MARKER
-from tests.rule_cases import catalog_of
 
 KEYS = "FROM d AS d2 WHERE d2.x = 1"
 NOTE = f"/* keys as of 2026-01-31T09:30:00Z: SELECT d2.k {KEYS} */"
@@ -131,7 +130,7 @@ OURS = {
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of("""
+    return Catalog.from_ddl("""
     CREATE TABLE f (a INT, b INT, p INT) USING parquet PARTITIONED BY (p);
     CREATE TABLE g (a INT, p INT) USING parquet PARTITIONED BY (p);
     CREATE TABLE d (k INT, x INT) USING parquet;

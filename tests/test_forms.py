@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -24,10 +23,8 @@ QUERY = (
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Catalog:
-    path = tmp_path / "ddl.sql"
-    path.write_text(DDL, encoding="utf-8")
-    return Catalog.load(str(path))
+def catalog() -> Catalog:
+    return Catalog.from_ddl(DDL)
 
 
 def with_counts(

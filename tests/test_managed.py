@@ -12,7 +12,6 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.text.edits import MARKER
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (a INT, b INT, p INT) USING parquet PARTITIONED BY (p);
@@ -23,7 +22,7 @@ OURS = f"f.p IN (SELECT /*+ BROADCAST(d2) */ d2.k FROM d AS d2 WHERE d2.x = 1) {
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 @pytest.mark.parametrize(

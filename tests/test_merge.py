@@ -19,7 +19,6 @@ from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.text.edits import MARKER
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (id INT, p INT, a INT) USING delta PARTITIONED BY (p);
@@ -37,7 +36,7 @@ NOTE = f"{MARKER} /* keys as of {AT}: SELECT d2.k FROM d AS d2 */"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def values(sql: str, catalog: Catalog, *keys: str) -> Rewrite:

@@ -13,7 +13,6 @@ import pytest
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.warehouse import Table
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE sales (id INT, store INT, amount INT, day DATE) USING parquet PARTITIONED BY (day);
@@ -122,7 +121,7 @@ MISSED = {
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def _only(sql: str, catalog: Catalog) -> Candidate:

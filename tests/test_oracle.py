@@ -112,10 +112,8 @@ def database() -> Iterator[Database]:
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    path = tmp_path_factory.mktemp("ddl") / "ddl.sql"
-    path.write_text(DDL, "utf-8")
-    return Catalog.load(str(path))
+def catalog() -> Catalog:
+    return Catalog.from_ddl(DDL)
 
 
 def needed(database: Database, sql: str) -> set[int]:

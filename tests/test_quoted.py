@@ -10,7 +10,6 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.settings.config import load
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (a INT, b STRING, p INT) USING parquet PARTITIONED BY (p);
@@ -23,7 +22,7 @@ FROM = "SELECT f.a FROM f JOIN d ON f.p = d.k WHERE "
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def _changed(sql: str, catalog: Catalog, double_quoted: bool | None = None) -> bool:

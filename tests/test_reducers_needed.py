@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sqlrewrite import rewrite
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.decision import statement
 from sqlrewrite.find import reducers, restrictions, shared
 from sqlrewrite.find.pairs import Pair
@@ -22,7 +22,7 @@ from sqlrewrite.find.restrictions import AnyOf, Restriction
 from sqlrewrite.plan import joins, lineage
 from sqlrewrite.plan.algebra import JoinType
 from tests.differential.duckdbtext import respelled
-from tests.rule_cases import DATA, DDL, catalog_of
+from tests.rule_cases import DATA, DDL
 
 MORE_TABLES = """
 CREATE TABLE near (k INT, w INT, label STRING) USING parquet;
@@ -135,7 +135,7 @@ def _rows(sql: str) -> Counter[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.what)
 def test_without_it_a_query_goes_wrong(case: Patched, monkeypatch: pytest.MonkeyPatch) -> None:
-    catalog = catalog_of(DDL + MORE_TABLES)
+    catalog = Catalog.from_ddl(DDL + MORE_TABLES)
     original = _rows(case.sql)
     assert _rows(rewrite(case.sql, catalog).sql) == original
     monkeypatch.setattr(case.module, case.name, case.by)

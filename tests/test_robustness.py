@@ -23,7 +23,6 @@ from sqlrewrite.text.limits import NESTING_MOST, Limits
 
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
-from .rule_cases import catalog_of
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))]
 TEXTS = 120
@@ -366,7 +365,7 @@ def test_a_mistake_of_ours_costs_one_statement(
 @pytest.mark.parametrize("call", ["day()", "year()", "datediff()", "weekofyear()"])
 def test_a_function_without_what_it_needs(call: str) -> None:
     """sqlglot wraps the argument that is not there."""
-    known = catalog_of(
+    known = Catalog.from_ddl(
         "CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);"
         "CREATE TABLE d (k INT, x INT) USING parquet"
     )

@@ -15,7 +15,6 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.judge import DECIDED, LITERALS, NOT_SUPPRESSED, RULES
 from sqlrewrite.rulebook import Page, engine, pages, rules_folder
 from sqlrewrite.settings.options import Keys
-from tests.rule_cases import catalog_of
 
 CATALOG = """
 CREATE TABLE sales (id INT, store_id INT, amount DECIMAL(9, 2), day DATE)
@@ -40,7 +39,7 @@ def _blocks(page: Page, kind: str) -> list[str]:
 
 
 def _catalog(page: Page) -> Catalog:
-    return catalog_of("".join(_blocks(page, "catalog")) or CATALOG)
+    return Catalog.from_ddl("".join(_blocks(page, "catalog")) or CATALOG)
 
 
 def _asked(page: Page) -> dict[str, Any]:

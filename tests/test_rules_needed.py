@@ -27,7 +27,6 @@ from tests.rule_cases import (
     DDL,
     JOIN_TYPE,
     Needed,
-    catalog_of,
 )
 
 READINGS = 3
@@ -58,7 +57,7 @@ Answer = Counter[tuple[Any, ...]] | str
 
 @lru_cache(maxsize=1)
 def _catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def _rewrite(sql: str, *off: str) -> Rewrite:

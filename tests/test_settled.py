@@ -9,7 +9,6 @@ from sqlrewrite import Catalog, Verdict, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.write.settled import says_the_same
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (a INT, b INT, p INT, q INT) USING parquet PARTITIONED BY (p, q);
@@ -24,7 +23,7 @@ JOIN = "SELECT f.a FROM f JOIN d ON f.p = d.k"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +168,7 @@ def test_a_region_behind_it_does_not_take_it_out(catalog: Catalog) -> None:
 
 
 def test_a_key_query_within_another(catalog: Catalog) -> None:
-    known = catalog_of(DDL.replace("CREATE TABLE d (k INT,", "CREATE TABLE d (w INT, k INT,"))
+    known = Catalog.from_ddl(DDL.replace("CREATE TABLE d (k INT,", "CREATE TABLE d (w INT, k INT,"))
     sql = "SELECT f.a FROM f JOIN d ON f.p = d.k JOIN e ON d.w = e.k AND f.q = e.k WHERE e.x = 'a'"
     done = rewrite(sql, known, hint=False)
     assert not done.errors

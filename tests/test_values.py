@@ -29,7 +29,6 @@ from sqlrewrite.settings.options import (
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Table
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE f (a INT, p INT, q BIGINT) USING parquet PARTITIONED BY (p, q);
@@ -54,7 +53,7 @@ KEY_QUERY = "SELECT d2.k FROM d AS d2 WHERE d2.x = 1"
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 def giving(
@@ -483,7 +482,7 @@ def test_no_two_queries_have_one_note() -> None:
 
 
 def test_a_value_in_other_lines_keeps_its_literals() -> None:
-    known = catalog_of(
+    known = Catalog.from_ddl(
         "CREATE TABLE f (a INT, day DATE) USING parquet PARTITIONED BY (day);"
         "CREATE TABLE d (k DATE, x INT) USING parquet"
     )

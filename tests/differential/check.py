@@ -8,7 +8,6 @@ rewritten with, are a function of its seed and its index, of nothing else.
 from __future__ import annotations
 
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -17,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
@@ -170,13 +168,10 @@ def without(disabled: frozenset[str], sql: str, manner: Manner) -> Rewritten:
 
 @lru_cache(maxsize=1)
 def warehouse() -> Any:
-    """The catalog of the random warehouse, loaded from its DDL as a file."""
+    """The catalog of the random warehouse."""
     from sqlrewrite import Catalog
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "ddl.sql")
-        path.write_text(ddl(), encoding="utf-8")
-        return Catalog.load(str(path))
+    return Catalog.from_ddl(ddl())
 
 
 # --- DuckDB -------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog
-from tests.rule_cases import catalog_of
 
 DDL = """
 CREATE TABLE sales (id INT, amount INT, day DATE) USING parquet PARTITIONED BY (day);
@@ -18,4 +17,4 @@ CREATE VIEW recent AS SELECT * FROM sales;
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)

@@ -28,7 +28,7 @@ from sqlrewrite.judge.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
 from sqlrewrite.plan.facts import functions
 from tests.fixtures_support import catalog, query_cases, read, retail_cases
-from tests.rule_cases import CASES, DDL, catalog_of
+from tests.rule_cases import CASES, DDL
 
 WITNESSES = Path(__file__).with_name("witnesses.tsv")
 NONE = "-"
@@ -140,7 +140,7 @@ def cases() -> dict[str, Known]:
         case.name: Known(case.text(), catalog(case.ddl), read(case.golden))
         for case in (*query_cases(), *retail_cases())
     }
-    needed = catalog_of(DDL)
+    needed = Catalog.from_ddl(DDL)
     for case in CASES:
         kept = rewrite(case.sql, needed, disabled=case.also).sql
         found[f"{case.code}: {case.name}"] = Known(case.sql, needed, kept, case.also)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite import rewrite
-from tests.rule_cases import catalog_of
+from sqlrewrite import Catalog, rewrite
 from tests.test_docs import block, kinds
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _rows(spark: SparkSession, sql: str) -> list[str]:
 )
 def test_a_kind(views: SparkSession, examples: dict[str, str]) -> None:
     neighbour = examples["neighbour"]
-    after = rewrite(neighbour, catalog_of(block("tables"))).sql
+    after = rewrite(neighbour, Catalog.from_ddl(block("tables"))).sql
     assert _rows(views, after) == _rows(views, neighbour) != []
     for kind, unsound in examples.items():
         if not kind.startswith("unsound"):

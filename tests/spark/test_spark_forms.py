@@ -124,10 +124,8 @@ def visits(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    path = tmp_path_factory.mktemp("catalog") / "ddl.sql"
-    path.write_text(DDL, encoding="utf-8")
-    return Catalog.load(str(path))
+def catalog() -> Catalog:
+    return Catalog.from_ddl(DDL)
 
 
 @contextmanager

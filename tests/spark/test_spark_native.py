@@ -8,14 +8,13 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from tests.rule_cases import catalog_of
 
 from .test_spark_placements import CASES, DDL, Case
 
 
 @pytest.fixture(scope="module")
 def placements() -> Catalog:
-    return catalog_of(DDL)
+    return Catalog.from_ddl(DDL)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -163,10 +163,8 @@ def shop(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="module")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    path = tmp_path_factory.mktemp("catalog") / "ddl.sql"
-    path.write_text(DDL, encoding="utf-8")
-    return Catalog.load(str(path), schema="placements")
+def catalog() -> Catalog:
+    return Catalog.from_ddl(DDL, schema="placements")
 
 
 def _rewritten(case: Case, catalog: Catalog) -> Rewrite:

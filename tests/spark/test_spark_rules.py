@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sqlrewrite import rewrite
-from tests.rule_cases import DDL, IN_OF_AN_OUTER_JOIN, TEXT_AGAINST_NUMBER, catalog_of
+from sqlrewrite import Catalog, rewrite
+from tests.rule_cases import DDL, IN_OF_AN_OUTER_JOIN, TEXT_AGAINST_NUMBER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -48,7 +48,7 @@ def test_switched_off_a_named_case_goes_wrong(
     def rows(text: str) -> Counter[tuple[Any, ...]]:
         return Counter(map(tuple, session.sql(text).collect()))
 
-    known = catalog_of(DDL)
+    known = Catalog.from_ddl(DDL)
     off = rewrite(sql, known, disabled=frozenset({code, *also}))
     assert off.changed, [candidate.reason for candidate in off.candidates]
     assert rows(off.sql) != rows(sql)

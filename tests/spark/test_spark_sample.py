@@ -19,7 +19,6 @@ from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.sql.references import references, renamed
-from tests.rule_cases import catalog_of
 
 from .runs import THRESHOLD, in_database, temporary_views
 
@@ -62,7 +61,7 @@ def warehouse(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def known() -> Catalog:
-    return catalog_of(f"USE sampled; {DDL}").use("sampled")
+    return Catalog.from_ddl(f"USE sampled; {DDL}").use("sampled")
 
 
 def verified(spark: SparkSession, rewritten: Rewrite, known: Catalog, count: int) -> Verified:
