@@ -110,6 +110,8 @@ def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
     for node in walk(expression):
         if not total(case, node):
             yield GUARDS, f"{shown(node)} can raise an error"
+        if _of_many_rows(case, node):
+            yield DETERMINISM, f"{shown(node)} is computed from many rows, and they would be others"
         match node:
             case Unknown(reason=reason):
                 yield DETERMINISM, reason
@@ -127,6 +129,13 @@ def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
                     yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
             case _:
                 pass
+
+
+def _of_many_rows(case: Case, node: Expression) -> bool:
+    """Whether a node is an aggregate of the block around (HAVING EXISTS (… p = max(d.k))), or the
+    like."""
+    found = case.options.function(node.name) if isinstance(node, Call) else None
+    return found is not None and found.kind in ("aggregate", "window", "generator")
 
 
 def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
