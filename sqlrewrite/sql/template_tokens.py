@@ -140,15 +140,15 @@ def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Te
 
 def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
     """A template in a statement that is not a query alone, before its query, unless it is the name
-    of the table that is made of one: what the statement defines would not be known."""
+    of the table that is made of one: what the statement defines would not be known. A view whose
+    query holds one is read under its own name, with whatever it was made of."""
     if tokens[0].token_type in _QUERIES:
         return None
-    view = any(token.text.lower() == "view" for token in tokens[:8])
     query = any(token.token_type is TokenType.SELECT for token in tokens)
-    makes = tokens[0].token_type is TokenType.CREATE and query and not view
+    makes = tokens[0].token_type is TokenType.CREATE and query
     starts = {template.start: template for template in templates}
     for token in tokens:
-        if makes and token.token_type is TokenType.SELECT:
+        if makes and token.token_type in (TokenType.SELECT, TokenType.WITH):
             break
         found = starts.get(token.start)
         known = found is not None and found.kind is TemplateKind.REFERENCE
