@@ -194,7 +194,9 @@ class ExpressionParser(SparkParser):
             if sign is None:
                 return exp.Anonymous(this="positive", expressions=[operand])
             return self.expression(sign(this=operand))
-        value = self._parse_type()
+        # A column is tried first: so does sqlglot, but three calls further down.
+        value = self._parse_column() if kind in self.IDENTIFIER_TOKENS else None
+        value = value or self._parse_type()
         while self._curr.token_type is TokenType.COLLATE and self._match(TokenType.COLLATE):
             value = exp.Collate(this=value, expression=self._parse_id_var())
         return value
@@ -203,6 +205,26 @@ class ExpressionParser(SparkParser):
         found = super()._parse_cast(strict, safe)
         self._needed(found.args.get("this"))
         return found
+
+    def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
+        """A column that is a name alone, as most are; sqlglot goes from dot to dot."""
+        token, behind = self._curr, self._next.token_type
+        if token.token_type not in self.IDENTIFIER_TOKENS:
+            return None
+        if behind is TokenType.DOT:
+            return super()._parse_column_parts_fast()
+        if behind in self.COLUMN_OPERATORS or behind in self.COLUMN_POSTFIX_TOKENS:
+            return None
+        if token.text.upper() in self.NO_PAREN_FUNCTION_PARSERS:
+            return None
+        self._advance()
+        quoted = token.token_type is TokenType.IDENTIFIER
+        name = exp.Identifier(this=token.text, quoted=quoted).update_positions(token)
+        column = exp.Column(this=name)
+        if self._prev_comments:
+            column.add_comments(self._prev_comments)
+            self._prev_comments = []
+        return column
 
     def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
         """Asked of every column; sqlglot makes the root of a path first."""
