@@ -27,6 +27,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.write.hidden import refuse_lost
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -57,6 +58,7 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     expression over it, which stands in the same block."""
     pair = case.pair
     _no_field(case.target_block.source, pair.target.alias.lower())
+    refuse_lost(case, anchors)
     if not pair.fact_plain:
         tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
         expression = pair.fact_side.expression
