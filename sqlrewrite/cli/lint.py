@@ -48,7 +48,7 @@ class LintCommand(Command):
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
         "What counts": (*section("counts"), "write_baseline", *section("files")),
-        "How the work is done": (*section("work"), "cache"),
+        "How the work is done": section("work"),
         "What is reported": (
             "format",
             "statistics",

@@ -43,7 +43,6 @@ class Files(Given):
 
     paths: tuple[str, ...]
     stdin_filename: str | None
-    cache: bool
     show_settings: bool
     quiet: bool
     verbose: bool
@@ -79,17 +78,12 @@ def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
 
 
 def file_options(function: _Function) -> _Function:
-    """``--stdin-filename``, ``--cache`` and ``--show-settings``, for commands over files."""
+    """``--stdin-filename`` and ``--show-settings``, for commands over files."""
     options: list[Callable[[_Function], _Function]] = [
         click.option(
             "--show-settings",
             is_flag=True,
             help="Print the settings that hold for the files and where each is said; do no more.",
-        ),
-        click.option(
-            "--cache/--no-cache",
-            default=True,
-            help="Where there are many files, remember what was found in them.  [default: cache]",
         ),
         click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
     ]
@@ -177,7 +171,8 @@ def results(
                 yield once(job, path)
         return
     # One session is asked by one process, and may answer otherwise tomorrow.
-    known = None if request.asks or not asked.cache else _open_cache(of.count, kept, request)
+    remembers = group.settings.cache and not request.asks
+    known = _open_cache(of.count, kept, request) if remembers else None
     jobs = 1 if request.asks else group.settings.jobs
     yield from each(job, files, jobs, known)
 

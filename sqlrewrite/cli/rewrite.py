@@ -59,7 +59,7 @@ class RewriteCommand(Command):
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What is inserted": (*section("inserted"), *section("values"), "strip"),
         "What becomes of the files": ("write", "check", "diff", *section("files")),
-        "How the work is done": (*section("work"), "cache"),
+        "How the work is done": section("work"),
         "What is reported": (
             *section("reported"),
             "format",

@@ -312,6 +312,14 @@ class Settings:
         metavar="N",
         said="as many as there are cores",
     )
+    cache: bool = _row(
+        True,
+        BOOLEAN,
+        "Where there are many files, remember what was found in them.",
+        section="work",
+        commands=ON_FILES,
+        off="--no-cache",
+    )
     explain: str = _row(
         "logical",
         one_of(("logical", "spark", "none")),
