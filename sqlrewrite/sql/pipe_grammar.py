@@ -56,7 +56,7 @@ class PipeParser(QueryParser):
         """The query with the operator behind a pipe."""
         kind = self._curr.token_type
         if kind in _JOINS:
-            found = _opened(query, "where")
+            found = _opened(query, "where", "laterals")
             found.append("joins", self._parse_join())
         elif kind is TokenType.WHERE:
             found = _opened(query, "where")
@@ -113,19 +113,19 @@ class PipeParser(QueryParser):
         return found
 
 
-def _opened(query: exp.Query, without: str = "") -> exp.Select:
-    """The SELECT that an operator goes on with: the one before it, or one over all of that."""
-    if isinstance(query, exp.Select) and query.meta.get(_OPEN) and not query.args.get(without):
-        return query
-    return _over(query)
+def _opened(query: exp.Query, *without: str) -> exp.Select:
+    """The SELECT that an operator goes on with: the one before it, or one over all of that, where
+    it has a clause already that comes behind the operator's own."""
+    if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in without):
+        return _all(_derived(query))
+    return query if query.meta.get(_OPEN) else _over(query)
 
 
 def _over(query: exp.Query) -> exp.Select:
     """All columns of a query, or of a FROM that has no SELECT yet."""
-    if query.meta.get(HOMELESS) != BARE:
-        return _all(_derived(query))
-    assert isinstance(query, exp.Select)
-    return _marked(query)
+    if isinstance(query, exp.Select) and query.meta.get(HOMELESS) == BARE:
+        return _marked(query)
+    return _all(_derived(query))
 
 
 def _all(table: exp.Subquery) -> exp.Select:

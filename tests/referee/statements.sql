@@ -166,3 +166,9 @@ FROM f |> EXTEND p + 1 AS q |> JOIN d ON p = k |> WHERE c = 'a'
 
 -- left alone: pipes, names that WHERE lets through
 FROM f |> WHERE x > 3 |> JOIN d ON f.p = d.k |> WHERE d.c = 'a'
+
+-- rewritten: pipes, a JOIN behind LATERAL VIEW is above it
+SELECT * FROM (FROM f LATERAL VIEW explode(array(p, 2)) v AS n |> JOIN d ON p = k |> WHERE c = 'a') q (a1, a2, a3, n, k, c) JOIN g ON q.k = g.p
+
+-- left alone: pipes, the column of LATERAL VIEW comes before those of the JOIN
+SELECT * FROM (FROM f LATERAL VIEW explode(array(x, 2)) v AS n |> JOIN d ON x = k |> WHERE c = 'a') q (a1, a2, a3, n, k, c) JOIN g ON q.n = g.p
