@@ -59,13 +59,12 @@ def test_spark_gives_the_same_rows(spark: SparkSession) -> None:
     for view in VIEWS:
         session.sql(view)
     wrong, empty = [], 0
-    for mode in ("true", "false"):
-        quick(session, **{"spark.sql.ansi.enabled": mode})
-        for text in QUERIES:
-            before = answer(session, text)
-            assert not before.error, (text, before.error[:300])
-            after = answer(session, rewrite(text, CATALOG).sql)
-            empty += not before.rows
-            wrong += [(text, mode, differ(before, after))] if differ(before, after) else []
+    for number, text in enumerate(QUERIES):
+        quick(session, **{"spark.sql.ansi.enabled": str(number % 2 == 0).lower()})
+        before = answer(session, text)
+        assert not before.error, (text, before.error[:300])
+        empty += not before.rows
+        problem = differ(before, answer(session, rewrite(text, CATALOG).sql))
+        wrong += [(text, problem)] if problem else []
     assert not wrong
     assert empty < len(QUERIES) // 2
