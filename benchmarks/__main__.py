@@ -2,8 +2,9 @@
 
 Rewriting and linting the 99 TPC-DS queries against only parsing them, in one process; what is kept
 of a text that has been read; a start of the program against a start of sqlglot; and the peak memory
-of each. All times are medians of rounds that alternate between the sides, so that a slow moment of
-the machine hits all. Needs the dev extra; where the extra fast is installed, sqlglot is compiled.
+of each. All times are the processor's, medians of rounds that alternate between the sides, so that
+a slow moment of the machine hits all. Needs the dev extra; where the extra fast is installed,
+sqlglot is compiled.
 """
 
 import argparse
@@ -136,16 +137,16 @@ def lint_all(queries: Sequence[str], catalog: Catalog) -> None:
 
 
 def alternate(sides: Sequence[Callable[[], object]], rounds: int) -> list[float]:
-    """The median seconds of each side; a first round of each warms up and is not counted."""
+    """The median seconds of each side; a first round warms up and is not counted."""
     taken: list[list[float]] = [[] for _ in sides]
     for number in range(rounds + 1):
         for side, seconds in zip(sides, taken, strict=True):
             forget()
             gc.collect()
-            start = time.perf_counter()
+            start = time.process_time()
             side()
             if number:
-                seconds.append(time.perf_counter() - start)
+                seconds.append(time.process_time() - start)
     return [statistics.median(seconds) for seconds in taken]
 
 
@@ -203,13 +204,12 @@ for path in pathlib.Path("queries").iterdir():
 
 # From a small process of its own: a child's peak memory is never below its parent's at the fork.
 LAUNCH = """
-import os, sys, time
+import os, sys
 quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-start = time.perf_counter()
 child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
 _, status, usage = os.wait4(child, 0)
 unit = 1 if sys.platform == "darwin" else 1024
-print(time.perf_counter() - start, usage.ru_maxrss * unit / 1e6)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
