@@ -249,3 +249,31 @@ def test_what_may_be_anything_is_named_as_it_is_written(catalog: Catalog) -> Non
     reason = found.reason
     assert reason is not None
     assert "{{ this_year }} in the fact's block is not known to be deterministic" in reason.message
+
+
+NOTEBOOK = """-- Databricks notebook source
+ %md
+ It isn't SQL; SELECT 1 FROM no
+
+-- COMMAND ----------
+
+ %sql
+SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = 2024
+
+-- COMMAND ----------
+
+-- MAGIC %sql
+-- MAGIC SELECT 2 FROM no
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_cells_in_other_languages_are_blank(catalog: Catalog, ends: str) -> None:
+    text = NOTEBOOK.replace("\n", ends)
+    masked = mask(text)
+    assert len(masked.text) == len(text)
+    assert masked.text.count(";") == 2
+    assert "no" not in masked.text.replace("-- MAGIC SELECT 2 FROM no", "").split()
+    result = rewrite(text, catalog)
+    assert [it.verdict.value for it in result.candidates] == ["rewritten"]
+    assert not result.errors

@@ -20,6 +20,7 @@ ENDLESS = "a SQL script without its END is not read, nor what follows it"
 MADE = "the script makes, changes or drops what this reads: it is left alone"
 MOVED = "the script changes its schema with USE: its statements are left alone"
 
+_CELL_END = "COMMAND"  # in the comment that ends a cell
 _BLOCKS = frozenset({"IF", "CASE", "WHILE", "LOOP", "REPEAT", "FOR"})
 # What leads to a statement, and the word before that begins.
 _LEADS = {"IF": "THEN", "ELSEIF": "THEN", "WHEN": "THEN", "CASE": "THEN", "WHILE": "DO"}
@@ -53,7 +54,7 @@ def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
 
 
 def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
-    if tokens and ";" not in text:
+    if tokens and ";" not in text and _CELL_END not in text:
         yield Piece(list(tokens), 0, len(text))
         return
     since = 0

@@ -1,9 +1,9 @@
 """A text in which what is no SQL is blank: cells in other languages, notes, quotes without an end.
 
 In comes a text as people keep it, out goes one of the same length and line ends, so that offsets
-hold in both. It is for definitions, which are looked for in whatever there is: a note that begins
-with ``//``, or a comment that ends in a backslash and so goes on in the next line to Spark, costs
-no more than itself. Raises nothing.
+hold in both. ``readable`` is for definitions, which are looked for in whatever there is: a note
+that begins with ``//``, or a comment that ends in a backslash and so goes on in the next line to
+Spark, costs no more than itself. Raises nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 _VISIBLE = re.compile(r"[^\r\n]")
 _CELL = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
 # The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
-_LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(?:--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+_LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
 _MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
 
 _CODE = re.compile(
@@ -32,12 +32,18 @@ def readable(text: str) -> str:
     """The text, blank where it is none of SQL; a cell's end is a semicolon."""
     if not any(sign in text for sign in _SIGNS):
         return text
+    return "".join(_pieces(cells(text, magic=True)))
+
+
+def cells(text: str, *, magic: bool = False) -> str:
+    """A notebook's text: a semicolon where a cell ends, cells in another language blank. With
+    ``magic`` the comments that hold a cell of SQL are that SQL."""
     pieces: list[str] = []
     since = 0
     for match in _CELL.finditer(text):
-        pieces += (_cell(text[since : match.start()]), ";", _blank(match.group()[1:]))
+        pieces += (_cell(text[since : match.start()], magic), ";", _blank(match.group()[1:]))
         since = match.end()
-    pieces.append(_cell(text[since:]))
+    pieces.append(_cell(text[since:], magic))
     return "".join(pieces)
 
 
@@ -45,15 +51,15 @@ def _blank(text: str) -> str:
     return _VISIBLE.sub(" ", text)
 
 
-def _cell(text: str) -> str:
+def _cell(text: str, magic: bool) -> str:
     language = _LANGUAGE.match(text)
-    if language is not None and language[2].lower() != "sql":
+    if language is None or (language[1] and not magic and language[3].lower() == "sql"):
+        return text
+    if language[3].lower() != "sql":
         return _blank(text)
-    if language is not None:
-        start, end = language.span(1)
-        text = f"{text[:start]}{_blank(language[1])}{text[end:]}"
-        text = _MAGIC.sub(lambda match: _blank(match.group()), text)
-    return "".join(_pieces(text))
+    start, end = language.span(2)
+    text = f"{text[:start]}{_blank(language[2])}{text[end:]}"
+    return _MAGIC.sub(lambda match: _blank(match.group()), text) if magic else text
 
 
 def _pieces(text: str) -> Iterator[str]:

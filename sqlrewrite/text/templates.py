@@ -23,6 +23,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.readable import cells
 from sqlrewrite.warehouse import Name, Reference
 
 Refer = Callable[[Reference], Name | None]
@@ -57,7 +58,6 @@ _VARIABLE = re.compile(r"\$\{[\w.:]+\}")
 _WIDGET = re.compile(r"\$\w+")
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 _NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
-_CELL = re.compile(r"-- COMMAND -+[ \t]*(?=[\r\n]|\Z)")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -120,7 +120,7 @@ def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
     if not templated(text):
         return Masked(text)
-    return _Scan(text).run()
+    return _Scan(cells(text) if _NOTEBOOK.match(text) else text).run()
 
 
 def holds_template(string: str) -> bool:
@@ -149,7 +149,6 @@ class _Scan:
         self.endless: set[str] = set()
         self.entered = 0
         self.head = True
-        self.notebook = _NOTEBOOK.match(text) is not None
 
     def run(self) -> Masked:
         """The masked text."""
@@ -164,9 +163,6 @@ class _Scan:
             elif context:
                 at = match.end()
                 context = context if sign.startswith("\\") else ""
-            elif self.notebook and (cell := _CELL.match(text, match.start())):
-                at = cell.end()
-                self._put(cell.start(), at, ";" + " " * (at - cell.start() - 1))
             else:
                 context, at, self.entered = sign.lower(), match.end(), match.start()
         for tag, start in self.open:
