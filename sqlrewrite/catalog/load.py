@@ -6,7 +6,6 @@ file is a new module here and a line in ``load``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +75,8 @@ def _read_json(path: Path, start: Warehouse) -> Warehouse:
 
 def _dbt_artifact(text: str) -> dict[str, Any] | None:
     """What dbt wrote, parsed; None for other JSON, and for what is none."""
+    import json  # which DDL, and a start, have no need of
+
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
