@@ -75,15 +75,15 @@ def _truth(text: str) -> bool | str:
 
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_SIZE = re.compile(r"\s*([0-9]{1,18})\s*([kKmMgG]?)[bB]?\s*")
+_SIZE = r"\s*([0-9]{1,18})\s*([kKmMgG]?)[bB]?\s*"
 
 
 def _is_size(value: Any) -> bool:
-    return COUNT.holds(value) or (isinstance(value, str) and _SIZE.fullmatch(value) is not None)
+    return COUNT.holds(value) or (isinstance(value, str) and re.fullmatch(_SIZE, value) is not None)
 
 
 def _bytes(value: int | str) -> int:
-    match = _SIZE.fullmatch(str(value))
+    match = re.fullmatch(_SIZE, str(value))
     assert match is not None
     return int(match[1]) << 10 * " kmg".index(match[2].lower() or " ")
 
