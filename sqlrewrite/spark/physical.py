@@ -29,7 +29,7 @@ _NUMBERS = (
     (re.compile(r"\[codegen id : \d+\]"), ""),
     (re.compile(r"#\d+L?"), ""),
     (re.compile(r"dynamicpruningexpression\((.*?) IN dynamicpruning\)"), r"\1 IN dynamic keys"),
-    (re.compile(r"(?:Reused)?PhysicalSubquery subquery"), "(subquery)"),
+    (re.compile(r"(?:Reused)?Subquery subquery"), "(subquery)"),
 )
 _DYNAMIC_NUMBER = re.compile(r"(dynamicpruning|subquery)#\d+|\[(plan_)?id=#?\d+\]|codegen id : \d+")
 

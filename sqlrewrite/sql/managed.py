@@ -230,7 +230,9 @@ def _clause_spans(
             yield _token(anchors, behind.end - 1)
             yield from _joined(anchors, parts, None)
         else:
-            yield from _joined(anchors, parts, tokens[behind.start].start)
+            # A condition that is cut off behind an AND goes on nowhere.
+            cut = behind.start == len(tokens)
+            yield from _joined(anchors, parts, None if cut else tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
             yield from _with_word(anchors, piece.start - 1, found.span(anchors))
