@@ -37,7 +37,6 @@ from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import computed_alias
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 _SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
@@ -371,8 +370,7 @@ class RelationBinder:
         columns: Name | None,
         sampled: bool,
     ) -> Relation:
-        # What a template in it stands for was settled when it was made, and may be another now.
-        tree = None if templated(view.query) else _view_tree(view.query).tree
+        tree = _view_tree(view.query).tree
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
             return Opaque(number, alias, why, span, unread=True)
