@@ -61,7 +61,17 @@ public class Referee {
      * none), and the rows or the error, each on its line.
      */
     public String answer(final SparkSession session, String sql) {
+        final scala.Option before = SparkSession.getActiveSession();
         SparkSession.setActiveSession(session);
+        try {
+            return told(session, sql);
+        } finally { // the thread runs the queries of other tests, too
+            if (before.isDefined()) SparkSession.setActiveSession((SparkSession) before.get());
+            else SparkSession.clearActiveSession();
+        }
+    }
+
+    private String told(final SparkSession session, String sql) {
         String columns = "";
         try {
             Dataset frame = session.sql(sql);

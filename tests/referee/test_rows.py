@@ -34,6 +34,14 @@ def test_rewritten_queries_give_the_same_rows(session: Any) -> None:
 
 
 @pytest.mark.spark
+def test_the_referee_leaves_the_active_session_as_it_was(session: Any, spark: Any) -> None:
+    active = spark._jvm.org.apache.spark.sql.classic.SparkSession.getActiveSession
+    before = active().toString()
+    answer(quick(session), "SELECT 1 AS a")
+    assert active().toString() == before
+
+
+@pytest.mark.spark
 def test_the_harness_sees_what_differs(session: Any) -> None:
     quick(session, **{"spark.sql.ansi.enabled": "true"})
     one = answer(session, "SELECT 1 AS a")
