@@ -47,7 +47,7 @@ def cases(kind: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    found = quick(spark)
+    found = quick(spark.newSession())
     for name, rows in ROWS.items():
         found.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM VALUES {rows}")
     found.sql("CREATE DATABASE IF NOT EXISTS statements")
