@@ -1,10 +1,10 @@
 """Columns that USING and NATURAL hide, where Spark does not find them again.
 
-``visits.k`` behind ``days JOIN visits USING (k)`` is hidden, and can be named with its table. Spark
-4.3 loses it where a CTE of the statement, used or not, has a subquery over the same table: it gives
-the table's columns new numbers, but not the hidden one, and raises
-MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION. So neither half of this is written where
-the other may be (docs/soundness.md, "Names").
+``visits.k`` behind ``days JOIN visits USING (k)`` is hidden, and can be named with its table. Where
+the statement reads that table twice Spark 4.3 gives the columns of one reading new numbers, but not
+the hidden one, and raises MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION: so beside a
+CTE, used or not, that has a subquery over the same table, and in a derived table that is repeated
+elsewhere. Neither half of this is written where the other may be (docs/soundness.md, "Names").
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
 def refuse_lost(case: Case, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate could make Spark lose a hidden column."""
     plan, block = case.plan, case.target_block
-    if not plan.ctes:
+    first = block.parent is None and len(plan.query.top) == 1  # whose columns keep their numbers
+    if first and not plan.ctes:
         return
     hidden = {relation.relation for relation, _ in _hidden(block.source)}
     if case.pair.target.relation in hidden:
-        raise AnchorError("USING or NATURAL hides its column, which Spark may lose beside a CTE")
-    if not _in_cte(plan, block.number):
+        raise AnchorError(
+            "USING or NATURAL hides its column, which Spark may lose where its table is read again"
+        )
+    if not plan.ctes or not _in_cte(plan, block.number):
         return
     for other in plan.blocks:
         for relation, keys in _hidden(other.source):
