@@ -23,7 +23,7 @@ from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
-from sqlrewrite.sql.parse import Failure, lex, statements
+from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import Edit
@@ -162,7 +162,7 @@ def decide(document: Document, options: Options) -> Decision:
     changed: frozenset[str] = frozenset()
     if options.form == "values" or text.noted:
         changed = frozenset().union(*(it.changes for it in document.statements))
-    earlier = {it.at: it for it in text.clauses}
+    earlier, back = {it.at: it for it in text.clauses}, text.insertions()
     found = []
     for reading in document.statements:
         decided = Decided(reading, failure=reading.failure)
@@ -171,7 +171,7 @@ def decide(document: Document, options: Options) -> Decision:
         if reading.missing is not None and not all(stale(text, decided).values()):
             decided = Decided(reading, failure=reading.missing)
         if decided.failure is not None:
-            decided = replace(decided, edits=_put_back(text, reading))
+            decided = replace(decided, edits=_put_back(back, reading.statement))
         found.append(decided)
     return Decision(document, options, tuple(found))
 
@@ -210,10 +210,10 @@ def _around(document: Document, reading: Reading, changed: frozenset[str]) -> Ar
     return Around(reading.catalog, text, suppressed, noted, changed, mended)
 
 
-def _put_back(text: Stripped, reading: Reading) -> tuple[Edit, ...]:
+def _put_back(taken: Mapping[int, str], statement: Statement) -> tuple[Edit, ...]:
     """What was taken out of a statement, which is left as it was, goes back to its place."""
-    start, end = reading.statement.start, reading.statement.end
-    return tuple(Edit(at, it) for at, it in text.insertions().items() if start <= at <= end)
+    start, end = statement.start, statement.end
+    return tuple(Edit(at, it) for at, it in taken.items() if start <= at <= end)
 
 
 def result(decision: Decision) -> Rewrite:

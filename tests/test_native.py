@@ -215,6 +215,14 @@ def test_an_engine_without_broadcasts_misses_all(tmp_path: Path, catalog: Catalo
         assert rewrite(sql, catalog, engine=str(path), when="missed").changed
 
 
+def test_a_planner_that_is_not_there_is_an_error(tmp_path: Path, catalog: Catalog) -> None:
+    text = (rules_folder() / "engines" / "spark.toml").read_text("utf-8")
+    path = tmp_path / "own.toml"
+    path.write_text(text.replace("[native]", '[native]\nplanner = "sparc"'))
+    with pytest.raises(ConfigError, match="no planner is called 'sparc': known: spark"):
+        rewrite(PRUNED["join"], catalog, engine=str(path), when="missed")
+
+
 @pytest.mark.parametrize("engine", ["flink", "trino"])
 def test_nothing_is_left_to_an_engine_that_was_not_measured(engine: str, catalog: Catalog) -> None:
     for sql in PRUNED.values():

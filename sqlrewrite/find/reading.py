@@ -37,11 +37,10 @@ class Reading:
     """One statement as it is read, with the ``catalog`` that holds for it.
 
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
-    hundred times its text. ``words`` are those of its tokens, ``changes``
-    those of them that may name what it changes. A ``merge`` is read as the join that it runs;
-    ``told`` is what is said of one where that join is of no use, or of a join not understood.
-    ``missing`` says of a statement with predicates of an earlier run which of its tables is not
-    known, if one is not.
+    hundred times its text. ``words`` are those of its tokens, ``changes`` those of them that may
+    name what it changes. A ``merge`` is read as the join that it runs; ``told`` is what is said of
+    one where that join is of no use, or of a join not understood. ``missing`` says which table of a
+    statement with predicates of an earlier run is not known, if one is not.
     """
 
     statement: Statement

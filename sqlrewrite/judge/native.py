@@ -10,24 +10,17 @@ from collections.abc import Callable, Mapping
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.planners import spark
+from sqlrewrite.results import ConfigError
+from sqlrewrite.rulebook import Engine
 
-
-def _nothing_known(case: Case) -> str | None:
-    """The planner of an engine of which it is not known what it prunes."""
-    pair = case.pair
-    return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
-
-
-PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
-    "none": _nothing_known,
-    "spark": spark.missed,
-}
+PLANNERS: Mapping[str, Callable[[Case], str | None]] = {"spark": spark.missed}
 """By the name in an engine's file: why that engine does not find as good a bound by itself; None
 where it does."""
 
 
 def judge(case: Case) -> Judgement:
-    """Whether the engine would not find as good a bound by itself; always, unless that matters."""
+    """Whether the engine would not find as good a bound by itself; always, unless that matters.
+    Raises ConfigError for an engine whose file names a planner that is not there."""
     if case.options.when != "missed":
         return passed("asked for are all predicates, also those that the engine finds by itself")
     if case.pair.tie.block.role == "merge":
@@ -37,7 +30,17 @@ def judge(case: Case) -> Judgement:
         if case.pair.place in planned:
             return failed(f"{engine} prunes by the join with {by} by itself: read from its plan")
         return passed(f"{engine} misses it: its plan does not surely prune by the join with {by}")
-    why = PLANNERS[case.engine.planner](case)
+    why = _planner(case.engine)(case)
     if why is not None:
-        return passed(f"{case.engine.name} misses it: {why}")
-    return failed(f"{case.engine.name} prunes by the join with {case.dimension_name} by itself")
+        return passed(f"{engine} misses it: {why}")
+    return failed(f"{engine} prunes by the join with {by} by itself")
+
+
+def _planner(engine: Engine) -> Callable[[Case], str | None]:
+    found = PLANNERS.get(engine.planner)
+    if found is None:
+        known = ", ".join(PLANNERS)
+        raise ConfigError(
+            f"engine {engine.name}: no planner is called {engine.planner!r}: known: {known}"
+        )
+    return found

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlrewrite.find.pairs import joins
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
+from sqlrewrite.plan.algebra import Generate, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 
@@ -42,22 +43,14 @@ def refuse_lost(case: Case, anchors: Anchors) -> None:
                 )
 
 
-def _hidden(source: Node | None) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
+def _hidden(source: Node) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
     """The relations of a FROM that have hidden columns, and which (none named: any)."""
-    stack = [source]
-    while stack:
-        match stack.pop():
-            case Join(left=left, right=right, declared=type_, using=using, natural=natural):
-                stack += [left, right]
-                if not (using or natural):
-                    continue
-                keys = frozenset(name.lower() for name in using)
-                sides = [left] * (type_ in _LEFT) + [right] * (type_ in _RIGHT)
-                yield from ((leaf, keys) for side in sides for leaf in leaves(side))
-            case Generate(child=child):
-                stack.append(child)
-            case _:
-                pass
+    for join in joins(source):
+        if not (join.using or join.natural):
+            continue
+        keys = frozenset(name.lower() for name in join.using)
+        sides = [join.left] * (join.declared in _LEFT) + [join.right] * (join.declared in _RIGHT)
+        yield from ((leaf, keys) for side in sides for leaf in leaves(side))
 
 
 def _in_cte(plan: Plan, number: int | None) -> bool:

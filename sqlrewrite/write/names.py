@@ -10,14 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from sqlrewrite.find.pairs import joins
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
     ColumnRef,
     Derived,
     Expression,
-    Generate,
-    Join,
     Node,
     Relation,
     Scan,
@@ -120,28 +119,12 @@ def quoted(name: str) -> str:
 def _no_field(source: Node, alias: str) -> None:
     """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
     before it looks among the columns that USING and NATURAL have hidden."""
-    if not _merges(source):
+    if not any(join.using or join.natural for join in joins(source)):
         return
     for names in map(column_names, leaves(source)):
         if names is None or alias in names:
             may = "may be" if names is None else "is"
             raise AnchorError(f"{alias} {may} the name of a column, too")
-
-
-def _merges(source: Node | None) -> bool:
-    """Whether a join in a FROM merges columns."""
-    stack = [source]
-    while stack:
-        match stack.pop():
-            case Join(left=left, right=right, using=using, natural=natural):
-                if using or natural:
-                    return True
-                stack += [left, right]
-            case Generate(child=child):
-                stack.append(child)
-            case _:
-                pass
-    return False
 
 
 def _clear(case: Case, ref: ColumnRef, anchors: Anchors) -> str:

@@ -2,10 +2,10 @@
 as they are now, with the time and the key query in a note beside the marker; and constants that the
 author's own condition gives for the key.
 
-Literals are the keys of one moment, and that
-is what the user asked for; but what could make the same query give others though no table has
-changed (the clock, a name that means something in this text alone, a table that the text itself
-writes) is refused, and so is a type whose literals might compare otherwise than the key does.
+Literals are the keys of one moment, and that is what the user asked for. Refused is what could make
+the same query give others though no table has changed (the clock, a name that means something in
+this text alone, a table that the text itself writes), and a type whose literals might compare
+otherwise than the key does.
 """
 
 from __future__ import annotations
