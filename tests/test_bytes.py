@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.cli.commands import program
 from sqlrewrite.text.edits import MARKER
 
+from .draws import Draws
 from .fixtures_support import QUERIES, query_cases
 from .insertions import taken_out
 
@@ -192,10 +193,10 @@ def test_left_alone(data: bytes, tmp_path: Path) -> None:
 
 def test_mutilated_files() -> None:
     """Bytes dropped, doubled and exchanged in the fixtures' own queries: insertions or nothing."""
-    rng = random.Random(20)
-    cases = [case.sql.read_bytes() for case in query_cases()]
+    cases = Draws({case.name: case.sql.read_bytes() for case in query_cases()})
     for number in range(250):
-        data = bytearray(rng.choice(cases))
+        rng = random.Random(f"20/{number}")
+        data = bytearray(cases.draw(rng))
         for _ in range(rng.randint(1, 4)):
             at = rng.randrange(len(data))
             piece = rng.choice([b"", b"\x00", b"'", b"`", b"(", b"*/", b"\r", b"\xe9", b";", b"--"])

@@ -21,6 +21,7 @@ from sqlrewrite.settings.options import options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import NESTING_MOST, Limits
 
+from .draws import Draws
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
 
@@ -30,8 +31,10 @@ TEXTS = 120
 SECONDS = 60
 """Of the processor's time, for a test that takes about four: a text on which it hangs fails it."""
 
-TEXT = [case.text() for case in (*query_cases(), *retail_cases())]
-TEXT += [path.read_bytes().decode() for path in sorted(FIXTURES.glob("dbt/*/*.sql"))]
+TEXT = Draws(
+    {case.name: case.text() for case in (*query_cases(), *retail_cases())}
+    | {str(path.relative_to(FIXTURES)): path.read_text() for path in FIXTURES.glob("dbt/*/*.sql")}
+)
 PIECES = (
     *("(", ")", "'", '"', "`", ";", ",", ".", "--", "/*", "*/", "/*+", "\\", "\n", "\r", "\x00"),
     *("é", "🙂", "\ud800", "\ufeff", "\u2028", "{{", "}}", "{%", "${x}", "{{ ref('sales') }}"),
@@ -60,18 +63,18 @@ def catalog() -> Catalog:
 
 
 def cut(rng: random.Random) -> str:
-    text = rng.choice(TEXT)
+    text = TEXT.draw(rng)
     return text[: rng.randrange(len(text))] if rng.random() < 0.7 else text[rng.randrange(99) :]
 
 
 def splice(rng: random.Random) -> str:
-    one, other = rng.choice(TEXT), rng.choice(TEXT)
+    one, other = TEXT.draw(rng), TEXT.draw(rng)
     return one[: rng.randrange(len(one))] + other[rng.randrange(len(other)) :]
 
 
 def words(rng: random.Random) -> str:
     """A few words dropped, doubled, or exchanged with others."""
-    lexemes = [match.group() for match in LEXEME.finditer(rng.choice(TEXT))]
+    lexemes = [match.group() for match in LEXEME.finditer(TEXT.draw(rng))]
     for _ in range(rng.randint(1, 3)):
         at, other = rng.randrange(len(lexemes)), rng.randrange(len(lexemes))
         match rng.randrange(4):
@@ -88,7 +91,7 @@ def words(rng: random.Random) -> str:
 
 def letters(rng: random.Random) -> str:
     """Pieces of any kind at any place."""
-    text = rng.choice(TEXT)
+    text = TEXT.draw(rng)
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(text) + 1)
         text = text[:at] + rng.choice(PIECES) + text[at + rng.randint(0, 3) :]
@@ -106,7 +109,7 @@ def pieces(rng: random.Random) -> str:
 
 def nested(rng: random.Random) -> str:
     """A query inside of what is written many times around it."""
-    text = rng.choice(TEXT).rstrip().rstrip(";")
+    text = TEXT.draw(rng).rstrip().rstrip(";")
     before, behind = rng.choice(
         [("(", ")"), ("SELECT * FROM (", ") q"), ("SELECT (", ")"), ("WITH c AS (", ") SELECT 1")]
     )

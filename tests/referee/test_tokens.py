@@ -22,7 +22,7 @@ def lexer(spark: SparkSession) -> SparkLexer:
 
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.long)])
 def test_whole_files(lexer: SparkLexer, every: int) -> None:
-    texts = [(f"file {number}", text) for number, text in enumerate(sources())]
+    texts = list(sources().items())
     found = check(texts[::every], lexer)
     assert not found.wrong, "\n".join(found.wrong[:5])
     assert found.texts - found.told > 300 / every

@@ -27,6 +27,8 @@ from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import read
 
+from ..draws import Draws
+
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT.parent / "shared" / "corpus"
 LONGEST = 140
@@ -213,7 +215,8 @@ def _of_tokens(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, i
 
 
 def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, int]]:
-    """Spark's lexemes by their colours, a hint as one."""
+    """Spark's lexemes by their colours, a hint as one. A hint right behind another has none: it is
+    a comment to sqlglot, and what it hints at changes no rows."""
     colours = {
         LexemeKind.NAME: "word",
         LexemeKind.OPERATOR: "word",
@@ -223,9 +226,10 @@ def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, i
         LexemeKind.QUOTED_NAME: "quoted name",
     }
     hint: int | None = None
+    behind = again = False
     for kind, start, end in theirs:
         if kind == LexemeKind.HINT and hint is None:
-            hint = start
+            hint, again = start, behind
         elif (
             hint is None and kind == LexemeKind.NUMBER and text[start] == "."
         ):  # two tokens to sqlglot
@@ -234,8 +238,11 @@ def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, i
         elif hint is None:
             yield colours.get(LexemeKind(kind), LexemeKind(kind).name), start, end
         elif text[start:end] == "*/":
-            yield "hint", hint, end
-            hint = None
+            if not again:
+                yield "hint", hint, end
+            hint, behind = None, True
+            continue
+        behind = False
     if hint is not None:
         yield "a hint without its end", hint, len(text)
 
@@ -261,16 +268,26 @@ def _shown(text: str, lexeme: Lexeme | None) -> str:
 
 
 @cache
-def sources() -> tuple[str, ...]:
-    """All texts of the fixtures, and of the corpus where it is at hand."""
+def sources() -> dict[str, str]:
+    """All texts of the fixtures, and of the corpus where it is at hand, by their names."""
     paths = [*(ROOT / "fixtures").rglob("*.sql"), *CORPUS.rglob("*.sql"), *CORPUS.rglob("*.hql")]
-    return tuple(path.read_text("utf-8", "replace") for path in sorted(paths))
+    texts = ((path, path.read_text("utf-8", "replace")) for path in sorted(paths))
+    return {path.relative_to(_above(path)).as_posix(): text for path, text in texts}
+
+
+def _above(path: Path) -> Path:
+    return CORPUS if path.is_relative_to(CORPUS) else ROOT
+
+
+@cache
+def _draws() -> Draws[str]:
+    return Draws(sources())
 
 
 def random_text(seed: int, index: int) -> str:
     """A piece of a text, edited."""
     choose = random.Random(f"{seed}/{index}")
-    source = choose.choice(sources())
+    source = _draws().draw(choose)
     start = choose.randrange(max(1, len(source) - LONGEST // 2))
     text = source[start : start + choose.randint(1, LONGEST)]
     for _ in range(choose.randint(0, 4)):
