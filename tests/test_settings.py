@@ -15,7 +15,8 @@ from sqlrewrite.cli.commands import COMMANDS, program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.config import Projects, load
 from sqlrewrite.settings.described import as_toml, reference, schema
-from sqlrewrite.settings.table import TABLE, Row, Settings, decisive
+from sqlrewrite.settings.row import Row
+from sqlrewrite.settings.table import TABLE, Settings, decisive
 from sqlrewrite.text.limits import Limits
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -18,7 +18,8 @@ from sqlrewrite.run.pool import PoolError
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.kinds import BOOLEAN, PATHS, SIZE, Kind
-from sqlrewrite.settings.table import TABLE, Row, Settings
+from sqlrewrite.settings.row import Row
+from sqlrewrite.settings.table import TABLE, Settings
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

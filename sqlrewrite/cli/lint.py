@@ -20,15 +20,19 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.many import (
+    FILES,
     Files,
+    Group,
     Run,
     file_options,
+    none_changed,
     progress,
     results,
     tell_left_out,
     warn,
     why_missing,
 )
+from sqlrewrite.cli.output import output_to
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, LintTask, Rules, Sum, run, unread
@@ -47,10 +51,12 @@ class LintCommand(Command):
     sections: Mapping[str, Sequence[str]] = {
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
-        "What counts": (*section("counts"), "write_baseline", *section("files")),
+        "Which files": FILES,
+        "What counts": (*section("counts"), "write_baseline"),
         "How the work is done": section("work"),
         "What is reported": (
             "format",
+            "output_file",
             "statistics",
             "show_settings",
             "quiet",
@@ -97,7 +103,7 @@ Exit status:
   2  something could not be done: wrong usage, a broken catalog, an
      unreadable file""",
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATHS...")
 @setting_options("lint")
 @file_options
 @click.option(
@@ -128,13 +134,16 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    total = _run(asked)
+    with output_to(asked.output_file):
+        total = _run(asked)
     ctx.exit(
         0 if asked.exit_zero or (asked.write_baseline and not total.failures) else total.status
     )
 
 
 def _refuse_contradictions(asked: LintAsked) -> None:
+    if asked.write_baseline and asked.changed_since is not None:
+        raise click.UsageError("--write-baseline cannot go with --changed-since: it knows them all")
     if asked.statistics and asked.format not in PEOPLE:
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
@@ -189,6 +198,7 @@ def _run(asked: LintAsked) -> Sum:
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
     warn(of, err)
+    none = none_changed(of, err)
     for judge, result in _results(asked, of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
@@ -207,7 +217,7 @@ def _run(asked: LintAsked) -> Sum:
         write_stdout(report.encode("utf-8", "backslashreplace"))
     elif asked.statistics:
         out.print(concise.statistics(total))
-    if not (asked.quiet or (of.passed_on and not total.files)):
+    if not (asked.quiet or none or (of.passed_on and not total.files)):
         err.print(concise.last_lines(total, known=of.known))
     tell_left_out(of, err)
     return total
@@ -221,10 +231,20 @@ def _results(
         yield judges[0], unread(missing(path, why_missing(path)))
     with progress("linting", of.count, err, hidden=hidden) as advance:
         for judge, group in zip(judges, of.groups, strict=True):
-            task = LintTask(group.request, text=asked.format == "sarif")  # which hashes its lines
+            wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
+            task = LintTask(group.request, text=wanted)
             for result in results(of, group, task, run, kept=("lint",)):
-                yield judge, judge.rules.of(result)
+                yield judge, judge.rules.of(_changed(of, group, result))
                 advance()
+
+
+def _changed(of: Run, group: Group, result: Linted) -> Linted:
+    """A result with what counts of it where only changes do."""
+    if of.changed is None or not result.findings:
+        return result
+    from sqlrewrite.linting.changed import in_changed
+
+    return in_changed(result, of.changed.lines(result.path), group.settings.limits)
 
 
 def _root(of: Run, results: Iterable[Linted]) -> str:

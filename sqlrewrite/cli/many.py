@@ -16,22 +16,27 @@ import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.common import Given, read_stdin, request, write_stdout
+from sqlrewrite.cli.output import output_option
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
-from sqlrewrite.run.projects import ProjectFiles, gather
+from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
 from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, digest, each, once
-from sqlrewrite.settings.table import Settings, decisive
+from sqlrewrite.settings.table import Settings, decisive, section
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.run.cache import Cache
+    from sqlrewrite.run.changed import Changes
 
 MANY = 50
 """From so many files on there is a progress bar."""
+
+FILES = (*section("files"), "changed_since", "show_files")
+"""The options that say which files."""
 
 Result = TypeVar("Result")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -44,6 +49,9 @@ class Files(Given):
     paths: tuple[str, ...]
     stdin_filename: str | None
     show_settings: bool
+    show_files: bool
+    changed_since: str | None
+    output_file: str | None
     quiet: bool
     verbose: bool
 
@@ -52,14 +60,19 @@ class Files(Given):
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
         found = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
+        changed = None
+        if self.changed_since is not None:
+            found, changed = _only_changed(found, self.changed_since)
         if self.show_settings:
             _show(found.projects)
+        if self.show_files:
+            _show_files(found)
         load = cache(Catalog.load)  # one that an option names is that of all
         groups = (
             Group(it.settings, it.files, _requested(it, strip=strip, load=load))
             for it in found.projects
         )
-        return Run(self, tuple(groups), found.missing, found.warnings)
+        return Run(self, tuple(groups), found.missing, found.warnings, changed)
 
 
 def _requested(of: ProjectFiles, *, strip: bool, load: Callable[..., Warehouse]) -> Request:
@@ -77,9 +90,43 @@ def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
     raise click.exceptions.Exit(0)
 
 
+def _show_files(found: Gathered) -> NoReturn:
+    """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
+    for it in found.projects:
+        write_stdout(b"".join(os.fsencode(path) + b"\n" for path in it.files))
+    for path in found.missing:
+        click.echo(f"{path}: {why_missing(path)}", err=True)
+    raise click.exceptions.Exit(2 if found.missing else 0)
+
+
+def _only_changed(found: Gathered, since: str) -> tuple[Gathered, Changes]:
+    """The files that have changed since a revision, and what has changed in them."""
+    from sqlrewrite.run.changed import changes
+
+    paths = [path for it in found.projects for path in it.files]
+    if STDIN in paths:
+        raise click.UsageError("--changed-since cannot go with `-`: git knows nothing of stdin")
+    changed = changes(paths, since)
+    kept = (
+        replace(it, files=tuple(path for path in it.files if changed.has(path)))
+        for it in found.projects
+    )
+    return replace(found, projects=tuple(kept)), changed
+
+
 def file_options(function: _Function) -> _Function:
-    """``--stdin-filename`` and ``--show-settings``, for commands over files."""
+    """The options of commands over files that are no settings of a project."""
     options: list[Callable[[_Function], _Function]] = [
+        output_option,
+        click.option(
+            "--changed-since",
+            metavar="REF",
+            help="Only files that have changed since this branch left that one, as origin/main; "
+            "lint: only findings in statements that have.",
+        ),
+        click.option(
+            "--show-files", is_flag=True, help="Print the names of the files; do no more."
+        ),
         click.option(
             "--show-settings",
             is_flag=True,
@@ -104,12 +151,13 @@ class Group:
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """A run over many files: what was asked, the files, the paths that lead nowhere, and folders
-    with the reason why git would not list them."""
+    with the reason why git would not list them; ``changed`` is what has, where only that counts."""
 
     asked: Files
     groups: tuple[Group, ...]
     missing: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...]
+    changed: Changes | None = None
 
     @property
     def count(self) -> int:
@@ -132,6 +180,14 @@ def warn(of: Run, err: Printer) -> None:
     """Says where files may be taken that git would leave out."""
     if not of.asked.quiet:
         err.print(map(_warning, of.warnings))
+
+
+def none_changed(of: Run, err: Printer) -> bool:
+    """Whether no file has changed, where only such count; it is said."""
+    none = of.changed is not None and not of.count and not of.missing
+    if none and not of.asked.quiet:
+        err.print([((f"no file of SQL has changed since {of.asked.changed_since}", ""),)])
+    return none
 
 
 def tell_left_out(of: Run, err: Printer) -> None:

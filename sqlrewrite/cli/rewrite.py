@@ -20,16 +20,19 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.many import (
+    FILES,
     Files,
     Group,
     Run,
     file_options,
+    none_changed,
     progress,
     results,
     tell_left_out,
     warn,
     why_missing,
 )
+from sqlrewrite.cli.output import output_to
 from sqlrewrite.cli.spark import (
     SPARK,
     asking,
@@ -57,12 +60,14 @@ class RewriteCommand(Command):
 
     sections: Mapping[str, Sequence[str]] = {
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "Which files": FILES,
         "What is inserted": (*section("inserted"), *section("values"), "strip"),
-        "What becomes of the files": ("write", "check", "diff", *section("files")),
+        "What becomes of the files": ("write", "check", "diff"),
         "How the work is done": section("work"),
         "What is reported": (
             *section("reported"),
             "format",
+            "output_file",
             "show_settings",
             "quiet",
             "verbose",
@@ -113,7 +118,7 @@ Settings from the nearest pyproject.toml; options win over them:
   catalog = ["warehouse/ddl"]
   schema = "retail\"""",
 )
-@click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATHS...")
 @setting_options("rewrite")
 @file_options
 @click.option(
@@ -147,7 +152,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = RewriteAsked(**sorted_out(given))
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    with spark_failures():
+    with spark_failures(), output_to(asked.output_file):
         status = _run(asked)
     ctx.exit(0 if asked.exit_zero else status)
 
@@ -181,6 +186,7 @@ def _run(asked: RewriteAsked) -> int:
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
     warn(of, err)
+    none = none_changed(of, err)
     if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
         write_stdout(read_stdin())
     with started_when_needed(where) as running:
@@ -200,7 +206,7 @@ def _run(asked: RewriteAsked) -> int:
         from sqlrewrite.report import json
 
         write_stdout(json.report(kept, summary).encode("ascii"))
-    elif not (asked.quiet or (of.passed_on and not summary.files)):
+    elif not (asked.quiet or none or (of.passed_on and not summary.files)):
         if summary.changed and not asked.check:
             err.print([()])
         known, would = asked.strip or of.known, asked.check or asked.diff

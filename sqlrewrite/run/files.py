@@ -42,8 +42,13 @@ Excluded = Callable[[str, str | None], bool]
 """Whether a file is left out, asked with the folder that is searched, or None for a named file."""
 
 
-def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False) -> Found:
-    """The files that ``paths`` mean; ``-`` stands for itself."""
+def find(
+    paths: Iterable[str],
+    excluded: Excluded = lambda path, searched: False,
+    by_git: Match = lambda folder: True,
+) -> Found:
+    """The files that ``paths`` mean; ``-`` stands for itself. ``by_git`` says of a folder whether
+    what git ignores in it is left out."""
     files: dict[str, str] = {}
     missing: dict[str, None] = {}
     search = _Search()
@@ -51,7 +56,7 @@ def find(paths: Iterable[str], excluded: Excluded = lambda path, searched: False
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
-            for name, real in search.files(path):
+            for name, real in search.files(path, by_git=by_git(path)):
                 if not excluded(name, path):
                     files.setdefault(real, name)
             missing |= {it: None for it in search.unread if not excluded(it, path)}
@@ -77,11 +82,13 @@ class _Search:
     def __init__(self) -> None:
         self.unread: list[str] = []
         self.warnings: dict[str, tuple[str, str]] = {}
+        self._by_git = True
         self._known: dict[str, dict[str, os.DirEntry[str]]] = {}
         self._real: dict[str, str] = {}
 
-    def files(self, path: str) -> Iterator[tuple[str, str]]:
+    def files(self, path: str, *, by_git: bool) -> Iterator[tuple[str, str]]:
         """The files below a folder, each with its path without links."""
+        self._by_git = by_git
         plain = os.path.normpath(path)
         real = os.path.realpath(path)
         if os.path.realpath(plain) != real:  # link/.. is not where the link is
@@ -158,22 +165,22 @@ class _Search:
 
     def _listed(self, folder: str) -> list[str] | None:
         """What git tracks or would track below a folder, a repository in it without what it holds;
-        None where there is no git to ask, or it refuses.
+        None where there is no git to ask, or it refuses, or is not to be asked.
 
         A folder that is itself ignored was named on purpose (dbt's ``target/compiled``): None too.
         """
-        top = repository(folder)
+        top = repository(folder) if self._by_git else None
         if top is None:
             return None
-        done = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        done = ask_git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         if done.returncode:
-            self.warnings.setdefault(top, (folder.rstrip(os.sep) or os.curdir, _refusal(done)))
+            self.warnings.setdefault(top, (folder.rstrip(os.sep) or os.curdir, refusal(done)))
             return None
         for name in _UNREAD.findall(done.stderr):
             path = os.path.join(top, os.fsdecode(name))
             self.unread.append(folder + os.path.relpath(path, folder or os.curdir))
         listing = done.stdout
-        if listing == b"./\0" or (not listing and not _git(folder, *_IGNORED).returncode):
+        if listing == b"./\0" or (not listing and not ask_git(folder, *_IGNORED).returncode):
             return None
         names = os.fsdecode(listing).replace("/", os.sep).split("\0")
         return [name.rstrip(os.sep) for name in names if name]
@@ -195,7 +202,8 @@ def repository(folder: str) -> str | None:
     return above
 
 
-def _git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
+def ask_git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
+    """What git answers in a folder, as a status and bytes. Raises nothing where there is no git."""
     import subprocess
 
     # In a hook GIT_DIR and its like are set, relative to another folder.
@@ -209,7 +217,7 @@ def _git(folder: str, *arguments: str) -> CompletedProcess[bytes]:
         return subprocess.CompletedProcess(command, 127, b"", os.fsencode(why))
 
 
-def _refusal(done: CompletedProcess[bytes]) -> str:
+def refusal(done: CompletedProcess[bytes]) -> str:
     """The line in which git says why not."""
     lines = done.stderr.decode("utf-8", "replace").splitlines() or [f"status {done.returncode}"]
     fatal = (it.removeprefix("fatal: ") for it in lines if it.startswith("fatal: "))

@@ -42,7 +42,8 @@ def gather(paths: Sequence[str], settings: Projects, stdin: str) -> Gathered:
     paths, stdin = [native(path) for path in paths], native(stdin)
     excluded = _Excludes(settings)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
-    found = find((path for path in paths if path not in without), excluded)
+    named = (path for path in paths if path not in without)
+    found = find(named, excluded, lambda folder: settings.at(folder).respect_gitignore)
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
     for path in found.files:
         its = settings.of(stdin if path == STDIN else path)
@@ -78,7 +79,7 @@ class _Excludes:
         if searched is not None and self._project(its, searched):
             return lambda name: True
         if its.source not in self._patterns:
-            self._patterns[its.source] = Patterns(its.exclude, its.root)
+            self._patterns[its.source] = Patterns((*its.exclude, *its.extend_exclude), its.root)
         return self._patterns[its.source].within(folder)
 
     def _project(self, its: Settings, searched: str) -> bool:

@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from sqlrewrite.results import ConfigError
-from sqlrewrite.settings.table import KEYS, PREFIX, Settings, named
+from sqlrewrite.settings.row import PREFIX
+from sqlrewrite.settings.table import KEYS, Settings, named
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 

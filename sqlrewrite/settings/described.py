@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sqlrewrite.settings.table import TABLE, Row, Settings
+from sqlrewrite.settings.row import Row
+from sqlrewrite.settings.table import TABLE, Settings
 
 
 def as_toml(settings: Settings) -> str:

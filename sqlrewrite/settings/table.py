@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.kinds import (
@@ -26,14 +26,11 @@ from sqlrewrite.settings.kinds import (
     SIZE,
     STRING,
     STRINGS,
-    Kind,
     Pairs,
     one_of,
 )
+from sqlrewrite.settings.row import Row, setting
 from sqlrewrite.text.limits import Limits
-
-PREFIX = "DPP_REWRITE_"
-"""What the variables of the environment begin with."""
 
 FORMS = ("in", "set", "range", "values", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
@@ -51,68 +48,12 @@ ON_CATALOG = (*ON_QUERIES, "catalog show")
 ON_FILES = ("rewrite", "lint")
 
 
-class Row(NamedTuple):
-    """One setting.
-
-    ``section`` is the part of ``--help`` that it stands in, ``commands`` are those that have it as
-    an option; ``short`` and ``off`` are the other spellings of that option, ``said`` is what it is
-    by default where the default itself does not say so. ``adds``: what an option says is added to
-    what the project says, and does not replace it. ``hides`` is the other setting of the project
-    that the option puts out of force. ``decides``: what is written into a text depends on it.
-    """
-
-    name: str
-    default: Any
-    kind: Kind
-    help: str
-    section: str = ""
-    commands: tuple[str, ...] = ()
-    short: str = ""
-    off: str = ""
-    metavar: str | None = None
-    said: str = ""
-    adds: bool = False
-    hides: str = ""
-    decides: bool = False
-    since: str = "0.1.0"
-
-    @property
-    def key(self) -> str:
-        """Its key in a TOML file."""
-        return self.name.replace("_", "-")
-
-    @property
-    def option(self) -> str:
-        """Its option, where there is one."""
-        return f"--{self.key}"
-
-    @property
-    def variable(self) -> str:
-        """Its variable of the environment."""
-        return PREFIX + self.name.upper()
-
-    @property
-    def usual(self) -> str:
-        """What it is by default, as a person is told; nothing where it is just not given."""
-        if self.said or self.default in (None, False, (), {}):
-            return self.said
-        return self.key if self.default is True else str(self.default)
-
-
-def _row(default: Any, kind: Kind, help: str, **more: Any) -> Any:
-    """A field of ``Settings``, which carries its row."""
-    row = {"kind": kind, "help": help, **more}
-    if default == {}:
-        return field(default_factory=dict, metadata=row)
-    return field(default=default, metadata=row)
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for a file. ``root`` is the folder of the file that says so, ``source`` that file,
     and ``said`` where each setting was found that is not left at its default."""
 
-    catalog: tuple[str, ...] = _row(
+    catalog: tuple[str, ...] = setting(
         (),
         PATHS,
         "What is known of the tables: a DDL .sql file, a directory of them, a snapshot .json, or "
@@ -122,7 +63,7 @@ class Settings:
         short="-c",
         metavar="PATH",
     )
-    schema: str | None = _row(
+    schema: str | None = setting(
         None,
         STRING,
         "Current schema, where short names are looked up.",
@@ -130,7 +71,7 @@ class Settings:
         commands=ON_CATALOG,
         metavar="NAME",
     )
-    engine: str = _row(
+    engine: str = setting(
         "spark",
         STRING,
         "Rules of which engine: spark, flink, trino, or a .toml file.",
@@ -139,7 +80,7 @@ class Settings:
         metavar="NAME|FILE",
         decides=True,
     )
-    predicate: str = _row(
+    predicate: str = setting(
         "in",
         one_of(FORMS),
         "Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
@@ -149,7 +90,7 @@ class Settings:
         commands=ON_QUERIES,
         decides=True,
     )
-    when: str = _row(
+    when: str = setting(
         "eligible",
         one_of(WHENS),
         "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
@@ -158,7 +99,7 @@ class Settings:
         commands=ON_QUERIES,
         decides=True,
     )
-    hint: bool = _row(
+    hint: bool = setting(
         True,
         BOOLEAN,
         "Put /*+ BROADCAST(…) */ into the subquery.",
@@ -167,7 +108,7 @@ class Settings:
         off="--no-hint",
         decides=True,
     )
-    depth: int = _row(
+    depth: int = setting(
         3,
         COUNT,
         "How many joins outward a dimension's neighbours are followed.",
@@ -175,7 +116,7 @@ class Settings:
         commands=ON_QUERIES,
         decides=True,
     )
-    through_facts: bool = _row(
+    through_facts: bool = setting(
         False,
         BOOLEAN,
         "Follow neighbours through partitioned tables too.",
@@ -185,7 +126,7 @@ class Settings:
         said="not",
         decides=True,
     )
-    key_limit: int | None = _row(
+    key_limit: int | None = setting(
         None,
         SIZE,
         "No predicate that collects more keys than this, by the statistics.",
@@ -194,7 +135,7 @@ class Settings:
         said="32MB",
         decides=True,
     )
-    collapse_over: int = _row(
+    collapse_over: int = setting(
         1_000,
         COUNT,
         "values: for more keys than this, BETWEEN the smallest and the largest.",
@@ -202,7 +143,7 @@ class Settings:
         commands=ON_SPARK,
         metavar="N",
     )
-    refuse_over: int = _row(
+    refuse_over: int = setting(
         1_000_000,
         COUNT,
         "values: no predicate for more keys than this.",
@@ -210,7 +151,7 @@ class Settings:
         commands=ON_SPARK,
         metavar="N",
     )
-    functions: Mapping[str, str] = _row(
+    functions: Mapping[str, str] = setting(
         {},
         FUNCTIONS,
         "Your own functions, by the name they are called by: deterministic (one value for one "
@@ -218,7 +159,7 @@ class Settings:
         "error). What calls any other function of yours is not copied or moved.",
         decides=True,
     )
-    double_quoted_identifiers: bool | None = _row(
+    double_quoted_identifiers: bool | None = setting(
         None,
         BOOLEAN,
         'Whether Spark reads "…" as a name (spark.sql.ansi.doubleQuotedIdentifiers, with ANSI mode '
@@ -226,16 +167,16 @@ class Settings:
         said="not known",
         decides=True,
     )
-    file_limit: int = _row(
+    file_limit: int = setting(
         Limits().file, SIZE, "A larger file is skipped.", said="4MB", decides=True
     )
-    statement_limit: int = _row(
+    statement_limit: int = setting(
         Limits().statement, SIZE, "A larger statement is skipped.", said="1MB", decides=True
     )
-    nesting_limit: int = _row(
+    nesting_limit: int = setting(
         Limits().nesting, NESTING, "A statement that is nested deeper is skipped.", decides=True
     )
-    select: tuple[str, ...] = _row(
+    select: tuple[str, ...] = setting(
         (),
         CODES,
         "Only findings of these codes; a beginning of codes selects all that begin so.",
@@ -245,7 +186,7 @@ class Settings:
         said="all",
         hides="ignore",
     )
-    ignore: tuple[str, ...] = _row(
+    ignore: tuple[str, ...] = setting(
         (),
         CODES,
         "No findings of these codes.",
@@ -254,7 +195,7 @@ class Settings:
         metavar="CODES",
         adds=True,
     )
-    extend_select: tuple[str, ...] = _row(
+    extend_select: tuple[str, ...] = setting(
         (),
         CODES,
         "Findings of these codes besides those that the settings select.",
@@ -263,7 +204,7 @@ class Settings:
         metavar="CODES",
         adds=True,
     )
-    per_file_ignores: Pairs = _row(
+    per_file_ignores: Pairs = setting(
         (),
         CODES_BY_PATTERN,
         "No findings of this code in files of that pattern, as `legacy/*:DPP007`.",
@@ -272,7 +213,7 @@ class Settings:
         metavar="PATTERN:CODE",
         adds=True,
     )
-    severity: Pairs = _row(
+    severity: Pairs = setting(
         (),
         SEVERITIES,
         "How severe findings of a code are: error, warning or note, as `DPP007=note`.",
@@ -281,7 +222,7 @@ class Settings:
         metavar="CODE=LEVEL",
         adds=True,
     )
-    baseline: str | None = _row(
+    baseline: str | None = setting(
         None,
         STRING,
         "Findings in this file are known: not reported.",
@@ -289,12 +230,24 @@ class Settings:
         commands=("lint",),
         metavar="FILE",
     )
-    exclude: tuple[str, ...] = _row(
+    exclude: tuple[str, ...] = setting(
         (),
         STRINGS,
         "Names at any depth, or paths from the folder of the settings, that are left out.",
+        section="files",
+        commands=ON_FILES,
+        metavar="PATTERNS",
     )
-    force_exclude: bool = _row(
+    extend_exclude: tuple[str, ...] = setting(
+        (),
+        STRINGS,
+        "What is left out besides: as an option, besides what the settings name.",
+        section="files",
+        commands=ON_FILES,
+        metavar="PATTERNS",
+        adds=True,
+    )
+    force_exclude: bool = setting(
         False,
         BOOLEAN,
         "Leave out what `exclude` names even where it is given by name, as a hook does.",
@@ -302,7 +255,15 @@ class Settings:
         commands=ON_FILES,
         off="--no-force-exclude",
     )
-    jobs: int | None = _row(
+    respect_gitignore: bool = setting(
+        True,
+        BOOLEAN,
+        "In a folder that is searched, leave out what git ignores.",
+        section="files",
+        commands=ON_FILES,
+        off="--no-respect-gitignore",
+    )
+    jobs: int | None = setting(
         None,
         JOBS,
         "How many files at once.",
@@ -312,7 +273,7 @@ class Settings:
         metavar="N",
         said="as many as there are cores",
     )
-    cache: bool = _row(
+    cache: bool = setting(
         True,
         BOOLEAN,
         "Where there are many files, remember what was found in them.",
@@ -320,7 +281,7 @@ class Settings:
         commands=ON_FILES,
         off="--no-cache",
     )
-    explain: str = _row(
+    explain: str = setting(
         "logical",
         one_of(("logical", "spark", "none")),
         "The explain diff: how the plan changes, ours or Spark's own (as `explain` prints it).",
@@ -328,7 +289,7 @@ class Settings:
         commands=("rewrite",),
         said="logical; with --check: none",
     )
-    strict: bool = _row(
+    strict: bool = setting(
         False,
         BOOLEAN,
         "A statement that does not parse counts too: as a finding, and for --check.",

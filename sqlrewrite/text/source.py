@@ -119,9 +119,14 @@ def _split(text: str) -> list[str]:
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Writes a file whole or not at all, be it there already or new. Raises OSError."""
+    """Writes a file whole or not at all, be it there already or new; into a device or a pipe, as
+    ``/dev/null`` is one, it is just written. Raises OSError."""
     from tempfile import mkstemp
 
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as stream:
+            stream.write(data)
+        return
     if os.path.lexists(path):
         write_atomically(path, data)
         return

@@ -1,0 +1,39 @@
+"""Only the findings in statements that have changed.
+
+In: what was found in a file, with its text, and the lines that have changed. Out: the same without
+the findings of statements in which no line has. A whole statement counts: a condition that somebody
+adds in its WHERE is what lets a scan be pruned lines above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.run import Linted
+from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.source import Lines
+
+
+def in_changed(result: Linted, changed: Sequence[tuple[int, int]], limits: Limits) -> Linted:
+    """The result with the findings in statements that hold one of the stretches of lines."""
+    spans = list(_spans(result.text, limits))
+
+    def counts(finding: Finding) -> bool:
+        place = finding.place
+        own = (place.line, place.end_line)
+        first, last = next((it for it in spans if it[0] <= own[0] <= it[1]), own)
+        return any(first <= high and low <= last for low, high in changed)
+
+    return replace(result, findings=tuple(filter(counts, result.findings)))
+
+
+def _spans(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
+    """The first and the last line of each statement."""
+    lines = Lines(text)
+    for statement in statements(text, lex(text), limits):
+        if statement.tokens:
+            first, last = statement.tokens[0].start, statement.tokens[-1].end
+            yield lines.place(first)[0], lines.place(last)[0]

@@ -1,0 +1,98 @@
+"""What has changed in a repository since a revision: files, and the lines in them.
+
+The revision is taken where it and HEAD parted, as a pull request shows a branch; what is not
+committed counts too, and a file that git does not know is new as a whole. In come file names and a
+revision, out go those that have changed, and stretches of lines of the files as they are now.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.files import ask_git, refusal, repository
+
+Stretch = tuple[int, int]
+"""The first and the last line that have changed. Where lines were only taken out, the one behind
+them and the one before: who holds both holds the place."""
+
+WHOLE: tuple[Stretch, ...] = ((1, 1 << 60),)
+"""Every line of a file."""
+
+_HUNK = re.compile(rb"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_PLAIN = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What has changed since ``since``, for the repositories that the files asked about are in."""
+
+    since: str
+    bases: dict[str, str]
+    files: dict[str, bool]
+
+    def has(self, path: str) -> bool:
+        """Whether a file has changed."""
+        return os.path.realpath(path) in self.files
+
+    def lines(self, path: str) -> Sequence[Stretch]:
+        """The lines of a changed file that have changed, in order. Raises ConfigError."""
+        real = os.path.realpath(path)
+        top = _top(real)
+        if self.files[real]:
+            return WHOLE
+        name = os.path.relpath(real, top)
+        done = ask_git(top, *_PLAIN, "--unified=0", self.bases[top], "--", f":(literal){name}")
+        if done.returncode:
+            raise ConfigError(f"{path}: git cannot tell what has changed: {refusal(done)}")
+        found = ((int(at), int(count or 1)) for at, count in _HUNK.findall(done.stdout))
+        return [(at, at + n - 1) if n else (at + 1, at) for at, n in found]
+
+
+def changes(paths: Iterable[str], since: str) -> Changes:
+    """What has changed in the repositories that the files are in. Raises ConfigError."""
+    tops = dict.fromkeys(map(_top, map(os.path.realpath, paths)))
+    bases = {top: _base(top, since) for top in tops}
+    files: dict[str, bool] = {}
+    for top, base in bases.items():
+        kept = ("--name-only", "--diff-filter=d", "-z", base)
+        for name in _names(top, *_PLAIN, *kept):
+            files[os.path.join(top, name)] = False
+        for name in _names(top, "ls-files", "--others", "--exclude-standard", "-z"):
+            files[os.path.join(top, name)] = True
+    return Changes(since, bases, files)
+
+
+def _top(real: str) -> str:
+    top = repository(os.path.dirname(real))
+    if top is None:
+        raise ConfigError(f"--changed-since: {os.path.relpath(real)} is in no git repository")
+    return top
+
+
+def _base(top: str, since: str) -> str:
+    """Where a revision and HEAD parted."""
+    what = f"--changed-since {since}"
+    fetch = "in CI the checkout must have the history (actions/checkout: `fetch-depth: 0`)"
+    known = ask_git(
+        top, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}"
+    )
+    if known.returncode:
+        why = refusal(known) if known.stderr else f"{top} has no such revision"
+        raise ConfigError(f"{what}: {why}; {fetch}")
+    commit = known.stdout.decode("ascii").strip()
+    done = ask_git(top, "merge-base", commit, "HEAD")
+    if done.returncode:
+        raise ConfigError(f"{what}: it has no commit in common with HEAD; {fetch}")
+    return done.stdout.decode("ascii").strip()
+
+
+def _names(top: str, *arguments: str) -> list[str]:
+    done = ask_git(top, *arguments)
+    if done.returncode:
+        raise ConfigError(f"--changed-since: {top}: {refusal(done)}")
+    names = os.fsdecode(done.stdout).replace("/", os.sep).split("\0")
+    return [name for name in names if name]
