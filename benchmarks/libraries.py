@@ -268,7 +268,7 @@ def ignored(folder: Path) -> Use:
         lines = (folder / ".gitignore").read_text().splitlines()
         return [*pathspec.GitIgnoreSpec.from_lines(lines).match_tree_files(folder, negate=True)]
 
-    done = (files._Search._listed, files._git, files._refusal)
+    done = (files._Search._listed, files.ask_git, files.refusal)
     what = f".gitignore: {FOLDERS * FILES:,} files"
     return Use("pathspec", what, theirs, lambda: files.find([str(folder)]), done)
 
