@@ -18,6 +18,7 @@ from sqlrewrite.sql.lex import agreement, lexemes, tokens
 from tests import test_lex
 
 NEVER = "(?!)"
+_OF_AGREEMENT = ("_same", "_rest_of_command", "_goes_on", "_of_two_words", "_behind_hint")
 
 # What stands in the expression of the lexemes, and what it is made.
 LEXEME = {
@@ -105,7 +106,7 @@ def switches() -> Iterator[Switch]:
     for module, label, names in (
         (lexemes, "odd", ("_comment", "_CODE", "_SHIFTED", "_NUMBER", "_in_link")),
         (tokens, "agreement", ("joined", "glued", "difference", "continued")),
-        (agreement, "agreement", ("_same", "_rest_of_command", "_goes_on")),
+        (agreement, "agreement", _OF_AGREEMENT),
     ):
         for name in names:
             yield Switch(f"{label}: {name}", partial(_replaced, module, name, _NONE[name]))
@@ -143,6 +144,8 @@ _NONE: dict[str, Any] = {
     "_same": lambda *_: True,
     "_rest_of_command": lambda *_: False,
     "_goes_on": lambda *_: False,
+    "_of_two_words": _nothing,
+    "_behind_hint": lambda text, found, at: at,
 }
 
 

@@ -64,6 +64,7 @@ _NAMED = {
 _ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _HEAD = re.compile(r"\[@-1,(\d+):(\d+)='")
 _TAIL = re.compile(r"',<(\d+)>(,channel=1)?,\d+:\d+\](?:, |\])")
+_WORD = re.compile(r"(?s:/\*.*\*/)|--.*|((?:(?!/\*|--)\S)+)")
 _SHIFTED = re.compile(r">>+=[<>=!]*")
 
 
@@ -209,9 +210,10 @@ def _of_tokens(text: str, tokens: Sequence[Token]) -> Iterator[tuple[str, int, i
                 yield "quoted name", start, end
             case TokenType.HINT:
                 yield "hint", start, end
-            case _:  # ORDER BY is one
-                for word in re.finditer(r"\S+", text[start:end]):
-                    yield "word", start + word.start(), start + word.end()
+            case _:  # ORDER BY is one, with what is between its words
+                for word in _WORD.finditer(text, start, end):
+                    if word[1]:
+                        yield "word", *word.span(1)
 
 
 def _in_hints(text: str, theirs: Sequence[Lexeme]) -> Iterator[tuple[str, int, int]]:

@@ -2,8 +2,8 @@
 
 Two lexers agree if each token begins and ends where a lexeme does and both say what it is. What
 one of them cuts finer is known to mean the same: two words (ORDER BY), a hint, ``x'1F'``, ``1L``,
-``.5``, ``<<``. A quote doubled in a string, which sqlglot takes for two strings, is read as Spark
-does.
+``.5``, ``<<``. A quote doubled in a string, and a comment between the words of ORDER BY, of which
+sqlglot makes two tokens, are read as Spark reads them.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ _GLUED = tuple(
     for keyword, kind in _KEYWORDS.items()
     if re.fullmatch(r"\w+[ -]\w+", keyword) and kind not in _OF_WORDS
 )
+_SECOND: dict[str, dict[str, TokenType]] = {}
+"""The keywords of two words that a query has, by their first and then their second."""
+for _words, _kind in _KEYWORDS.items():
+    if _kind in _OF_WORDS and _words.endswith((" BY", " SETS")):
+        _SECOND.setdefault(_words.split()[0], {})[_words.split()[1]] = _kind
+_INTERRUPTED = re.compile(rf"(?i)\b(?:{'|'.join(_SECOND)})\s*(?:/\*|--)")
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 
@@ -82,20 +88,37 @@ def glued(text: str) -> bool:
 
 
 def joined(text: str, tokens: list[Token]) -> list[Token]:
-    """The tokens with each string that has doubled quotes as one: ``'it''s'``."""
-    if "''" not in text and '""' not in text:
+    """The tokens with as one what sqlglot takes for two: each string that has doubled quotes,
+    ``'it''s'``, and each keyword of two words with a comment between them, ``GROUP /* a */ BY``."""
+    if "''" not in text and '""' not in text and not _INTERRUPTED.search(text):
         return tokens
     found: list[Token] = []
     for token in tokens:
         before = found[-1] if found else None
-        if before is None or not _goes_on(text, before, token):
+        if before is None:
             found.append(token)
-            continue
-        comments = [*before.comments, *token.comments]
-        said = f"{before.text}{text[token.start]}{token.text}"
-        kind, line, column = TokenType.STRING, token.line, token.col
-        found[-1] = Token(kind, said, line, column, before.start, token.end, comments)
+        elif _goes_on(text, before, token):
+            said = f"{before.text}{text[token.start]}{token.text}"
+            found[-1] = _one(TokenType.STRING, said, before, token)
+        elif kind := _of_two_words(text, before, token):
+            found[-1] = _one(kind, f"{before.text} {token.text}", before, token)
+        else:
+            found.append(token)
     return found
+
+
+def _one(kind: TokenType, said: str, before: Token, token: Token) -> Token:
+    comments = [*before.comments, *token.comments]
+    return Token(kind, said, token.line, token.col, before.start, token.end, comments)
+
+
+def _of_two_words(text: str, before: Token, token: Token) -> TokenType | None:
+    """The keyword that two tokens are, as they would be without the comment between them."""
+    first = _SECOND.get(before.text.upper())
+    kind = first and first.get(token.text.upper())
+    if not kind or text[before.start] == "`" or text[token.start] == "`":
+        return None
+    return kind
 
 
 def _goes_on(text: str, before: Token, token: Token) -> bool:
