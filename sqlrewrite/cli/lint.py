@@ -28,6 +28,8 @@ from sqlrewrite.cli.many import (
     none_changed,
     progress,
     results,
+    statistics,
+    statistics_option,
     tell_left_out,
     warn,
     why_missing,
@@ -35,7 +37,7 @@ from sqlrewrite.cli.many import (
 from sqlrewrite.cli.output import output_to
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Linted, LintTask, Rules, Sum, run, unread
+from sqlrewrite.linting.run import Linted, LintTask, Rules, Sum, unread
 from sqlrewrite.linting.selection import Selection
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
 from sqlrewrite.report.styled import Line, Printer, shown
@@ -118,7 +120,7 @@ Exit status:
     show_default=True,
     help="The report's form, on stdout.",
 )
-@click.option("--statistics", is_flag=True, help="In place of the findings, how many of each code.")
+@statistics_option("In place of the findings, how many of each code, and what was understood.")
 @click.option("-q", "--quiet", is_flag=True, help="No summary.")
 @click.option("-v", "--verbose", is_flag=True, help="Show suppressed findings too.")
 @colour_option
@@ -144,7 +146,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 def _refuse_contradictions(asked: LintAsked) -> None:
     if asked.write_baseline and asked.changed_since is not None:
         raise click.UsageError("--write-baseline cannot go with --changed-since: it knows them all")
-    if asked.statistics and asked.format not in PEOPLE:
+    if asked.statistics and asked.format not in (*PEOPLE, "json"):
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
 
 
@@ -193,7 +195,7 @@ def _run(asked: LintAsked) -> Sum:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
-    total, kept = Sum(), list[Linted]()
+    total, kept = Sum(statistics=statistics(asked.statistics)), list[Linted]()
     known = {judge.path: baseline.Writing(judge.rules.baseline.root) for judge in judges}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
@@ -215,8 +217,10 @@ def _run(asked: LintAsked) -> Sum:
     if not people:
         report = form.report(kept, total, _root(of, kept))
         write_stdout(report.encode("utf-8", "backslashreplace"))
-    elif asked.statistics:
-        out.print(concise.statistics(total))
+    elif total.statistics is not None:
+        from sqlrewrite.report.statistics import lines
+
+        out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
     if not (asked.quiet or none or (of.passed_on and not total.files)):
         err.print(concise.last_lines(total, known=of.known))
     tell_left_out(of, err)
@@ -232,8 +236,8 @@ def _results(
     with progress("linting", of.count, err, hidden=hidden) as advance:
         for judge, group in zip(judges, of.groups, strict=True):
             wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
-            task = LintTask(group.request, text=wanted)
-            for result in results(of, group, task, run, kept=("lint",)):
+            task = LintTask(group.request, text=wanted, count=asked.statistics)
+            for result in results(of, group, task, task, kept=("lint",)):
                 yield judge, judge.rules.of(_changed(of, group, result))
                 advance()
 

@@ -31,6 +31,7 @@ from sqlrewrite.warehouse import Warehouse
 if TYPE_CHECKING:
     from sqlrewrite.run.cache import Cache
     from sqlrewrite.run.changed import Changes
+    from sqlrewrite.run.statistics import Statistics
 
 MANY = 50
 """From so many files on there is a progress bar."""
@@ -139,6 +140,20 @@ def file_options(function: _Function) -> _Function:
     return function
 
 
+def statistics_option(help: str) -> Callable[[_Function], _Function]:
+    """``--statistics``."""
+    return click.option("--statistics", is_flag=True, help=help)
+
+
+def statistics(wanted: bool) -> Statistics | None:
+    """What counts, where that is wanted."""
+    if not wanted:
+        return None
+    from sqlrewrite.run.statistics import Statistics
+
+    return Statistics()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """Files that have the same settings, and how each of them is rewritten."""
@@ -211,7 +226,7 @@ def results(
     of: Run,
     group: Group,
     job: Job[Result],
-    read: Callable[[str, bytes, Request], Result],
+    read: Job[Result],
     *,
     kept: tuple[object, ...],
 ) -> Iterator[Result]:
@@ -222,7 +237,7 @@ def results(
         name = asked.stdin_filename or "<stdin>"
         for path in files:
             if path == STDIN:
-                yield read(name, read_stdin(), request)
+                yield read(name, read_stdin())
             else:
                 yield once(job, path)
         return

@@ -28,6 +28,8 @@ from sqlrewrite.cli.many import (
     none_changed,
     progress,
     results,
+    statistics,
+    statistics_option,
     tell_left_out,
     warn,
     why_missing,
@@ -46,7 +48,7 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, run, write
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
 from sqlrewrite.settings.table import Settings, section
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class RewriteCommand(Command):
             *section("reported"),
             "format",
             "output_file",
+            "statistics",
             "show_settings",
             "quiet",
             "verbose",
@@ -87,6 +90,7 @@ class RewriteAsked(Files):
     check: bool
     diff: bool
     format: str
+    statistics: bool
     color: bool | None
     exit_zero: bool
     master: str | None
@@ -136,6 +140,7 @@ Settings from the nearest pyproject.toml; options win over them:
     show_default=True,
     help="text for people, on stderr; json for programs, on stdout in place of the SQL.",
 )
+@statistics_option("In place of the SQL and the verdicts, what was understood, and why not more.")
 @click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
 @click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
 @colour_option
@@ -163,6 +168,10 @@ def _refuse_contradictions(asked: RewriteAsked) -> None:
         raise click.UsageError(f"--write cannot go with {other}, which writes nothing")
     if asked.diff and asked.format == "json":
         raise click.UsageError("--diff cannot go with --format json: both go to stdout")
+    if asked.statistics and asked.diff:
+        raise click.UsageError("--statistics cannot go with --diff: both go to stdout")
+    if asked.statistics and asked.strip:
+        raise click.UsageError("--statistics cannot go with --strip, which looks for nothing")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +191,7 @@ def _run(asked: RewriteAsked) -> int:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     kept: list[tuple[FileResult, Sequence[Surveyed]]] = []
-    summary, strict = Summary(), False
+    summary, strict = Summary(statistics=statistics(asked.statistics)), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
     warn(of, err)
@@ -198,7 +207,8 @@ def _run(asked: RewriteAsked) -> int:
             if asked.format == "json":
                 kept.append((result, _surveyed(way.group, result)))
                 continue
-            _print_output(asked, path, result, out)
+            if not asked.statistics:
+                _print_output(asked, path, result, out)
             if not result.silent:
                 err.print(_said(asked, settings, result))
             way.explain(result)
@@ -207,10 +217,14 @@ def _run(asked: RewriteAsked) -> int:
 
         write_stdout(json.report(kept, summary).encode("ascii"))
     elif not (asked.quiet or none or (of.passed_on and not summary.files)):
-        if summary.changed and not asked.check:
+        if summary.changed and not (asked.check or asked.statistics):
             err.print([()])
         known, would = asked.strip or of.known, asked.check or asked.diff
         err.print(text.last_lines(summary, known=known, would=would))
+    if summary.statistics is not None and asked.format == "text":
+        from sqlrewrite.report.statistics import lines
+
+        out.print(lines(summary.statistics, would=not asked.write))
     tell_left_out(of, err)
     return summary.status(check=asked.check, strict=strict)
 
@@ -235,8 +249,8 @@ def _results(
     with progress("rewriting", of.count, err, hidden=hidden) as advance:
         for way in ways:
             task = _task(asked, way.group)
-            kept = ("rewrite", task.plans, task.verdicts)
-            done = results(of, way.group, task, run, kept=kept)
+            kept = ("rewrite", task.plans, task.verdicts, task.count)
+            done = results(of, way.group, task, replace(task, write=False), kept=kept)
             for path, result in zip(way.group.files, done, strict=True):
                 yield way, path, way.left_to_spark(result)
                 advance()
@@ -247,14 +261,16 @@ def _task(asked: RewriteAsked, group: Group) -> RewriteTask:
     settings, request = group.settings, group.request
     wanted, people = _explain(asked, settings), asked.format == "text"
     plain = people and wanted != "spark"
+    counting = asked.statistics and people
     return RewriteTask(
         request,
-        plans=people and not asked.quiet and wanted == "logical",
+        plans=people and not (asked.quiet or counting) and wanted == "logical",
         # What the plan has a say in is written when it has been read.
         write=asked.write and not _by_plan(asked, settings),
         text=not (plain and (asked.write or (asked.check and not asked.diff))),
         unchanged=not (plain and (asked.write or asked.check or asked.diff)),
         # Where no table is known, that there are candidates all the same is told in the end.
+        count=asked.statistics,
         verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
     )
 
@@ -280,7 +296,7 @@ def _print_output(asked: RewriteAsked, path: str, result: FileResult, out: Print
 
 def _said(asked: RewriteAsked, settings: Settings, result: FileResult) -> list[Line]:
     """The lines of one file for stderr."""
-    if asked.quiet:
+    if asked.quiet or asked.statistics:
         return list(text.file_lines(result, text.ERRORS_ONLY))
     detail = text.Detail(
         verdicts=frozenset({Verdict.REWRITTEN}) if _hushed(asked) else frozenset(Verdict),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions
+from sqlrewrite.sql.kinds import first_join
 from sqlrewrite.sql.parse import Statement, lex, statements
 from sqlrewrite.sql.references import relations_of
 from sqlrewrite.text.limits import Limits
@@ -23,7 +25,8 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 @dataclass(frozen=True, slots=True)
 class Surveyed:
     """One statement: its lines, what kind it is, whether it was understood, the relations that it
-    names with whether each is known, and why nothing is to be done, if nothing is."""
+    names with whether each is known, why nothing is to be done, if nothing is, and whether it
+    joins."""
 
     line: int
     end_line: int
@@ -31,6 +34,7 @@ class Surveyed:
     understood: bool
     relations: tuple[tuple[str, bool], ...] = ()
     reason: str = ""
+    joins: bool = False
 
 
 def survey(
@@ -44,7 +48,10 @@ def survey(
             last = lines.place(statement.tokens[-1].end)[0]
             index = bisect_left(at, first)
             has = index < len(at) and at[index] <= last
-            yield _surveyed(statement, catalog, first, last, has_candidate=has)
+            end = statement.tokens[-1].end + 1
+            joins = first_join(text, statement.start, end) is not None
+            found = _surveyed(statement, catalog, first, last, has_candidate=has)
+            yield replace(found, joins=joins)
         catalog = definitions.apply(statement, text, catalog, "the text")
 
 

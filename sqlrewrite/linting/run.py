@@ -11,19 +11,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.document import rewrite_as
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
-from sqlrewrite.run.runner import FileResult, Request, internal_error, missing, over_limit
+from sqlrewrite.run.runner import FileResult, Request, count, internal_error, missing, over_limit
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import LINE_END, SourceError, decode
 from sqlrewrite.warehouse import CatalogError
+
+if TYPE_CHECKING:
+    from sqlrewrite.run.statistics import Counted, Statistics
 
 AROUND = 1
 """So many lines are shown before and behind a finding's own."""
@@ -37,13 +41,14 @@ _LONG = 20
 @dataclass(frozen=True, slots=True)
 class Linted:
     """What was found in one file: ``failures`` are what could not be done, ``lines`` those around
-    the findings, each with its number."""
+    the findings, each with its number; ``counted`` its statistics, where these are asked for."""
 
     path: str
     text: str = ""
     findings: tuple[Finding, ...] = ()
     failures: tuple[Problem, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
+    counted: Counted | None = None
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -130,14 +135,19 @@ def large(path: str, size: int, request: Request) -> Linted:
 @dataclass(frozen=True, slots=True)
 class LintTask:
     """What is to be done with each of many files, in any process: all findings, wanted or not;
-    ``text`` asks for the whole texts of those files that have some."""
+    ``text`` asks for the whole texts of those files that have some, ``count`` for the statistics of
+    the file, which no cache has."""
 
     request: Request
     text: bool = True
+    count: bool = False
 
     def __call__(self, path: str, data: bytes) -> Linted:
         """The result for a file's bytes."""
         found = run(path, data, self.request)
+        if self.count and found.text:
+            done = rewrite_as(found.text, self.request.catalog, self.request.options())
+            found = replace(found, counted=count(found.text, done, self.request))
         return found if self.text and found.findings else replace(found, text="")
 
     @property
@@ -160,7 +170,7 @@ class LintTask:
 
     def keep(self, result: Linted) -> _Kept | None:
         """The findings with their lines, of a file with which nothing went wrong."""
-        if result.failures or any(TOO_DEEP in it.message for it in result.findings):
+        if self.count or result.failures or any(TOO_DEEP in it.message for it in result.findings):
             return None  # another run may do better
         return (result.findings, result.lines)
 
@@ -194,10 +204,13 @@ class Sum:
     fixable: int = 0
     suppressed: int = 0
     codes: Counter[str] = field(default_factory=Counter)
+    statistics: Statistics | None = None
 
     def add(self, result: Linted) -> None:
         """Counts one more file."""
         self.files += 1
+        if self.statistics is not None and result.counted is not None:
+            self.statistics.add(result.counted)
         if not (result.findings or result.failures):
             return
         shown = result.shown

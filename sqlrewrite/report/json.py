@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlrewrite.find.survey import Surveyed
+from sqlrewrite.report.statistics import as_json
 from sqlrewrite.results import Candidate, Problem, Removed, TableUse
 from sqlrewrite.run.runner import FileResult, Summary
 
@@ -19,7 +20,7 @@ VERSION = 1
 
 def report(results: Iterable[tuple[FileResult, Sequence[Surveyed]]], summary: Summary) -> str:
     """The whole report of files with their statements, with a newline at its end."""
-    whole = {
+    whole: dict[str, Any] = {
         "version": VERSION,
         "summary": {
             "files": summary.files,
@@ -31,6 +32,8 @@ def report(results: Iterable[tuple[FileResult, Sequence[Surveyed]]], summary: Su
         },
         "files": [_file(result, statements) for result, statements in results],
     }
+    if summary.statistics is not None:
+        whole["statistics"] = as_json(summary.statistics)
     return json.dumps(whole, indent=2) + "\n"
 
 
@@ -55,6 +58,7 @@ def _statement(it: Surveyed) -> dict[str, Any]:
         "end_line": it.end_line,
         "kind": it.kind,
         "understood": it.understood,
+        "joins": it.joins,
         "relations": [{"name": name, "known": known} for name, known in it.relations],
         "reason": it.reason or None,
     }

@@ -10,7 +10,7 @@ import os
 import traceback
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.document import rewrite_as, stripped
 from sqlrewrite.find.reading import BUG
@@ -31,6 +31,9 @@ from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.run.statistics import Counted, Statistics
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +63,15 @@ def _options(request: Request) -> Options:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileResult:
-    """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing."""
+    """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing;
+    ``counted`` are its statistics, where these are asked for."""
 
     path: str
     data: bytes | None = None
     source: Source | None = None
     rewrite: Rewrite | None = None
     failure: Problem | None = None
+    counted: Counted | None = None
 
     @property
     def changed(self) -> bool:
@@ -126,7 +131,7 @@ class Summary:
     """Counts over files, to which each is added.
 
     ``statements_*`` and ``skipped`` add up to all statements, a file that could not be read
-    counting as one.
+    counting as one. ``statistics`` are kept where they are asked for.
     """
 
     files: int = 0
@@ -139,10 +144,13 @@ class Summary:
     candidates: int = 0
     rewritten: int = 0
     errors: int = 0
+    statistics: Statistics | None = None
 
     def add(self, result: FileResult) -> None:
         """Counts one more file."""
         done = result.rewrite
+        if self.statistics is not None and result.counted is not None:
+            self.statistics.add(result.counted)
         statements = done.statements if done else 0
         self.files += 1
         self.statements += statements
@@ -219,7 +227,7 @@ class RewriteTask:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
     diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
     ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not
-    only for what is to be done."""
+    only for what is to be done, ``count`` for the statistics of the file, which no cache has."""
 
     request: Request
     plans: bool = True
@@ -227,12 +235,15 @@ class RewriteTask:
     text: bool = True
     unchanged: bool = True
     verdicts: bool = True
+    count: bool = False
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
         result = run(path, data, self.request)
         if result.rewrite is not None:
             done = result.rewrite
+            if self.count and result.source is not None:
+                result = replace(result, counted=count(result.source.text, done, self.request))
             plans = tuple(map(_drawn, done.plans)) if self.plans else ()
             found = done.candidates
             if not self.verdicts:
@@ -262,7 +273,7 @@ class RewriteTask:
         """The record of a file, of its text only what it is changed to; the number of statements
         where there is nothing else to say."""
         done = result.rewrite
-        if done is None or result.failure:
+        if done is None or result.failure or self.count:
             return None
         if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
             return None  # another run may do better
@@ -321,6 +332,13 @@ def _record(kept: _Kept) -> Rewrite:
 def _drawn(plan: PlanDiff) -> PlanDiff:
     """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
     return replace(plan, draw=partial(tuple, plan.lines))
+
+
+def count(text: str, done: Rewrite, request: Request) -> Counted:
+    """The statistics of a text and what was made of it."""
+    from sqlrewrite.run.statistics import counted  # which few runs ask for
+
+    return counted(text, done, request.catalog, request.settings.limits)
 
 
 def write(result: FileResult) -> FileResult:

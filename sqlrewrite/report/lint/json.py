@@ -11,6 +11,7 @@ from sqlrewrite.linting.findings import Finding, Fix, Place
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.json import problem
 from sqlrewrite.report.lint.names import named
+from sqlrewrite.report.statistics import as_json
 
 VERSION = 1
 
@@ -18,7 +19,7 @@ VERSION = 1
 def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
     """The whole report, with a newline at its end. Paths are as they were given, fingerprints of
     those from ``root``."""
-    whole = {
+    whole: dict[str, Any] = {
         "version": VERSION,
         "summary": {
             "files": total.files,
@@ -36,6 +37,8 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
             {"path": result.path, **problem(it)} for result in results for it in result.failures
         ],
     }
+    if total.statistics is not None:
+        whole["statistics"] = as_json(total.statistics)
     return json.dumps(whole, indent=2) + "\n"
 
 

@@ -1,0 +1,161 @@
+"""What a run understood, counted: statements, joins, candidates, and why nothing was written.
+
+In come a file's statements and candidates, out goes a ``Counted``, fit to be sent to another
+process; a ``Statistics`` adds them up. A reason may have a remedy: the one thing that a person can
+do about it. How many scans that would help is what tells which to do first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import field
+
+from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Candidate, Rewrite, Verdict
+from sqlrewrite.settings.options import DECLARED_IN
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import Table, Warehouse
+
+_NO_BOUND = "no join bounds a partition column"
+
+_UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
+_TYPE = re.compile(r"declare the type of (?P<column>.+)")
+_CALLED = re.compile(r"(?P<it>\S+\(\)) .*is not known to be deterministic")
+
+_REMEDIES = (
+    ("double-quoted-identifiers", 'say what "…" is: set double-quoted-identifiers'),
+    ("in target/compiled", "rewrite what dbt compiles: target/compiled"),
+)
+"""What helps where a statement is left alone: words of the reason, and the remedy."""
+
+Reason = tuple[str, str]
+"""Why nothing was written, and what to do about it, empty where that is nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted in one file. ``joins`` are statements that join, ``understood`` those of
+    them that were read; each of ``reasons`` is of one scan or statement."""
+
+    statements: int = 0
+    joins: int = 0
+    understood: int = 0
+    candidates: int = 0
+    rewritten: int = 0
+    already_pruned: int = 0
+    reasons: tuple[Reason, ...] = ()
+
+
+@dataclass(slots=True)
+class Statistics:
+    """The sum over files."""
+
+    files: int = 0
+    statements: int = 0
+    joins: int = 0
+    understood: int = 0
+    candidates: int = 0
+    rewritten: int = 0
+    already_pruned: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    remedies: Counter[str] = field(default_factory=Counter)
+
+    def add(self, counted: Counted) -> None:
+        """Counts one more file."""
+        self.files += 1
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(counted, name))
+        self.reasons.update(reason for reason, _ in counted.reasons)
+        self.remedies.update(remedy for _, remedy in counted.reasons if remedy)
+
+    @property
+    def in_order(self) -> list[tuple[str, int]]:
+        """The reasons, most frequent first."""
+        return sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
+
+    @property
+    def first(self) -> tuple[str, int] | None:
+        """The remedy that helps most scans, with their number."""
+        return min(self.remedies.items(), key=lambda item: (-item[1], item[0]), default=None)
+
+
+_NUMBERS = ("statements", "joins", "understood", "candidates", "rewritten", "already_pruned")
+
+
+def counted(text: str, done: Rewrite, catalog: Warehouse, limits: Limits) -> Counted:
+    """What there is to count in a text and what was made of it."""
+    found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
+    lines = [line for it in found for line in (it.fact.line, it.join.line)]
+    statements = list(survey(text, catalog, limits, lines))
+    joining = [it for it in statements if it.joins]
+    reasons = [why for it in joining for why in _of_statement(it, catalog)]
+    reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)
+    return Counted(
+        len(statements),
+        len(joining),
+        sum(it.understood for it in joining),
+        len(found),
+        verdicts[Verdict.REWRITTEN],
+        verdicts[Verdict.ALREADY_PRUNED],
+        tuple(reasons),
+    )
+
+
+def _of_statement(it: Surveyed, catalog: Warehouse) -> Iterator[Reason]:
+    """Why a statement that joins has no candidate; each table that is not known is a reason."""
+    if not it.reason:
+        return
+    if not it.understood:
+        helps = (remedy for words, remedy in _REMEDIES if words in it.reason)
+        yield it.reason, next(helps, "")
+        return
+    unknown = [name for name, known in it.relations if not known]
+    for name in unknown:
+        yield f"{name} is not in the catalog", _declared(name, catalog)
+    if unknown:
+        return
+    undeclared = [name for name, _ in it.relations if _is_undeclared(name, catalog)]
+    for name in undeclared:
+        what = f"the partition column of {name}"
+        yield f"{what} is none of its columns", f"declare {what}"
+    if not undeclared:
+        yield it.reason.partition(": ")[0] if _NO_BOUND in it.reason else it.reason, ""
+
+
+def _is_undeclared(name: str, catalog: Warehouse) -> bool:
+    """Whether a table is partitioned by what its definition does not have."""
+    table = catalog.resolve(tuple(name.split(".")))
+    fields = table.partitioned_by if isinstance(table, Table) else ()
+    return any(field.transform == "unknown" for field in fields)
+
+
+def _declared(name: str, catalog: Warehouse) -> str:
+    """What makes a table known: its DDL, or the schema in which the catalog has it."""
+    others = catalog.by_last.get(name.lower(), ())
+    schemas = sorted({other[-2] for other in others if len(other) > 1})
+    if schemas:
+        return f"say which schema is meant, with --schema: {' or '.join(schemas)}"
+    return f"declare {name} in the catalog, with what it is partitioned by"
+
+
+def _of_candidate(it: Candidate, catalog: Warehouse) -> Reason | None:
+    """Why a candidate was rejected."""
+    rule = it.reason
+    if it.verdict is not Verdict.REJECTED or rule is None:
+        return None
+    for each in it.rules:
+        if unknown := _UNKNOWN.search(each.message):
+            return unknown.group(), _declared(unknown["it"], catalog)
+    reason = f"{rule.code} {rule.name}"
+    if column := _TYPE.search(rule.message):
+        uses = (it.fact, it.dimension)
+        table = next((u.table for u in uses if u.column == column["column"]), it.fact.table)
+        remedy = f"declare the type of {table}.{column['column']}"
+        return f"{reason}: the type of {table}.{column['column']} is not known", remedy
+    if called := _CALLED.search(rule.message):
+        what = f"{called['it']} is not known to be deterministic"
+        return f"{reason}: {what}", f"say of {called['it']} in {DECLARED_IN} whether it is"
+    return reason, ""
