@@ -16,7 +16,7 @@ from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.parse import Failure, Statement, passed_over
 from sqlrewrite.sql.queries import targets
-from sqlrewrite.sql.quoted import doubtful
+from sqlrewrite.sql.quoted import unreadable, words_around
 from sqlrewrite.sql.references import unknown
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
@@ -64,8 +64,10 @@ def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: 
         return found
     bound: Reading | Failure | None = None
     if not words.isdisjoint(catalog.prunable):  # it names a partitioned table or a view
-        bound = doubtful(statement, text, catalog, limits.double_quoted)
-        bound = bound or guarded(lambda: _bound(found, text), statement.start)
+        bound = unreadable(statement, text, limits.double_quoted)
+        known = limits.double_quoted is False
+        around = None if known or bound is not None else words_around(statement, text)
+        bound = bound or guarded(lambda: _bound(found, text, around), statement.start)
     if isinstance(bound, Reading) and bound.bound is not None:
         return bound
     if isinstance(bound, Reading):
@@ -87,7 +89,7 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
     return Failure(found.span.start, why, parsed=True)
 
 
-def _bound(reading: Reading, text: str) -> Reading:
+def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.pairs import find_pairs
     from sqlrewrite.find.unread import unread_join
@@ -95,7 +97,7 @@ def _bound(reading: Reading, text: str) -> Reading:
 
     tree = reading.statement.tree
     assert tree is not None
-    bound = bind(tree, text, reading.catalog)
+    bound = bind(tree, text, reading.catalog, around)
     if bound is None:
         return reading
     pairs = find_pairs(bound.plan)

@@ -107,14 +107,15 @@ def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for."""
     yield from of_expression(case.options, expression)
-    for node in walk(expression):
+    nodes = list(walk(expression))
+    # What is not known comes first: it is why an operator above it may raise an error.
+    yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))
+    for node in nodes:
         if not total(case, node):
             yield GUARDS, f"{shown(node)} can raise an error"
         if _of_many_rows(case, node):
             yield DETERMINISM, f"{shown(node)} is computed from many rows, and they would be others"
         match node:
-            case Unknown(reason=reason):
-                yield DETERMINISM, reason
             case Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
             case Subquery(query=query):

@@ -74,8 +74,11 @@ def is_merge(tree: exp.Expr) -> bool:
     return isinstance(tree, exp.Merge)
 
 
-def bind(tree: exp.Expr, text: str, catalog: Warehouse) -> Bound | None:
-    """The plan of a statement, or None where it holds no query."""
+def bind(
+    tree: exp.Expr, text: str, catalog: Warehouse, around: frozenset[str] | None = None
+) -> Bound | None:
+    """The plan of a statement, or None where it holds no query; ``around`` are its other words,
+    where "…" in it may be a name."""
     role = "query"
     query, with_ = _query_of(tree)
     if isinstance(tree, exp.Merge):
@@ -83,6 +86,7 @@ def bind(tree: exp.Expr, text: str, catalog: Warehouse) -> Bound | None:
     if query is None:
         return None
     binder = Binder(catalog, text)
+    binder.around = around
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), role)
     plan = Plan(
@@ -286,6 +290,7 @@ class Binder(RelationBinder):
         enclosing, self._role = self._role, _Role("query", number)
         scope = Scope(outer.ctes, outer.parent)
         translator = Translator(self.text, self.in_view, self.subquery, scope, Facts())
+        translator.around = self.around
         facts = translator.facts
         held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
         shared, source = self.sharing, self.from_clause(node, translator)

@@ -1,107 +1,93 @@
 """Whether text in double quotes may be read otherwise than as a string.
 
 Spark reads ``"winter"`` as a string, or under ``spark.sql.ansi.doubleQuotedIdentifiers`` as a name.
-We read a string. Where the setting is not known that is right in three cases: no name of that kind
-can be meant, since none is in sight; or only a name can stand there (``AS "x"``) and is read as
-one; or the setting says that it is a string.
+Where the setting is not known, what stands where only a name can (``AS "x"``) is a name, and what
+stands for a value is a string if no relation around it has a column of that name: read as a name,
+the query would fail. Any other may be a column, and then of its value nothing is known.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.parse import Failure, Statement
-from sqlrewrite.warehouse import Table, Warehouse
 
 _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
-# Names that a query may use and that stand nowhere: what generators, ranges, VALUES and files have.
-_UNWRITTEN = re.compile(r"col\d*|_c\d+|pos|key|value|id|_metadata|input_file_name")
+# Names that a query may use and that stand nowhere: hidden columns, and functions without brackets.
+_UNWRITTEN = re.compile(r"_.*|grouping__id|user|\w+_(?:user|date|time|timestamp)", re.DOTALL)
 
-# Behind and before these an operand stands; elsewhere only a name, an alias or a part of one.
-_BEFORE_OPERAND = frozenset(
-    {
-        *(TokenType.EQ, TokenType.NEQ, TokenType.NULLSAFE_EQ, TokenType.LT, TokenType.LTE),
-        *(TokenType.GT, TokenType.GTE, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE),
-        *(TokenType.BETWEEN, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.IN),
-        *(TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.CASE, TokenType.DPIPE),
-        *(TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD),
-        *(TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.SELECT),
-        *(TokenType.DISTINCT, TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.FARROW),
-        *(TokenType.ORDER_BY, TokenType.GROUP_BY, TokenType.ESCAPE, TokenType.ARROW),
-    }
-)
+_SAY_WHICH = "say which with double-quoted-identifiers in the settings"
 
 
-def doubtful(
-    statement: Statement, text: str, catalog: Warehouse, double_quoted: bool | None
-) -> Failure | None:
+def unreadable(statement: Statement, text: str, double_quoted: bool | None) -> Failure | None:
     """Why a statement is left alone for what is in double quotes in it, if it is. ``double_quoted``
     says whether that is a name, None that nobody knows."""
     if double_quoted is False or '"' not in text[statement.start : statement.end]:
         return None
-    tokens = statement.tokens
-    quoted = [n for n, it in enumerate(tokens) if is_double_quoted(text, it)]
-    if not quoted:
-        return None
-    if double_quoted:
-        start = tokens[quoted[0]].start
-        return Failure(start, "names in double quotes are not supported: write `…`", True)
-    operands = [n for n in quoted if _is_operand(statement, n)]
-    named = {it.text.lower() for n, it in enumerate(tokens) if n not in operands}
-    named |= set(_columns(named, catalog))
-    unknown = _reads_unknown(statement, catalog)
-    for index in operands:
-        said = tokens[index].text.lower()
-        beside = {it.token_type for it in (*tokens[index - 1 : index], *tokens[index + 1 :][:1])}
-        if (
-            unknown
-            or said in named
-            or _UNWRITTEN.fullmatch(said)
-            or not beside.isdisjoint(_STRINGS)
-        ):
-            return Failure(tokens[index].start, _why(text, tokens[index]), True)
+    before: Token | None = None
+    for token in statement.tokens:
+        quoted = is_double_quoted(text, token)
+        if quoted and double_quoted:
+            why = "names in double quotes are not supported: write `…`"
+            return Failure(token.start, why, True)
+        beside = before is not None and before.token_type in _STRINGS
+        if beside and token.token_type in _STRINGS and (quoted or is_double_quoted(text, before)):
+            shown = text[token.start : token.end + 1]
+            why = f"{_short(shown)} belongs to the string before it or, {_SET}, is its alias"
+            return Failure(token.start, f"{why}: {_SAY_WHICH}", True)
+        before = token
     return None
 
 
-def is_double_quoted(text: str, token: Token) -> bool:
-    """Whether a token is text in double quotes."""
-    return token.token_type is TokenType.STRING and text.startswith('"', token.start)
+_SET = "where spark.sql.ansi.doubleQuotedIdentifiers is set"
 
 
-def _why(text: str, token: Token) -> str:
-    shown = " ".join(text[token.start : token.end + 1][:40].split())
-    return (
-        f"{shown} is a string or, where spark.sql.ansi.doubleQuotedIdentifiers is set, maybe a "
-        "column: say which with double-quoted-identifiers in the settings"
+def words_around(statement: Statement, text: str) -> frozenset[str] | None:
+    """What in a statement may be a name, in lower case, but for its values in double quotes; None
+    where there are none of these."""
+    assert statement.tree is not None
+    if '"' not in text[statement.start : statement.end]:
+        return None
+    found = (it.meta.get("start", -1) for it in statement.tree.find_all(exp.Literal))
+    values = {start for start in found if text.startswith('"', start)}
+    if not values:
+        return None
+    return frozenset(
+        it.text.lower()
+        for it in statement.tokens
+        if it.start not in values
+        and (it.token_type not in _STRINGS or is_double_quoted(text, it))
     )
 
 
-def _is_operand(statement: Statement, index: int) -> bool:
-    """Whether a string may stand where a token does. Beside another it is one with that."""
-    before = statement.tokens[index - 1].token_type if index else None
-    return before in _BEFORE_OPERAND or before in _STRINGS
+def maybe_name(
+    node: exp.Expr, text: str, around: frozenset[str], nowhere: Callable[[str], bool]
+) -> str | None:
+    """Why the value of a literal is not known: it may be a column. None where it is a string;
+    ``around`` are the words around it, and ``nowhere`` says whether no column in sight surely has
+    a name."""
+    start = node.meta.get("start", -1)
+    if not text.startswith('"', start):
+        return None
+    name = str(node.this).lower()
+    if name not in around and _UNWRITTEN.fullmatch(name) is None and nowhere(name):
+        return None
+    shown = _short(text[start : node.meta["end"] + 1])
+    return f"{shown} is a string or, {_SET}, maybe a column: {_SAY_WHICH}"
 
 
-def _columns(named: set[str], catalog: Warehouse) -> Iterator[str]:
-    """The columns of the tables that a statement may name."""
-    for relation in catalog.relations.values():
-        if isinstance(relation, Table) and relation.name[-1].lower() in named:
-            yield from (column.name.lower() for column in relation.columns)
+def is_double_quoted(text: str, token: Token | None) -> bool:
+    """Whether a token is text in double quotes."""
+    return (
+        token is not None
+        and token.token_type is TokenType.STRING
+        and text.startswith('"', token.start)
+    )
 
 
-def _reads_unknown(statement: Statement, catalog: Warehouse) -> bool:
-    """Whether a statement names a relation whose columns are not all known."""
-    assert statement.tree is not None
-    ctes = {it.alias.lower() for it in statement.tree.find_all(exp.CTE)}
-    for table in statement.tree.find_all(exp.Table):
-        parts = tuple(part.name for part in table.parts if isinstance(part, exp.Identifier))
-        if len(parts) == 1 and parts[0].lower() in ctes:
-            continue
-        relation = catalog.resolve(parts) if parts else None
-        if not isinstance(relation, Table) or not relation.complete:
-            return True
-    return False
+def _short(shown: str) -> str:
+    return " ".join(shown[:40].split())

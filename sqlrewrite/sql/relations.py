@@ -29,10 +29,10 @@ from sqlrewrite.plan.algebra import (
     Unknown,
 )
 from sqlrewrite.plan.expressions import relations
-from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.pipe_grammar import PIPED
 from sqlrewrite.sql.query_grammar import HOMELESS, SHARED
-from sqlrewrite.sql.quoted import is_double_quoted
+from sqlrewrite.sql.quoted import unreadable, words_around
 from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import computed_alias
@@ -64,6 +64,8 @@ class RelationBinder:
         self.catalog = catalog
         self.text = text
         self.in_view = False
+        # The words around what is in double quotes in the text, where it may be a name.
+        self.around: frozenset[str] | None = None
         self.relations: dict[int, Relation | Generate] = {}
         self.owner: dict[int, int] = {}
         self.pending: list[int] = []
@@ -370,15 +372,16 @@ class RelationBinder:
         columns: Name | None,
         sampled: bool,
     ) -> Relation:
-        tree = _view_tree(view.query).tree
+        tree, around = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
             return Opaque(number, alias, why, span, unread=True)
-        held = self.catalog, self.text, self.in_view, self._views
+        held = self.catalog, self.text, self.in_view, self._views, self.around
         self.catalog = replace(self.catalog, namespace=view.namespace)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
+        self.around = around  # whatever setting it was made under
         query = self._inner(tree, Scope({}), "view")
-        self.catalog, self.text, self.in_view, self._views = held
+        self.catalog, self.text, self.in_view, self._views, self.around = held
         return Derived(
             number,
             query,
@@ -419,12 +422,13 @@ class RelationBinder:
 
 
 @lru_cache(maxsize=512)
-def _view_tree(query: str) -> Statement:
+def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
+    """The tree of a view's query, and the words around what is in double quotes in it."""
     found = list(statements(query))
-    # What is in double quotes is a name or a string by the settings that the view was made under.
-    if len(found) != 1 or any(is_double_quoted(query, it) for it in found[0].tokens):
-        return Statement(0, 0, (), None)
-    return found[0]
+    tree = found[0].tree if len(found) == 1 else None
+    if tree is None or unreadable(found[0], query, None) is not None:
+        return None, None
+    return tree, words_around(found[0], query)
 
 
 def _equality(left: Node, right: Node, name: str) -> Condition:

@@ -190,6 +190,16 @@ def lacks(scope: Scope, name: str) -> bool:
     return not named(scope, name, None) and not any(map(_may_have_more, scope.visible()))
 
 
+def nowhere(scope: Scope, name: str) -> bool:
+    """Whether surely no relation in sight, in the scopes around it either, has such a column."""
+    current: Scope | None = scope
+    while current is not None:
+        if not lacks(current, name):
+            return False
+        current = current.parent
+    return True
+
+
 def _alone(found: list[Expression], parts: tuple[str, ...], *, fields: bool) -> Expression:
     """The one that was found; of a struct's field only what it is a field of is known."""
     if len(found) > 1:

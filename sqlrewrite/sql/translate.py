@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -17,7 +18,8 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
 from sqlrewrite.plan.facts.types import parse
 from sqlrewrite.sql.dialect import SPELLED
-from sqlrewrite.sql.scope import Scope, lacks, resolve
+from sqlrewrite.sql.quoted import maybe_name
+from sqlrewrite.sql.scope import Scope, lacks, nowhere, resolve
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template, is_template
 
@@ -113,7 +115,8 @@ class Translator:
     """Translates the expressions of one block of a text, and collects its ``facts``.
 
     ``in_view`` where the text is not the author's own; ``windows`` are the block's named windows,
-    ``aliases`` its outputs, once they are known, for the clauses that may name them.
+    ``aliases`` its outputs, once they are known, for the clauses that may name them. Where it is
+    not known whether "…" is a string or a name, ``around`` are the other words of the text.
     """
 
     text: str
@@ -123,6 +126,7 @@ class Translator:
     facts: Facts
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, Expression] = field(default_factory=dict)
+    around: frozenset[str] | None = None
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> Expression:
@@ -208,6 +212,12 @@ class Translator:
         text = node.args["this"]
         if not node.args["is_string"]:
             return Literal("number", text)
+        if self.around is not None:
+            look = partial(nowhere, self.scope)
+            why = maybe_name(node, self.text, self.around, look)
+            if why is not None:
+                self.facts.unknowns.append(why)
+                return Unknown(why)
         return Literal("template" if holds_template(text) else "string", text)
 
     def _constant(self, node: exp.Expr) -> Expression:
@@ -251,11 +261,13 @@ class Translator:
         return Parameter(positional=node.this is None)
 
     def _cast(self, node: exp.Expr) -> Expression:
-        operand = self.translate(node.this)
         kind, spelled = type_name(node.args["to"]), node.meta.get(SPELLED)
+        if spelled is None and isinstance(node.this, exp.Literal):
+            return Literal("typed", node.this.name, kind)  # DATE "…" can only be a string
+        operand = self.translate(node.this)
         if spelled == "suffix" and kind.startswith("decimal"):
             return operand  # 1.50BD has just the digits of 1.50
-        if isinstance(operand, Literal) and spelled in (None, "suffix"):
+        if isinstance(operand, Literal) and spelled == "suffix":
             return Literal("typed", operand.text, kind)
         return _cast_of(operand, kind, type(node) is exp.TryCast)
 
