@@ -82,7 +82,7 @@ def bind(
     role = "query"
     query, with_ = _query_of(tree)
     if isinstance(tree, exp.Merge):
-        query, role = _join_of(tree), "merge"
+        query, with_, role = _join_of(tree), tree.args.get("with_"), "merge"
     if query is None:
         return None
     binder = Binder(catalog, text)
@@ -133,7 +133,7 @@ def _join_of(tree: exp.Merge) -> exp.Select | None:
     condition, whens = tree.args.get("on"), tree.args.get("whens")
     if condition is None or whens is None or any(it.args.get("source") for it in whens.expressions):
         return None
-    if tree.args.get("with_") or tree.args.get("using_cond") or condition.find(exp.Case):
+    if tree.args.get("using_cond") or condition.find(exp.Case):
         return None  # a WHEN in the ON would be taken for those behind it
     source, target = tree.args["using"].copy(), tree.this.copy()
     join = exp.Join(this=target, side="LEFT", on=condition.copy())

@@ -104,7 +104,7 @@ class ExpressionParser(SparkParser):
 
     def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
         if not self._match(TokenType.L_PAREN):
-            self.raise_error("Expected ( behind IN")
+            return exp.In(this=this, expressions=[self._list_of_template()])
         # A query in parentheses of its own is a value: IN ((SELECT …)) is a list of one.
         alone = self._curr.token_type is not TokenType.L_PAREN
         items = self._parse_csv(self._parse_select_or_expression)
@@ -114,6 +114,14 @@ class ExpressionParser(SparkParser):
             found = exp.In(this=this, expressions=items)
         self._match_r_paren()
         return found
+
+    def _list_of_template(self) -> exp.Expr:
+        """``IN ${days}``: the parentheses come with what stands in them."""
+        found = self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
+        named = isinstance(found, exp.Placeholder) and str(found.this).startswith("$")
+        if found is None or not named:
+            self.raise_error("Expected ( behind IN")
+        return self._needed(found)
 
     def _between(self, value: exp.Expr | None) -> exp.Expr:
         low = self._operand(0)

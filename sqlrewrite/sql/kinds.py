@@ -34,18 +34,26 @@ _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.
 
 _COMMANDS = frozenset(
     """
-    add alter analyze apply begin call clear close commit comment convert copy declare delete desc
-    describe dfs end execute explain export fetch fsck generate get grant if import install iterate
-    kill leave list load lock map merge msck open optimize put reduce refresh reload remove repair
-    replace reset restore return revoke rollback set show signal source start sync truncate uncache
-    undrop unlock update vacuum while !
+    add alter analyze apply begin call clear close commit comment compute convert copy declare
+    delete desc describe dfs end execute exit explain export fetch fsck generate get grant if import
+    install invalidate iterate kill leave list load lock map merge msck open optimize put quit
+    reduce refresh reload remove repair replace reset restore return revoke rollback set show signal
+    source start sync truncate uncache undrop unlock update vacuum while !
     """.split()
 )
-"""Statements of Spark, Hive's shell, Delta, Iceberg and Databricks that hold no query of ours: not
-parsed at all."""
+"""Statements of Spark, Hive's and Impala's shells, Delta, Iceberg and Databricks that hold no query
+of ours: not parsed at all."""
+
+_DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
+_BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
+"""A definition without one of these, nor AS TABLE, holds no query either. What it defines is read
+from its tokens (``definitions``): more than any parser knows is written there."""
 
 # Of all that is not parsed, what cannot hold a query.
 _NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load".split())
+
+# Behind a WITH, what the statement is.
+_CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 
 _AFTER_FROM = frozenset(
     """
@@ -64,12 +72,25 @@ def opens_query(tokens: Sequence[Token]) -> bool:
         second = tokens[1].token_type if len(tokens) > 1 else None
         selects = any(it.token_type is TokenType.SELECT for it in tokens)
         return second is _ALSO_OPENERS[kind] and selects
-    return kind in _QUERY_OPENERS
+    return kind in _QUERY_OPENERS and not _defines_alone(tokens)
 
 
 def known(tokens: Sequence[Token]) -> bool:
     """Whether a statement is of a kind that is passed over."""
-    return _word(tokens) in _COMMANDS
+    return _word(tokens) in _COMMANDS or _defines_alone(tokens)
+
+
+def _defines_alone(tokens: Sequence[Token]) -> bool:
+    """Whether a statement defines something, and not by a query."""
+    if tokens[0].token_type not in _DEFINITIONS:
+        return False
+    before = tokens[0].token_type
+    for token in tokens:
+        kind = token.token_type
+        if kind in _BEGIN_QUERY or (kind is TokenType.TABLE and before is TokenType.ALIAS):
+            return False
+        before = kind
+    return True
 
 
 def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int, str] | None:
@@ -85,6 +106,8 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     if at is None:
         return None
     why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
+    if word == "with":
+        word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
     return at, f"a join in {word.upper()} is {why}"
 
 
@@ -103,8 +126,8 @@ def first_join(text: str, start: int, end: int) -> int | None:
     depth, froms = 0, set[int]()
     for kind, begins, ends in lexemes(part):
         word = part[begins:ends]
-        if kind == LexemeKind.NAME and word == "join":
-            return start + begins
+        if kind == LexemeKind.NAME and word == "join" and "." not in part[max(0, begins - 1) : ends + 1]:
+            return start + begins  # SET hive.auto.convert.join=false joins nothing
         if kind == LexemeKind.NAME and word == "from":
             froms.add(depth)
         elif word == "," and depth in froms:

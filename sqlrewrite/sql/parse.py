@@ -167,18 +167,21 @@ def _statement(
     tokens = piece.tokens
     start = tokens[0].start
     templates = template_tokens.among(lexed.templates, tokens)
-    obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
     passed = known(tokens)
     parses = opens_query(tokens)
     ours = parses or not passed
-    failure = _blocked(obstacle) if obstacle is not None else None
+    failure = None
+    if ours:
+        obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
+        failure = _blocked(obstacle) if obstacle is not None else None
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)
-    failure = failure or misread(text, tokens)
+    if failure is None and ours:
+        failure = misread(text, tokens)
     if failure is not None or parted is not None:
         return Statement(index, start, tokens, None, failure, end=piece.until)
     if not parses:
-        why = Failure(start, f"no statement begins with {tokens[0].text!r}")
+        why = Failure(start, _no_beginning(text, start, tokens[0]))
         failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
@@ -195,6 +198,13 @@ def _statement(
         if failure is None or obstacle is None:
             return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
     return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
+
+
+def _no_beginning(text: str, start: int, first: Token) -> str:
+    """That no statement begins with a token."""
+    if text.startswith("//", start):
+        return "// begins no comment in SQL, and so is a part of the statement: write --"
+    return f"no statement begins with {first.text!r}"
 
 
 def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:

@@ -19,7 +19,7 @@ from sqlrewrite.warehouse import Name
 _BEFORE_NAME = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
 )
-_BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.EXISTS})
+_BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.EXISTS})
 _MADE = " made"
 _SIGNS = ("{{", "$")
 

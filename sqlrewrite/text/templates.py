@@ -63,6 +63,8 @@ _VISIBLE = re.compile(r"[^\r\n]")
 
 # What may touch an expression and not become one token with what it renders to.
 _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
+# Beside a constant an operator may stand as well, but for a sign before a negative one: 1--2.
+_BEFORE_VALUE, _BEHIND_VALUE = _BEFORE | frozenset("*/%|&"), _BEHIND | frozenset("-*/%|&:")
 
 _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
 
@@ -258,9 +260,11 @@ class _Scan:
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+            value = kind is TemplateKind.VALUE
+            sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
             if _trims(unit):
                 self._refuse(start, end, f"{shown} takes the white space around it away")
-            elif _touches(before, _BEFORE) or _touches(behind, _BEHIND):
+            elif _touches(before, sides[0]) or _touches(behind, sides[1]):
                 self._refuse(start, end, f"{shown} is a part of a word")
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
