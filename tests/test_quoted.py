@@ -66,7 +66,7 @@ def test_what_may_be_a_name_is_left_alone(catalog: Catalog, sql: str) -> None:
     "sql",
     [
         FROM + "d.x = \"n\" AND d.y = 'n'",
-        'SELECT f.a FROM f JOIN nowhere n ON f.a = n.a JOIN d ON f.p = d.k '
+        "SELECT f.a FROM f JOIN nowhere n ON f.a = n.a JOIN d ON f.p = d.k "
         'WHERE d.z = DATE "2024-01-01"',
         'SELECT f.a FROM f JOIN plain d ON f.p = d.k WHERE d.x = "y"',
         'SELECT coalesce(f.b, "b") FROM f JOIN nowhere n ON f.a = n.a JOIN d ON f.p = d.k '
@@ -92,7 +92,7 @@ def test_the_reason_names_the_setting(catalog: Catalog) -> None:
 
 
 def test_a_view_was_made_under_settings_of_its_own(catalog: Catalog) -> None:
-    known = "CREATE VIEW named AS SELECT k, x FROM d WHERE x = \"y\";"
+    known = 'CREATE VIEW named AS SELECT k, x FROM d WHERE x = "y";'
     sql = "SELECT f.a FROM f JOIN {} d ON f.p = d.k WHERE d.x = 'm'"
     assert _changed(sql.format("plain"), catalog)
     assert _changed(sql.format("quoted"), catalog)

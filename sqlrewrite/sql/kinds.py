@@ -126,8 +126,9 @@ def first_join(text: str, start: int, end: int) -> int | None:
     depth, froms = 0, set[int]()
     for kind, begins, ends in lexemes(part):
         word = part[begins:ends]
-        if kind == LexemeKind.NAME and word == "join" and "." not in part[max(0, begins - 1) : ends + 1]:
-            return start + begins  # SET hive.auto.convert.join=false joins nothing
+        named = part[max(0, begins - 1) : begins] == "." or part.startswith(".", ends)
+        if kind == LexemeKind.NAME and word == "join" and not named:  # hive.auto.convert.join
+            return start + begins
         if kind == LexemeKind.NAME and word == "from":
             froms.add(depth)
         elif word == "," and depth in froms:

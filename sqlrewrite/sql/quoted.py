@@ -59,8 +59,7 @@ def words_around(statement: Statement, text: str) -> frozenset[str] | None:
     return frozenset(
         it.text.lower()
         for it in statement.tokens
-        if it.start not in values
-        and (it.token_type not in _STRINGS or is_double_quoted(text, it))
+        if it.start not in values and (it.token_type not in _STRINGS or is_double_quoted(text, it))
     )
 
 

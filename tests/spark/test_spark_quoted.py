@@ -32,7 +32,7 @@ REWRITTEN = [
     JOINED + "dq.c = \"x\" AND dq.e = 'a'",
     JOINED + "dq.e IN ('a', 'b') AND (dq.c = \"e\" OR fq.x = \"c\")",
     "SELECT coalesce(fq.x, \"x\") AS y FROM fq JOIN dq ON fq.p = dq.k WHERE dq.e = 'a'",
-    "SELECT q.p FROM (SELECT p, x FROM fq WHERE x = \"x\") q JOIN dq ON q.p = dq.k "
+    'SELECT q.p FROM (SELECT p, x FROM fq WHERE x = "x") q JOIN dq ON q.p = dq.k '
     "WHERE dq.e = 'a'",
 ]
 LEFT_ALONE = [
