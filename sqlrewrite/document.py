@@ -26,7 +26,7 @@ from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text import notes
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines, apply
 from sqlrewrite.warehouse import Warehouse
@@ -126,11 +126,19 @@ def rewrite_as(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         return result(decide(read(sql, catalog, wanted.limits), wanted))
 
 
-def read(sql: str, catalog: Warehouse, limits: Limits, *, heed: bool = True) -> Document:
+def read(
+    sql: str,
+    catalog: Warehouse,
+    limits: Limits,
+    *,
+    heed: bool = True,
+    lines: Lines | None = None,
+) -> Document:
     """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
-    alone. Never raises for bad SQL."""
+    alone; ``lines`` are those of the file that the text is a part of, where it is no more. Never
+    raises for bad SQL."""
     lexed = lex(sql, catalog.refer)
-    asked = directives(sql, lexed.tokens)
+    asked = directives(sql, lexed.tokens, lines)
     suppressed = Suppressed(asked, catalog) if heed and asked.found else None
     if suppressed is not None and asked.whole_file:
         return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
@@ -150,7 +158,8 @@ def read(sql: str, catalog: Warehouse, limits: Limits, *, heed: bool = True) -> 
 def heeded(document: Document) -> Document:
     """A document that was read without heeding its comments, as they ask."""
     if document.stripped.removed or document.directives.whole_file:
-        return read(document.original, document.catalog, document.limits)
+        lines = document.directives.lines
+        return read(document.original, document.catalog, document.limits, lines=lines)
     asked = document.directives
     suppressed = Suppressed(asked, document.catalog) if asked.found else None
     return replace(document, suppressed=suppressed)
@@ -237,6 +246,11 @@ def result(decision: Decision) -> Rewrite:
     )
 
 
+def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
+    """What a rewrite changes in the original: its stretches, each with what takes its place."""
+    return decision.document.stripped.changes(it for of in decision.statements for it in of.edits)
+
+
 def candidates(document: Document, decided: Decided) -> list[Candidate]:
     """The candidates of one statement: each of its pairs, with its verdict."""
     if not decided.judged:
@@ -302,8 +316,13 @@ def _left_alone(document: Document) -> Rewrite:
 
 def stripped(sql: str) -> Rewrite:
     """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
+    return taken_out(sql)[0]
+
+
+def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
+    """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed = lex(sql)
-    text, lines = strip(sql, lexed.tokens), Lines(sql)
+    text, lines = strip(sql, lexed.tokens), lines or Lines(sql)
     starts = [statement.start for statement in statements(sql, lexed)]
     removed = tuple(
         Removed(
@@ -315,4 +334,4 @@ def stripped(sql: str) -> Rewrite:
         for span in text.predicates
     )
     marked = tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in text.foreign)
-    return Rewrite(sql, text.text, len(starts), (), (), (), (), removed, marked)
+    return Rewrite(sql, text.text, len(starts), (), (), (), (), removed, marked), text

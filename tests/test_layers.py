@@ -23,6 +23,7 @@ ROOMS = (
     "library",
     "linting",
     "run",
+    "embedded",
     "document",
     "decision",
     "write",

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
-from sqlrewrite.catalog.files import decoded, place, read_bytes
+from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
 from sqlrewrite.catalog.queried import Poor, completed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.sql.table_definition import ordered
-from sqlrewrite.text.readable import readable
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Relation, Table, Warehouse
 
@@ -52,14 +51,18 @@ def read_files(files: Iterable[Path], catalog: Warehouse) -> Warehouse:
         if encoding in ("gb18030", "latin-1"):
             why = f"not UTF-8: read as {encoding.upper()}"
             account.left_out.append(LeftOut(str(file), why))
-        catalog = _folded(text, str(file), replace(catalog, namespace=namespace), account)
+        catalog = replace(catalog, namespace=namespace)
+        for part, where in texts(text, str(file)):
+            catalog = _folded(part, where, catalog, account)
     return account.completed(replace(catalog, namespace=namespace))
 
 
 def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     """The catalog after the definitions in a text. Raises nothing."""
     account = _Account()
-    return account.completed(_folded(text, source, catalog, account))
+    for part, where in texts(text, source):
+        catalog = _folded(part, where, catalog, account)
+    return account.completed(catalog)
 
 
 def _files(directory: Path) -> list[Path]:
@@ -83,33 +86,33 @@ class _Account:
         return replace(catalog, left_out=left_out)
 
 
-def _folded(text: str, source: str, catalog: Warehouse, account: _Account) -> Warehouse:
-    text = readable(text)
+def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Warehouse:
     for statement in script.statements(text):
         if statement.tokens[0].text.lower() == "drop":
             continue
         if definitions.defines_relation(statement, text):
-            catalog = _defined(statement, text, source, catalog, account)
+            catalog = _defined(statement, text, at, catalog, account)
         else:
-            after = definitions.apply(statement, text, catalog, source)
-            account.left_out += _lost(statement, text, catalog, after, source)
+            after = definitions.apply(statement, text, catalog, at.source)
+            account.left_out += _lost(statement, text, catalog, after, at)
             catalog = after
     return catalog
 
 
 def _defined(
-    statement: Statement, text: str, source: str, catalog: Warehouse, account: _Account
+    statement: Statement, text: str, at: Where, catalog: Warehouse, account: _Account
 ) -> Warehouse:
     """The catalog after a CREATE TABLE or VIEW. IF NOT EXISTS, of a script that is run again and
     again, says what there is as well as any other."""
     name = definitions.made_name(statement, text, catalog)
     if not name:
-        where = place(text, statement.start, source)
-        account.left_out.append(LeftOut(where, "a table whose name is not written out"))
+        account.left_out.append(
+            LeftOut(at(statement.start), "a table whose name is not written out")
+        )
         return catalog
     old = catalog.relations.get(name) if name in account.defined else None
-    after = definitions.apply(statement, text, catalog.without(name), source)
-    made, where = after.relations.get(name), place(text, statement.start, source)
+    after = definitions.apply(statement, text, catalog.without(name), at.source)
+    made, where = after.relations.get(name), at(statement.start)
     if name[-1:] in after.relations:  # temporary: a session's, in which it may hide a table
         if isinstance(catalog.relations.get(name), Table):
             return catalog
@@ -169,10 +172,10 @@ def _doubts(name: Name, made: Relation | None, why: str | None) -> Iterator[str]
 
 
 def _lost(
-    statement: Statement, text: str, before: Warehouse, after: Warehouse, source: str
+    statement: Statement, text: str, before: Warehouse, after: Warehouse, at: Where
 ) -> Iterator[LeftOut]:
     """What is not known any more behind a statement that defines nothing anew."""
-    where = place(text, statement.start, source)
+    where = at(statement.start)
     if after.namespace == definitions.UNKNOWN_NAMESPACE != before.namespace:
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")
     elif len(after.relations) < len(before.relations):

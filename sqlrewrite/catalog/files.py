@@ -1,9 +1,14 @@
-"""A catalog file's text, and how a place in it is named."""
+"""A catalog file's text, the SQL in it, and how a place in it is named."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.readable import readable
+from sqlrewrite.text.source import Lines
 from sqlrewrite.warehouse import CatalogError
 
 _BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
@@ -48,8 +53,26 @@ def decoded(data: bytes) -> tuple[str, str]:
     raise AssertionError("Latin-1 reads any bytes")
 
 
-def place(text: str, offset: int, source: str) -> str:
-    """``source:line:column`` of an offset."""
-    line = text.count("\n", 0, offset) + 1
-    column = offset - text.rfind("\n", 0, offset)
-    return f"{source}:{line}:{column}"
+def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:
+    """The SQL of a file, fit to look for definitions in, and what names places in it: one text, or
+    several where it stands in another language."""
+    host = host_of(source, text)
+    if host is None:
+        yield readable(text), Where(Lines(text), source)
+        return
+    for region in host.regions:
+        if region.written:
+            yield readable(region.text), Where(host.lines_of(region), source)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Where:
+    """The lines of a file, and its name."""
+
+    lines: Lines
+    source: str
+
+    def __call__(self, offset: int) -> str:
+        """``source:line:column`` of an offset."""
+        line, column = self.lines.place(offset)
+        return f"{self.source}:{line}:{column}"

@@ -13,11 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlrewrite.catalog import ddl
-from sqlrewrite.catalog.files import decoded, place, read_bytes
+from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.text.readable import readable
 from sqlrewrite.warehouse import (
     CatalogError,
     Column,
@@ -95,11 +94,15 @@ def _table(shown: Shown, known: object) -> Table:
 
 def _shown(file: Path, start: Warehouse) -> Iterator[Shown]:
     """The partitions that a file's statements name."""
-    text = readable(decoded(read_bytes(file))[0])
+    for text, where in texts(decoded(read_bytes(file))[0], str(file)):
+        yield from _of_text(text, where, start)
+
+
+def _of_text(text: str, where: Where, start: Warehouse) -> Iterator[Shown]:
     here = start
     for statement in script.statements(text):
         if statement.tokens[0].text.lower() in ("use", "set"):
-            here = definitions.apply(statement, text, here, str(file))
+            here = definitions.apply(statement, text, here, where.source)
             continue
         at = Cursor(statement.tokens, text)
         while not at.done:
@@ -111,8 +114,7 @@ def _shown(file: Path, start: Warehouse) -> Iterator[Shown]:
                 at.at += 1
             columns = tuple(_columns(at)) if parts and at.take("partition") else ()
             if columns:
-                where = place(text, statement.start, str(file))
-                yield Shown(here.qualify(parts), columns, where)
+                yield Shown(here.qualify(parts), columns, where(statement.start))
 
 
 def _columns(at: Cursor) -> Iterator[tuple[str, str]]:

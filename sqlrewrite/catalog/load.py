@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog.files import read_text
+from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, Warehouse
 
 _SUPPORTED = (
-    "a DDL file (.sql, .ddl, .hql, …), a directory of them, a snapshot or dbt manifest (.json)"
+    "a DDL file (.sql, .ddl, .hql, …), a directory of them, a notebook or program in Python (.py, "
+    ".ipynb), a snapshot or dbt manifest (.json)"
 )
 
 
@@ -35,7 +37,7 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
         place = Path(path)
         if not place.exists():
             raise CatalogError(f"{path}: no such file or directory; a catalog is {_SUPPORTED}")
-        if place.is_dir() or place.name.lower().endswith(SQL_SUFFIXES):
+        if place.is_dir() or place.name.lower().endswith((*SQL_SUFFIXES, *HOST_SUFFIXES)):
             from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
 
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))

@@ -50,6 +50,7 @@ from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
 from sqlrewrite.settings.table import Settings, section
+from sqlrewrite.text.hosts import host_of
 
 if TYPE_CHECKING:
     from sqlrewrite.find.survey import Surveyed
@@ -236,8 +237,13 @@ def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
     if result.source is None or result.rewrite is None:
         return ()
     lines = [line for it in result.rewrite.candidates for line in (it.fact.line, it.join.line)]
-    request = group.request
-    return tuple(survey(result.source.text, request.catalog, request.settings.limits, lines))
+    catalog, limits = group.request.catalog, group.request.settings.limits
+    host = host_of(result.path, result.source.text)
+    if host is None:
+        return tuple(survey(result.source.text, catalog, limits, lines))
+    from sqlrewrite import embedded  # a file of SQL has no need of it
+
+    return tuple(embedded.survey(host, catalog, limits, lines))
 
 
 def _results(
@@ -353,13 +359,13 @@ def _way(
     session = running()
 
     def left_to_spark(result: FileResult) -> FileResult:
-        if result.rewrite is None or not by_plan:
+        if result.rewrite is None or result.hosted or not by_plan:
             return result
         done = replace(result, rewrite=missed(session, result.path, result.rewrite, request))
         return write(done) if asked.write else done
 
     def show(result: FileResult) -> None:
-        if result.rewrite is None or not shown:
+        if result.rewrite is None or result.hosted or not shown:
             return
         stock = explain_text(
             session,

@@ -112,6 +112,9 @@ def task(
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
+    if result.hosted:
+        what = "its SQL stands in another language, and Spark is given files of SQL alone"
+        raise CommandFailure(f"{name}: {what}: copy the statement into one")
     return SparkTask(name, result.rewrite, todo, where)
 
 

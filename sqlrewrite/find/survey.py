@@ -38,10 +38,15 @@ class Surveyed:
 
 
 def survey(
-    text: str, catalog: Warehouse, limits: Limits, candidates: Sequence[int]
+    text: str,
+    catalog: Warehouse,
+    limits: Limits,
+    candidates: Sequence[int],
+    lines: Lines | None = None,
 ) -> Iterator[Surveyed]:
-    """The statements of a text; ``candidates`` are the lines at which candidates stand."""
-    lines, at = Lines(text), sorted(candidates)
+    """The statements of a text; ``candidates`` are the lines at which candidates stand, ``lines``
+    those of the file that the text is a part of, where it is no more."""
+    lines, at = lines or Lines(text), sorted(candidates)
     for statement in statements(text, lex(text, catalog.refer), limits):
         if statement.tokens:
             first = lines.place(statement.start)[0]

@@ -42,7 +42,13 @@ def lint(
     """
     wanted = wanted or options()
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    document = read(sql, catalog, wanted.limits, heed=False)
+    return findings(read(sql, catalog, wanted.limits, heed=False), wanted)
+
+
+def findings(
+    document: Document, wanted: Options
+) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+    """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
     if wanted.when != "eligible" and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.

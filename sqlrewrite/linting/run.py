@@ -23,6 +23,7 @@ from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import FileResult, Request, count, internal_error, missing, over_limit
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import LINE_END, SourceError, decode
 from sqlrewrite.warehouse import CatalogError
 
@@ -106,7 +107,13 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     except SourceError as error:
         return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
     try:
-        found, bugs = lint(text, request.catalog, request.options())
+        host = host_of(path, text)
+        if host is None:
+            found, bugs = lint(text, request.catalog, request.options())
+        else:
+            from sqlrewrite.linting import hosted  # a file of SQL has no need of it
+
+            found, bugs = hosted.lint(host, request.catalog, request.options())
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

@@ -19,7 +19,7 @@ from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacemen
 from sqlrewrite.results import Candidate, TableUse, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.sql.managed import Stripped
-from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
@@ -138,20 +138,10 @@ class Subject:
 
     def _replacements(self) -> Iterator[Replacement]:
         """The insertions, and what is taken out, without what goes only to come back."""
-        inserted: dict[int, str] = {}
         decided, document = self.heeding
-        stripped = document.stripped
-        for edit in decided.edits:
-            inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
-        for span, at in zip(stripped.removed, stripped.places, strict=True):
-            if not self.extent.start <= span.start < self.extent.end:
-                continue
-            new = inserted.pop(at, "")
-            if new != stripped.original[span.start : span.end]:
+        for span, new in document.stripped.changes(decided.edits):
+            if self.extent.start <= span.start < self.extent.end:
                 yield Replacement(place_of(self.lines, span), new)
-        for edit in (Edit(*item) for item in sorted(inserted.items())):
-            at = stripped.original_offset(edit.offset)
-            yield Replacement(place_of(self.lines, Span(at, at)), edit.text)
 
 
 def subjects(decision: Decision, full: Decision, heeding: Decision) -> Iterator[Subject]:

@@ -28,6 +28,7 @@ from sqlrewrite.results import (
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
@@ -96,6 +97,11 @@ class FileResult:
             or done.plans
             or done.changed
         )
+
+    @property
+    def hosted(self) -> bool:
+        """Whether it is written in another language than SQL, and cannot be given to Spark."""
+        return self.source is not None and host_of(self.path, self.source.text) is not None
 
     @property
     def output(self) -> bytes | None:
@@ -177,6 +183,19 @@ class Summary:
         return int(check and bool(self.changed or (strict and self.errors)))
 
 
+def _rewritten(path: str, text: str, request: Request) -> Rewrite:
+    host = host_of(path, text)
+    if host is not None:
+        from sqlrewrite import embedded  # a file of SQL has no need of it
+
+        if request.strip:
+            return embedded.strip(path, host)
+        return embedded.rewrite(path, host, request.catalog, request.options())
+    if request.strip:
+        return stripped(text)
+    return rewrite_as(text, request.catalog, request.options())
+
+
 def read_file(path: str) -> bytes | FileResult:
     """The bytes of a file, or the result that says why there are none."""
     try:
@@ -211,10 +230,7 @@ def run(path: str, data: bytes, request: Request) -> FileResult:
     except SourceError as error:
         return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
     try:
-        if request.strip:
-            done = stripped(source.text)
-        else:
-            done = rewrite_as(source.text, request.catalog, request.options())
+        done = _rewritten(path, source.text, request)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.run import pool
+from sqlrewrite.text.hosts import kind_of
 
 if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run longer
     from sqlrewrite.run.cache import Cache, Stamp
@@ -117,7 +118,7 @@ def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
     result = job(path, data)
     value = job.keep(result)
     kept = None if value is None else packed(value)
-    return result, None if kept is None else Done(stamp, hashed(data), kept)
+    return result, None if kept is None else Done(stamp, hashed(data, path), kept)
 
 
 def _sent(job: Job[Result], path: str) -> tuple[Result | None, Done | None]:
@@ -165,7 +166,7 @@ def _recalled(
         return None
     stamp = settled(status)
     value = unpacked(kept, job.kept)
-    if kept is None or value is None or hashed(data) != known:
+    if kept is None or value is None or hashed(data, path) != known:
         return None
     cache.note(path, stamp, known, kept)
     return job.recall(path, data, value)
@@ -174,16 +175,16 @@ def _recalled(
 def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
     """The hash of a file's bytes, None where they cannot be read or are too many."""
     try:
-        return hashed(_read(path, limit)[0])
+        return hashed(_read(path, limit)[0], path)
     except (OSError, LargeError):
         return None
 
 
-def hashed(data: bytes) -> bytes:
-    """The hash of bytes."""
+def hashed(data: bytes, path: str) -> bytes:
+    """The hash of a file's bytes, and of what its name says of the language that they are in."""
     from hashlib import sha256  # it would take a part in the time in which a small run starts
 
-    return sha256(data).digest()
+    return sha256(kind_of(path).encode() + data).digest()
 
 
 def _read(path: str, limit: int) -> tuple[bytes, os.stat_result]:

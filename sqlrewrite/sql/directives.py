@@ -89,9 +89,10 @@ class Directives:
         return next((it for it in self.found if it.kind == "ignore-file" and not it.codes), None)
 
 
-def directives(text: str, tokens: Sequence[Token]) -> Directives:
-    """The directives of a text; ``tokens`` are its own."""
-    lines = Lines(text)
+def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:
+    """The directives of a text; ``tokens`` are its own, ``lines`` those that its places are told
+    by, where it is a part of a file."""
+    lines = lines or Lines(text)
     if SIGN not in text:
         return Directives((), lines)
     return Directives(tuple(_found(text, tokens, lines)), lines)

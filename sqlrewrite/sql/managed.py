@@ -70,6 +70,22 @@ class Stripped:
         before = bisect_right(self.places, offset) - 1
         return offset if before < 0 else offset + self.removed[before].end - self.places[before]
 
+    def changes(self, edits: Iterable[Edit]) -> Iterator[tuple[Span, str]]:
+        """What insertions into the text change in the original, in order: its stretches, each with
+        what takes its place, without what goes only to come back."""
+        inserted: dict[int, str] = {}
+        for edit in edits:
+            inserted[edit.offset] = inserted.get(edit.offset, "") + edit.text
+        found: list[tuple[Span, str]] = []
+        for span, at in zip(self.removed, self.places, strict=True):
+            new = inserted.pop(at, "")
+            if new != self.original[span.start : span.end]:
+                found.append((span, new))
+        for offset, new in inserted.items():
+            at = self.original_offset(offset)
+            found.append((Span(at, at), new))
+        yield from sorted(found, key=lambda it: (it[0].start, it[0].end))
+
     def insertions(self) -> dict[int, str]:
         """What was taken out, by the offset in the stripped text where it stood."""
         found: dict[int, str] = {}

@@ -1,0 +1,208 @@
+"""Files in which SQL stands in another language: each region a document, edits mapped back.
+
+In: a ``Host``, whose regions know where they stand in the file. Out: one ``Rewrite`` of the whole
+file, in its lines and columns, as of a file of SQL. What is written is read again: only where each
+region then holds just the SQL that it should is the file changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sqlrewrite.document import Decision, Document, changes, decide, read, result, taken_out
+from sqlrewrite.find.survey import Surveyed
+from sqlrewrite.find.survey import survey as surveyed
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
+from sqlrewrite.settings.options import Options
+from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.definitions import apply as apply_definition
+from sqlrewrite.sql.parse import Statement, lex
+from sqlrewrite.sql.scripts import pieces
+from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, changed
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import Warehouse
+
+_DEFINES = frozenset("create replace cache drop alter use set".split())
+_MAY_DEFINE = re.compile(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
+_UNWRITABLE = "what would be inserted cannot be written here: {}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A region that is read: its number in the file, and the catalog that holds in it."""
+
+    number: int
+    region: Region
+    catalog: Warehouse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Done:
+    """What became of a region: what is told of it, and what changes in its SQL."""
+
+    part: Part
+    told: Rewrite
+    changes: tuple[Change, ...]
+
+
+def parts(host: Host, catalog: Warehouse) -> list[Part]:
+    """The regions of SQL, each with the catalog that holds in it."""
+    found = []
+    definitions = [_definitions(region) for region in host.regions]
+    for number, region in enumerate(host.regions):
+        if region.written:
+            here = _before(number, host.regions, definitions, catalog)
+            found.append(Part(number, region, here))
+    return found
+
+
+def _definitions(region: Region) -> list[Statement]:
+    """The statements of a region that change what names mean, as tokens."""
+    if not _MAY_DEFINE.search(region.text):
+        return []
+    found = enumerate(pieces(region.text, lex(region.text).tokens))
+    return [
+        Statement(index, it.tokens[0].start, it.tokens, None)
+        for index, it in found
+        if it.tokens[0].text.lower() in _DEFINES
+    ]
+
+
+def _before(
+    number: int,
+    regions: Sequence[Region],
+    definitions: Sequence[Sequence[Statement]],
+    catalog: Warehouse,
+) -> Warehouse:
+    """The catalog that holds in a region: what surely has run before it in that order, and then
+    what may have run. In a function, a branch or a loop that may be anything in the file."""
+    block, unsure = regions[number].block, list[int]()
+    for index, region in enumerate(regions):
+        before = index < number
+        if not (region.text or region.written) and (before or (block and index > number)):
+            return replace(catalog, relations={})
+        if index == number or not definitions[index]:
+            continue
+        if before and region.block == block[: len(region.block)]:
+            for statement in definitions[index]:
+                catalog = apply_definition(statement, region.text, catalog, "the text")
+        elif before or block:
+            unsure.append(index)
+    for index in unsure:
+        for statement in definitions[index]:
+            maybe = replace(statement, maybe=True)
+            catalog = apply_definition(maybe, regions[index].text, catalog, "the text")
+    return catalog
+
+
+def documents(
+    host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True
+) -> Iterator[tuple[Part, Document]]:
+    """Each region as a document, in the file's lines and columns."""
+    for part in parts(host, catalog):
+        lines = host.lines_of(part.region)
+        yield part, read(part.region.text, part.catalog, limits, heed=heed, lines=lines)
+
+
+def rewrite(path: str, host: Host, catalog: Warehouse, wanted: Options) -> Rewrite:
+    """What ``document.rewrite`` makes of a text, of all regions of a file."""
+    with at_rest(host.text):
+        read_parts = list(documents(host, catalog, wanted.limits))
+        asked = [it for _, it in read_parts if it.directives.whole_file is not None]
+        if asked:  # one of them speaks for the file
+            told = result(decide(asked[0], wanted))
+            return replace(told, original=host.text, sql=host.text)
+        done = [_done(part, decide(document, wanted)) for part, document in read_parts]
+        return _together(path, host, done)
+
+
+def survey(
+    host: Host, catalog: Warehouse, limits: Limits, candidates: Sequence[int]
+) -> Iterator[Surveyed]:
+    """Each statement of the regions, with what it reads; ``candidates`` as in ``find.survey``."""
+    for part in parts(host, catalog):
+        lines = host.lines_of(part.region)
+        yield from surveyed(part.region.text, part.catalog, limits, candidates, lines)
+
+
+def _done(part: Part, decision: Decision) -> Done:
+    return Done(part, result(decision), tuple(changes(decision)))
+
+
+def strip(path: str, host: Host) -> Rewrite:
+    """A file without any predicate of ours: ``--strip``."""
+    done = []
+    for part in parts(host, Warehouse()):
+        told, text = taken_out(part.region.text, host.lines_of(part.region))
+        done.append(Done(part, told, tuple(text.changes(()))))
+    return _together(path, host, done)
+
+
+def _together(path: str, host: Host, done: Sequence[Done]) -> Rewrite:
+    """One account of all regions, and the file with what changes in each of them."""
+    mapped: list[Change] = []
+    kept: list[Done] = []
+    refused: list[Problem] = [_left(host, at, why) for at, why in host.left]
+    for it in done:
+        try:
+            mapped += [host.in_file(it.part.region, change) for change in it.changes]
+        except Unwritable as why:
+            refused.append(_left(host, it.part.region.sql.offsets[0], _UNWRITABLE.format(why)))
+            it = _unwritten(it)
+        kept.append(it)
+    text = host.changed(mapped)
+    if mapped and not _holds(path, text, host, kept):
+        refused.append(_left(host, 0, _UNWRITABLE.format("it would be read otherwise")))
+        text, kept = host.text, [_unwritten(it) for it in kept]
+    return replace(_summed([it.told for it in kept], refused), original=host.text, sql=text)
+
+
+def _unwritten(it: Done) -> Done:
+    """A region that stays as it is."""
+    return Done(it.part, replace(it.told, candidates=(), plans=(), removed=()), ())
+
+
+def _holds(path: str, text: str, host: Host, done: Iterable[Done]) -> bool:
+    """Whether the regions of a changed file hold what they should, and all others what they did."""
+    again = host_of(path, text)
+    wanted = [region.text for region in host.regions]
+    for it in done:
+        wanted[it.part.number] = changed(it.part.region.text, it.changes)
+    return again is not None and [region.text for region in again.regions] == wanted
+
+
+def _left(host: Host, at: int, why: str) -> Problem:
+    return Problem(NOT_PARSED, why, *host.lines.place(at))
+
+
+def _summed(told: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
+    """Several accounts as one; statements are counted through all of them."""
+    before, found = 0, list[Rewrite]()
+    for it in told:
+        found.append(_moved(it, before))
+        before += it.statements
+    return Rewrite(
+        "",
+        "",
+        before + len(refused),
+        tuple(item for it in found for item in it.candidates),
+        tuple(item for it in found for item in it.errors),
+        (*(item for it in found for item in it.skipped), *refused),
+        tuple(item for it in found for item in it.plans),
+        tuple(item for it in found for item in it.removed),
+        tuple(item for it in found for item in it.notes),
+    )
+
+
+def _moved(told: Rewrite, by: int) -> Rewrite:
+    """An account with statements numbered from another one on."""
+    return replace(
+        told,
+        candidates=tuple(replace(it, statement=it.statement + by) for it in told.candidates),
+        plans=tuple(replace(it, statement=it.statement + by) for it in told.plans),
+        removed=tuple(replace(it, statement=it.statement + by) for it in told.removed),
+    )

@@ -1,0 +1,38 @@
+"""Files in which SQL stands in another language: which they are, and the SQL in them.
+
+In: a file's name and text. Out: a ``Host``, or None for a file that is SQL itself. A new kind of
+file is a module here and a line in ``host_of``; nothing else asks what a file is written in.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.text.hosts.region import Host
+
+SUFFIXES = (".py", ".ipynb")
+"""How the names of files end that hold SQL, in lower case; those of SQL may do so as well."""
+
+
+def kind_of(path: str) -> str:
+    """What decides, of a file's name, in which language its text is read."""
+    return next((suffix for suffix in SUFFIXES if path.lower().endswith(suffix)), "")
+
+
+def host_of(path: str, text: str) -> Host | None:
+    """The file as one that holds SQL in another language, None where it is SQL. Raises nothing."""
+    kind = kind_of(path)
+    if kind == ".ipynb":
+        from sqlrewrite.text.hosts import jupyter
+
+        return jupyter.read(text)
+    if kind or "MAGIC" in text:  # only here: Python's parser is of no use to a file of SQL
+        from sqlrewrite.text.hosts import databricks, python
+        from sqlrewrite.text.hosts.region import plain
+
+        if kind and databricks.is_python(text):
+            return databricks.read_python(text)
+        if kind:
+            found = python.read(plain(text))
+            return Host(text, found.regions, found.left)
+        if databricks.has_magic_sql(text):
+            return databricks.read_sql(text)
+    return None

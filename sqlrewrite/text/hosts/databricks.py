@@ -1,0 +1,83 @@
+"""Databricks' notebooks as source files: cells of SQL in comments of Python, or of SQL.
+
+``# MAGIC %sql`` opens a cell of SQL in a ``.py`` file, ``-- MAGIC %sql`` one in a ``.sql`` file;
+``# COMMAND ----------`` stands between cells. A line that is inserted gets the same ``MAGIC``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlrewrite.text.hosts import python
+from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
+from sqlrewrite.text.hosts.ways import Prefixed
+
+_PYTHON = re.compile(r"\ufeff?# Databricks notebook source")
+_SQL = re.compile(r"\ufeff?\s*-- Databricks notebook source")
+_CELL_END = {
+    sign: re.compile(rf"^{sign}[ \t]*COMMAND[ \t]+-+[^\r\n]*", re.MULTILINE) for sign in ("#", "--")
+}
+_MAGIC = {
+    sign: re.compile(rf"^(?P<magic>{sign}[ \t]*MAGIC(?:[ \t]|(?=[\r\n]|\Z)))", re.MULTILINE)
+    for sign in ("#", "--")
+}
+_LANGUAGE = re.compile(r"[ \t]*%(\w+)")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)?")
+
+
+def is_python(text: str) -> bool:
+    """Whether a text of Python is a notebook's."""
+    return _PYTHON.match(text) is not None
+
+
+def has_magic_sql(text: str) -> bool:
+    """Whether a text is that of a notebook of SQL with cells of SQL in comments."""
+    return "MAGIC" in text and "%sql" in text and _SQL.match(text) is not None
+
+
+def read_python(text: str) -> Host:
+    """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
+    cells = [(it[0].offsets[0], Region(joined(it))) for it in _cells(text, "#")]
+    found = python.read(plain(text))
+    regions = [*cells, *((it.sql.offsets[0], it) for it in found.regions)]
+    ordered = sorted(regions, key=lambda it: it[0])
+    return Host(text, tuple(region for _, region in ordered), found.left)
+
+
+def read_sql(text: str) -> Host:
+    """A notebook of SQL, as one text: what its MAGIC cells hold stands in it as any other SQL."""
+    parts, done = list[Embedded](), 0
+    for line in (line for cell in _cells(text, "--") for line in cell):
+        start = text.rfind("\n", 0, line.offsets[0]) + 1
+        parts += (plain(text, done, start), line)
+        done = line.offsets[-1]
+    return Host(text, (Region(joined([*parts, plain(text, done)])),))
+
+
+def _cells(text: str, sign: str) -> list[list[Embedded]]:
+    """The cells of SQL that stand in comments, line by line."""
+    found, since = list[list[Embedded]](), 0
+    for end in [*_CELL_END[sign].finditer(text), None]:
+        until = end.start() if end is not None else len(text)
+        lines = _lines(text, since, until, sign)
+        if lines:
+            found.append(lines)
+        since = end.end() if end is not None else len(text)
+    return found
+
+
+def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
+    """The lines of a cell of SQL without what makes comments of them; none of another cell."""
+    found: list[Embedded] = []
+    for magic in _MAGIC[sign].finditer(text, start, end):
+        line = _LINE.match(text, magic.end(), end)
+        assert line is not None
+        at = magic.end()
+        if not found:
+            language = _LANGUAGE.match(text, at, line.end())
+            if language is None or language[1].lower() != "sql":
+                return []
+            at = language.end()
+        way = (0, (Prefixed(text[magic.start() : magic.end()].rstrip() + " "),))
+        found.append(Embedded(text[at : line.end()], range(at, line.end() + 1), (way,)))
+    return found

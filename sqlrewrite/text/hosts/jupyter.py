@@ -1,0 +1,142 @@
+"""Jupyter notebooks (``.ipynb``): cells of SQL, and the SQL that cells of Python run.
+
+The file is JSON and stays as it is, byte for byte, but for what is inserted into the strings of a
+cell's source: a line that is inserted is one more string where the source is a list of lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts import json_text, python
+from sqlrewrite.text.hosts.json_text import Text
+from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined
+from sqlrewrite.text.hosts.ways import Json
+
+_MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\n]*)\n?")
+_LINE_MAGIC = re.compile(r"^[ \t]*%(?P<name>\w+)[ \t]+(?P<rest>[^\n]*)", re.MULTILINE)
+_DATABRICKS = "application/vnd.databricks.v1+notebook"
+_COMMAND = re.compile(r"^(?P<before>[ \t]*)(?P<command>[%!?][^\n]*)", re.MULTILINE)
+_COMMAND_IN_IT = "a line of this SQL looks like a command of the notebook: it is left alone"
+_OPTIONS = re.compile(r"(?:-{1,2}\w[\w-]*(?:[ =][\w.]+)?\s*)*")
+_SQL = frozenset({"sql", "sparksql", "spark_sql"})
+_PYTHON = frozenset({"python", "py", "pyspark", "time", "capture"})
+_LANGUAGES = frozenset({*_SQL, "python", "py", "scala", "r", "md", "sh", "run", "fs"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Notebook:
+    """The language of cells that say none; whether it is one of Databricks'."""
+
+    language: str
+    databricks: bool
+
+
+def read(text: str) -> Host:
+    """What a notebook holds. Raises nothing."""
+    try:
+        notebook = json_text.parse(text)
+        of = _notebook(notebook.get("metadata") or {})
+        cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
+        sources = [_source(text, cell["source"]) for cell in cells]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        return Host(text, left=((0, f"not a notebook that can be read: {error}"),))
+    numbers = count(1)
+    regions, left = list[Region](), list[tuple[int, str]]()
+    for source in sources:
+        found = _cell(source, of, numbers)
+        regions += found.regions
+        left += found.left
+    return Host(text, tuple(regions), tuple(left))
+
+
+def _notebook(metadata: Any) -> _Notebook:
+    """The language of cells that say none, and whose notebook it is."""
+    found = {}
+    for key, name in (
+        ("kernelspec", "language"),
+        ("language_info", "name"),
+        (_DATABRICKS, "language"),
+    ):
+        said = (metadata.get(key) or {}).get(name)
+        if isinstance(said, str):
+            found["language"] = said.lower()
+    return _Notebook(found.get("language", "python"), _DATABRICKS in metadata)
+
+
+def _source(text: str, source: Any) -> Embedded:
+    """A cell's text: one string, or a list of lines."""
+    strings: list[Text] = [source] if isinstance(source, Text) else source
+    parts = [json_text.embedded(text, string) for string in strings]
+    if not parts:
+        return Embedded("", range(1))
+    line_end = r"\n"
+    if not isinstance(source, Text):
+        line_end += _between(text, strings)
+    way = Json(line_end, text.isascii())
+    whole = joined(parts)
+    return Embedded(whole.text, whole.offsets, ((0, (way,)),))
+
+
+def _between(text: str, strings: list[Text]) -> str:
+    """What stands between two strings of a list, quotes included."""
+    if len(strings) > 1:
+        return text[strings[0].end : strings[1].start]
+    start = text.rfind("[", 0, strings[0].start)
+    return f'",{text[start + 1 : strings[0].start]}'
+
+
+def _cell(source: Embedded, of: _Notebook, numbers: Iterator[int]) -> python.Read:
+    """What a cell holds."""
+    magic = _MAGIC.match(source.text)
+    named = magic["name"].lower() if magic is not None else ""
+    language = of.language
+    if magic is not None and (magic["sign"] == "%%" or (named in _LANGUAGES and of.databricks)):
+        language = "python" if named in _PYTHON else named
+    elif magic is not None and named in _SQL and not magic["rest"].strip():
+        language = "sql"
+    elif language == "sql":
+        return python.Read((Region(source),))
+    if magic is not None and language in _SQL:
+        return _magic(source, magic)
+    return _python(source, numbers) if language == "python" else python.Read()
+
+
+def _python(source: Embedded, numbers: Iterator[int]) -> python.Read:
+    """A cell of Python, with lines of SQL and other commands in it."""
+    lines = [it for it in _LINE_MAGIC.finditer(source.text) if it["name"].lower() in _SQL]
+    regions = [Region(source.cut(it.start("rest"), it.end())) for it in lines]
+    # Commands of the notebook stand between Python's: as lines that do nothing it can be parsed.
+    commands = list(_COMMAND.finditer(source.text))
+    blank = _COMMAND.sub(_nothing, source.text)
+    found = python.read(Embedded(blank, source.offsets, source.ways), numbers)
+    taken = [source.offsets[it.start("command")] for it in commands]
+    clear = [it for it in found.regions if not _within(it, taken)]
+    left = [(it.sql.offsets[0], _COMMAND_IN_IT) for it in found.regions if _within(it, taken)]
+    ordered = sorted((*regions, *clear), key=lambda it: it.sql.offsets[0])
+    return python.Read(tuple(ordered), (*found.left, *left))
+
+
+def _nothing(command: re.Match[str]) -> str:
+    width = len(command["command"])
+    return command["before"] + ("pass" if width >= len("pass") else "").ljust(width)
+
+
+def _within(region: Region, offsets: Sequence[int]) -> bool:
+    """Whether one of the offsets in the file is inside of a region."""
+    first, last = region.sql.offsets[0], region.sql.offsets[-1]
+    return any(first <= offset < last for offset in offsets)
+
+
+def _magic(source: Embedded, magic: re.Match[str]) -> python.Read:
+    """A cell whose first line says that it is SQL."""
+    if _OPTIONS.fullmatch(magic["rest"]):
+        return python.Read((Region(source.cut(magic.end(), len(source.text))),))
+    if magic["sign"] == "%":  # the statement begins behind it
+        return python.Read((Region(source.cut(magic.start("rest"), len(source.text))),))
+    why = f"what %%{magic['name']} means by `{magic['rest'].strip()}` is not known"
+    return python.Read(left=((source.offsets[0], why),))

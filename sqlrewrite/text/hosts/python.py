@@ -1,0 +1,221 @@
+"""Python: the SQL that ``spark.sql("…")`` is given, and what else a program does to names.
+
+In: a text of Python. Out: regions of SQL, and what is left alone. Python's own parser says where a
+call and its literal stand; ``literals`` says where each character of the SQL does.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import count
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts.literals import Unmapped, line_end, value, with_holes
+from sqlrewrite.text.hosts.region import Embedded, Region
+from sqlrewrite.text.source import Lines
+
+_SPARK = re.compile(r"spark|sqlcontext|hivecontext|sqlctx", re.IGNORECASE)
+_HINT = re.compile(
+    r"\.\s*sql\s*\(|TempView|registerTempTable|setCurrent|saveAsTable|registerDataFrame|conf\s*\.\s*set"
+)
+_VIEWS = frozenset(
+    """
+    createOrReplaceTempView createTempView registerTempTable createOrReplaceGlobalTempView
+    createGlobalTempView dropTempView dropGlobalTempView registerDataFrameAsTable
+    """.split()
+)
+_TABLES = frozenset({"saveAsTable"})
+_SCHEMAS = {"setCurrentDatabase": "USE", "setCurrentCatalog": "USE CATALOG"}
+ANY = ""
+"""What is said to make a view of a name that is not told: it may hide any table."""
+_PLAIN_NAME = re.compile(r"[\w.`]+")
+_AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.IfExp, ast.Match)
+_LATER = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.BoolOp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a text of Python holds: its regions, and the offsets in the file of what is left alone,
+    each with why."""
+
+    regions: tuple[Region, ...] = ()
+    left: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Met:
+    """A call, and the way to it through what may run or not."""
+
+    call: ast.Call
+    block: tuple[int, ...]
+
+
+def read(text: Embedded, numbers: Iterator[int] | None = None) -> Read:
+    """What a text of Python holds; ``numbers`` are those of the blocks in a file of several texts.
+    Raises nothing."""
+    if not _HINT.search(text.text):
+        return Read()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that mean nothing: the author's business
+            tree = ast.parse(text.text)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        return Read(left=((text.offsets[0], f"not Python that can be read{line}: {error.msg}"),))
+    except (ValueError, RecursionError, MemoryError) as error:
+        return Read(left=((text.offsets[0], f"not Python that can be read: {error}"),))
+    places = _Places(text.text)
+    regions: list[tuple[int, Region]] = []
+    left: list[tuple[int, str]] = []
+    file = text.offsets
+    for met in _calls(tree, numbers or count(1)):
+        at = places.offset(met.call)
+        try:
+            region = _region(met, text, places)
+        except Unmapped as why:
+            left.append((file[at], f"the SQL of this call is left alone: {why}"))
+            continue
+        if region is not None:
+            regions.append((at, region))
+    ordered = sorted(regions, key=lambda found: found[0])
+    return Read(tuple(region for _, region in ordered), tuple(sorted(left)))
+
+
+class _Places:
+    """Offsets of Python's nodes, whose columns are bytes of UTF-8."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.line_end = line_end(text)
+        self._lines = Lines(text)
+
+    def offset(self, node: ast.expr) -> int:
+        """Where a node begins."""
+        return self._at(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr) -> int:
+        """Where it ends."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return self._at(node.end_lineno, node.end_col_offset)
+
+    def _at(self, line: int, column: int) -> int:
+        start = self._lines.offset(line)
+        before = self.text[start : start + column]
+        if before.isascii():
+            return start + column
+        return start + len(before.encode()[:column].decode())
+
+
+def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[_Met]:
+    """The calls of methods, each with its block."""
+    waiting: list[tuple[ast.AST, tuple[int, ...]]] = [(tree, ())]
+    while waiting:
+        node, inside = waiting.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield _Met(node, inside)
+        if isinstance(node, _LATER):
+            number = next(numbers)
+            waiting += ((it, (*inside, number)) for it in ast.iter_child_nodes(node))
+        elif isinstance(node, _AGAIN):  # each branch by itself
+            for _, value in ast.iter_fields(node):
+                number = next(numbers)
+                items = value if isinstance(value, list) else [value]
+                waiting += ((it, (*inside, number)) for it in items if isinstance(it, ast.AST))
+        else:
+            waiting += ((it, inside) for it in ast.iter_child_nodes(node))
+
+
+def _region(met: _Met, text: Embedded, places: _Places) -> Region | None:
+    """The region of a call, None for one that is no business of ours. Raises Unmapped."""
+    assert isinstance(met.call.func, ast.Attribute)
+    name, given = met.call.func.attr, met.call
+    if name == "sql" and _SPARK.search(_last(met.call.func.value)):
+        node, filled = _argument(given)
+        found = text.cut(places.offset(node), places.end(node))
+        return Region(_sql(node, found, filled, places.line_end), met.block)
+    said = _effect(given)
+    if said is None:
+        return None
+    at = places.offset(given)
+    nothing = Embedded(said, [text.offsets[at]] * (len(said) + 1))
+    return Region(nothing, met.block, written=False)
+
+
+def _last(node: ast.expr) -> str:
+    """The last name of what a method is called on: ``spark`` of ``self.spark``."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=inner):  # get_spark(), SparkSession.builder.getOrCreate()
+            return ast.unparse(inner)
+    return ""
+
+
+def _argument(call: ast.Call) -> tuple[ast.expr, str]:
+    """The literal that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
+    named = {it.arg: it.value for it in call.keywords}
+    node = call.args[0] if call.args else named.pop("sqlQuery", None)
+    named.pop("args", None)
+    match node:
+        case ast.Constant(value=str()):
+            return node, "{" if named else ""  # Spark fills it with what the names say
+        case ast.JoinedStr() if not named:
+            return node, "f"
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()) as inner, attr="format")):
+            if not named:
+                return inner, "{"
+        case ast.BinOp(left=ast.Constant(value=str()) as inner, op=ast.Mod()) if not named:
+            return inner, "%"
+    raise Unmapped("it is no literal that stands here alone")
+
+
+def _sql(node: ast.expr, found: Embedded, filled: str, line_end: str) -> Embedded:
+    """The SQL of a literal, which is what Python reads there too. Raises Unmapped."""
+    sql = value(found, filled, line_end)
+    said = sql.text
+    if isinstance(node, ast.JoinedStr):
+        sql, said = with_holes(sql, filled)
+        parts = (str(it.value) if isinstance(it, ast.Constant) else "\0" for it in node.values)
+        same = "".join(parts) == said
+    else:
+        assert isinstance(node, ast.Constant)
+        same = said == node.value
+        sql = with_holes(sql, filled)[0] if filled else sql
+    if not same:
+        raise Unmapped("Python reads it otherwise")
+    return sql
+
+
+def _effect(call: ast.Call) -> str | None:
+    """What a call that is no SQL does to names, as a statement that does it."""
+    assert isinstance(call.func, ast.Attribute)
+    name = call.func.attr
+    sets = (
+        name == "set" and isinstance(call.func, ast.Attribute) and _last(call.func.value) == "conf"
+    )
+    if not sets and name not in _VIEWS | _TABLES and name not in _SCHEMAS:
+        return None
+    if sets:  # spark.conf.set("spark.sql.…", value)
+        parts = [str(it.value) for it in call.args if isinstance(it, ast.Constant)]
+        return f"SET {parts[0]} = {parts[1]}" if len(parts) == 2 else None
+    if name not in _VIEWS | _TABLES and name not in _SCHEMAS:
+        return None
+    last = -1 if name == "registerDataFrameAsTable" else 0
+    value = call.args[last] if call.args else next((it.value for it in call.keywords), None)
+    said = value.value if isinstance(value, ast.Constant) else None
+    if not isinstance(said, str) or not _PLAIN_NAME.fullmatch(said):
+        return "USE ?" if name in _SCHEMAS else ANY
+    return f"{_SCHEMAS[name]} {said}" if name in _SCHEMAS else f"DROP TABLE {said}"

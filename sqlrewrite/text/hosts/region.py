@@ -1,0 +1,153 @@
+"""SQL that a file holds in another form: in a literal of Python, in comments, in strings of JSON.
+
+An ``Embedded`` text knows where each of its characters is written in the file, and the ``ways`` in
+which what is inserted is to be written there. A ``Host`` is a file with its regions of SQL, which
+turns changes of a region into changes of the file. What cannot be written raises Unwritable, and is
+never guessed.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Protocol
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.source import Lines
+
+Change = tuple[Span, str]
+"""A stretch of a text, and what stands there instead; an insertion where it is empty."""
+
+
+class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
+    """A text that cannot be written at a place of a file; the message says why."""
+
+
+class Way(Protocol):
+    """One step from a text to what stands in a file for it."""
+
+    def write(self, text: str) -> str:
+        """What is written for an inserted text. Raises Unwritable."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """A text, the offset in the file of each of its characters and of its end, and the ways by
+    which an insertion is written, each with the offset in the text from which it holds: the first
+    step first."""
+
+    text: str
+    offsets: Sequence[int]
+    ways: tuple[tuple[int, tuple[Way, ...]], ...] = ((0, ()),)
+
+    def cut(self, start: int, end: int) -> Embedded:
+        """A stretch of it."""
+        before = [way for way in self.ways if way[0] <= start][-1:]
+        behind = [way for way in self.ways if start < way[0] < end]
+        ways = tuple((max(0, since - start), way) for since, way in (*before, *behind))
+        return Embedded(self.text[start:end], self.offsets[start : end + 1], ways)
+
+    def read_as(self, text: str, indexes: Sequence[int], *ways: Way) -> Embedded:
+        """What is read in it: another text, each character (and the end) with the index of where
+        it is written in this one."""
+        offsets = array("q", map(self.offsets.__getitem__, indexes))
+        both = ((bisect_left(indexes, since), (*ways, *outer)) for since, outer in self.ways)
+        return Embedded(text, offsets, tuple(both))
+
+    def write(self, offset: int, text: str) -> str:
+        """What stands in the file for a text inserted at an offset. Raises Unwritable."""
+        index = bisect_right(self.ways, offset, key=lambda way: way[0]) - 1
+        for way in self.ways[max(0, index)][1]:
+            text = way.write(text)
+        return text
+
+
+def plain(text: str, start: int = 0, end: int | None = None) -> Embedded:
+    """A stretch of a file's text as it stands there."""
+    stop = len(text) if end is None else end
+    return Embedded(text[start:stop], range(start, stop + 1))
+
+
+def joined(parts: Sequence[Embedded]) -> Embedded:
+    """Several texts of a file as one, in order."""
+    offsets, ways, at = array("q"), list[tuple[int, tuple[Way, ...]]](), 0
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        offsets.extend(part.offsets if last else part.offsets[:-1])
+        ways += [(at + since, way) for since, way in part.ways]
+        at += len(part.text)
+    return Embedded("".join(part.text for part in parts), offsets or array("q", [0]), tuple(ways))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A text of SQL in a file.
+
+    ``block`` is the way to it through what may run or not, and more than once (a function, a
+    branch, a loop): empty for what runs once, in the order of the file. Of one that is not
+    ``written`` in SQL (``createOrReplaceTempView``) the text says what it does to names; where that
+    is empty, it may be anything.
+    """
+
+    sql: Embedded
+    block: tuple[int, ...] = ()
+    written: bool = True
+
+    @property
+    def text(self) -> str:
+        """Its SQL."""
+        return self.sql.text
+
+
+class HostLines(Lines):
+    """Lines and columns of a file for the offsets of a text in it."""
+
+    def __init__(self, lines: Lines, embedded: Embedded) -> None:
+        super().__init__(embedded.text)
+        self._lines = lines
+        self._offsets = embedded.offsets
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column in the file of an offset of the text."""
+        return self._lines.place(self._offsets[min(offset, len(self._offsets) - 1)])
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """A file's text with its regions of SQL, in order; ``left`` are the offsets of what is left
+    alone, each with why."""
+
+    text: str
+    regions: tuple[Region, ...] = ()
+    left: tuple[tuple[int, str], ...] = ()
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the file."""
+        return Lines(self.text)
+
+    def lines_of(self, region: Region) -> Lines:
+        """The file's lines for the offsets of a region."""
+        return HostLines(self.lines, region.sql)
+
+    def in_file(self, region: Region, change: Change) -> Change:
+        """A change of a region's SQL as one of the file's text. Raises Unwritable."""
+        span, new = change
+        start, end = (region.sql.offsets[at] for at in (span.start, span.end))
+        return Span(start, end), region.sql.write(span.start, new) if new else ""
+
+    def changed(self, changes: Iterable[Change]) -> str:
+        """The file's text with changes of it made, which do not overlap."""
+        pieces, done = list[str](), 0
+        for span, new in sorted(changes, key=lambda change: (change[0].start, change[0].end)):
+            pieces += (self.text[done : span.start], new)
+            done = span.end
+        return "".join((*pieces, self.text[done:]))
+
+
+def changed(text: str, changes: Iterable[Change]) -> str:
+    """A text with changes of it made, which do not overlap."""
+    return Host(text).changed(changes)

@@ -1,0 +1,198 @@
+"""Notebooks of Databricks and Jupyter: their cells of SQL, with the file's own lines and bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from sqlrewrite import rewrite
+from sqlrewrite.document import rewrite as rewrite_text
+from sqlrewrite.text.hosts import host_of
+from tests.hosts.test_python import CATALOG, MARKER, QUERY, SCHEMA, done, literal
+
+SQL = QUERY.format("'w'").replace(" FROM", "\nFROM").replace(" WHERE", "\n  WHERE")
+CALL = f'spark.sql("{QUERY.format(chr(39) + "w" + chr(39))}")'
+
+# --- Databricks: Python ---------------------------------------------------------------------------
+
+
+def magic(sql: str, sign: str = "#") -> str:
+    return "".join(f"{sign} MAGIC {line}".rstrip() + "\n" for line in sql.split("\n"))
+
+
+def notebook(*cells: str, sign: str = "#") -> str:
+    return f"{sign} Databricks notebook source\n" + f"\n{sign} COMMAND ----------\n\n".join(cells)
+
+
+def cell(sql: str, sign: str = "#") -> str:
+    return magic(f"%sql\n{sql}", sign)
+
+
+def demagic(text: str) -> list[str]:
+    host = host_of("n.py", text)
+    assert host is not None
+    return [it.text for it in host.regions]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_magic_cell_is_rewritten_in_its_comments(line_end: str) -> None:
+    text = notebook("x = 1\n", cell(f"-- a note\n{SQL};\n\nSELECT 1"), cell(SQL))
+    text = text.replace("\n", line_end)
+    found = done(text, "n.py")
+    assert [it.fact.line for it in found.candidates] == [9, 18]
+    new = [it for it in found.sql.split(line_end) if MARKER in it]
+    assert len(new) == 2
+    assert all(line.startswith("# MAGIC     AND s.day IN (SELECT") for line in new)
+    assert demagic(found.sql)[1] == rewrite(demagic(text)[1], CATALOG).sql
+
+
+def test_sql_on_the_line_of_the_magic_is_read() -> None:
+    text = notebook(magic(f"%sql {SQL}"))
+    assert done(text, "n.py").sql.count(MARKER) == 1
+
+
+def test_cells_in_other_languages_are_passed_over() -> None:
+    others = [magic(f"%{name}\n{SQL}") for name in ("md", "scala", "r", "sh", "python")]
+    text = notebook(*others)
+    assert done(text, "n.py").statements == 0
+
+
+def test_cells_and_calls_are_one_program() -> None:
+    made = cell("CREATE OR REPLACE TEMP VIEW sales AS SELECT 1 AS day")
+    text = notebook(f"{CALL}\n", made, f"{CALL}\n", cell(SQL))
+    found = done(text, "n.py")
+    assert found.sql.count(MARKER) == 1
+    assert found.sql.index(MARKER) < found.sql.index("CREATE")
+    used = notebook("spark.sql('USE elsewhere')\n", cell(SQL), cell("USE retail"), cell(SQL))
+    found = done(used, "n.py", SCHEMA)
+    assert found.sql.count(MARKER) == 1
+    assert found.sql.index(MARKER) > found.sql.index("USE retail")
+
+
+# --- Databricks: SQL ------------------------------------------------------------------------------
+
+
+def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
+    text = notebook(
+        f"{SQL}\n",
+        cell(SQL, "--"),
+        magic(f"%md\n{SQL}", "--"),
+        cell("CREATE OR REPLACE TEMP VIEW sales AS SELECT 1 AS day", "--"),
+        f"{SQL}\n",
+        sign="--",
+    )
+    found = done(text, "n.sql")
+    new = [it for it in found.sql.splitlines() if MARKER in it]
+    assert [it.startswith("-- MAGIC     AND") for it in new] == [False, True]
+    assert [it.fact.line for it in found.candidates][:2] == [3, 10]
+
+
+def test_a_notebook_of_sql_without_them_is_a_text_of_sql() -> None:
+    text = notebook(f"{SQL}\n", magic(f"%md\n{SQL}", "--"), f"{SQL}\n", sign="--")
+    assert host_of("n.sql", text) is None
+    assert rewrite_text(text, CATALOG).sql.count(MARKER) == 2
+
+
+# --- Jupyter --------------------------------------------------------------------------------------
+
+
+def jupyter(*sources: str, lines: bool = True, indent: int | None = 1, **metadata: Any) -> str:
+    cells: list[dict[str, Any]] = [
+        {
+            "cell_type": "markdown" if it.startswith("#md") else "code",
+            "metadata": {},
+            "source": it.splitlines(keepends=True) if lines else it,
+            "outputs": [{"text": [f"{SQL}\n"]}],
+        }
+        for it in sources
+    ]
+    whole = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, indent=indent, ensure_ascii=True) + "\n"
+
+
+def sources(text: str) -> list[str]:
+    return ["".join(it["source"]) for it in json.loads(text)["cells"]]
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize("indent", [1, None])
+def test_a_cell_of_a_jupyter_notebook(lines: bool, indent: int | None) -> None:
+    cells: tuple[str, ...] = (
+        f"%%sql\n{SQL} AND d.name = 'é\\t\"'\n",
+        f"#md\n{SQL}",
+        f'!pip install x\nif a:\n    %timeit b\ndf = spark.sql("""{SQL}""")\n',
+        "print('é')",
+        f"%%bash\n{SQL}",
+    )
+    text = jupyter(*cells, lines=lines, indent=indent)
+    found = done(text, "n.ipynb")
+    first, second = sources(found.sql)[0], sources(found.sql)[2]
+    assert first == "%%sql\n" + rewrite(cells[0].removeprefix("%%sql\n"), CATALOG).sql != cells[0]
+    code = second.split("\n", 3)[3]
+    assert literal(code) == rewrite(SQL, CATALOG).sql
+    for index in (1, 3, 4):
+        assert sources(found.sql)[index] == cells[index]
+    if indent:  # as the notebook's own programs would write it
+        changed = json.loads(found.sql)
+        changed["cells"][0]["source"] = first.splitlines(keepends=True) if lines else first
+        assert found.sql == json.dumps(changed, indent=indent, ensure_ascii=True) + "\n"
+        line = text.splitlines()[found.candidates[0].fact.line - 1]
+        assert "sales s" in line
+
+
+def test_a_cell_of_one_line_gets_another() -> None:
+    text = jupyter(f"%%sql\n{QUERY.format(chr(39) + 'w' + chr(39))} -- note")
+    assert len(sources(done(text, "n.ipynb").sql)[0].splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "metadata", "count"),
+    [
+        (SQL, {"language_info": {"name": "sql"}}, 1),
+        (SQL, {"application/vnd.databricks.v1+notebook": {"language": "sql"}}, 1),
+        (f"%sql\n{SQL}", {}, 1),
+        (f"%sql {SQL}", {"application/vnd.databricks.v1+notebook": {"language": "python"}}, 1),
+        (f"%python\n{CALL}", {"application/vnd.databricks.v1+notebook": {"language": "sql"}}, 1),
+        (f"%md\n{SQL}", {"application/vnd.databricks.v1+notebook": {"language": "sql"}}, 0),
+        (f"%%sql -o df -n 10\n{SQL}", {}, 1),
+        (f"a = 1\n%sql {QUERY.format(1).replace('= 1', '> `x`')}\n{CALL}", {}, 1),
+        (SQL, {"language_info": {"name": "scala"}}, 0),
+        (f"%%time\n{CALL}", {}, 1),
+        (
+            "!ls\n" + 'spark.sql("""' + SQL.replace("WHERE", "WHERE 2 <\n% d.day AND") + '""")',
+            {},
+            0,
+        ),
+    ],
+)
+def test_which_cells_are_sql(source: str, metadata: dict[str, Any], count: int) -> None:
+    assert done(jupyter(source, **metadata), "n.ipynb").sql.count(MARKER) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "not a notebook"),
+        ("[]", "not a notebook"),
+        ('{"cells": [{"cell_type": "code", "source": 1}]}', "not a notebook"),
+        ('{"cells": 1}', "not a notebook"),
+        ('{"cells": [], }', "not a notebook"),
+        ("[" * 100_000, "not a notebook"),
+        (jupyter("%%sql duckdb://\nSELECT 1"), "what %%sql means by `duckdb://`"),
+    ],
+)
+def test_what_is_no_notebook_of_spark_is_left_alone(text: str, why: str) -> None:
+    found = done(text, "n.ipynb")
+    assert found.sql == text
+    assert [why in it.message for it in found.skipped] == [True]
+
+
+def test_escapes_of_json_are_kept() -> None:
+    escapes = "\\u00e9\\ud83d\\ude00"
+    text = jupyter(f"%%sql\n{SQL} AND d.name = 'w'").replace("'w'\"", f"'{escapes}\\/'\"")
+    found = done(text, "n.ipynb")
+    assert found.sql.count(f"{escapes}\\/") == 1
+    assert found.sql.count(escapes) == 2
+    assert found.sql.isascii()

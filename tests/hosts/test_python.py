@@ -1,0 +1,238 @@
+"""Python files: what ``spark.sql`` is given is rewritten where it stands, and all else kept."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Catalog, embedded, rewrite
+from sqlrewrite.results import Rewrite, Verdict
+from sqlrewrite.settings.options import options
+from sqlrewrite.text.hosts import host_of
+
+CATALOG = Catalog.from_ddl(
+    "CREATE TABLE sales (item INT, amt DOUBLE, day INT) PARTITIONED BY (day);"
+    "CREATE TABLE dates (day INT, season STRING, name STRING);"
+)
+QUERY = "SELECT s.item FROM sales s JOIN dates d ON d.day = s.day WHERE d.season = {}"
+MARKER = "/* dpp-rewrite */"
+
+
+SCHEMA = Catalog.from_ddl(
+    "CREATE TABLE retail.sales (item INT, day INT) PARTITIONED BY (day);"
+    "CREATE TABLE retail.dates (day INT, season STRING, name STRING);",
+    schema="retail",
+)
+
+
+def done(text: str, path: str = "job.py", catalog: Catalog = CATALOG) -> Rewrite:
+    host = host_of(path, text)
+    assert host is not None
+    found = embedded.rewrite(path, host, catalog, options())
+    again = host_of(path, found.sql)
+    assert again is not None
+    stripped = embedded.strip(path, again)
+    assert stripped.sql == text  # the insertions out, and the file is there again, byte for byte
+    assert embedded.rewrite(path, again, catalog, options()).sql == found.sql
+    return found
+
+
+def literal(text: str) -> str:
+    """The value of the one literal that a call of a text is given."""
+    (call,) = (it for it in ast.walk(ast.parse(text)) if isinstance(it, ast.Call))
+    value = ast.literal_eval(call.args[0])
+    assert isinstance(value, str)
+    return value
+
+
+# What may stand in the query, and each way of Python to write it down.
+CONDITIONS = ("'winter'", '"winter"', r"'a\'b'", r"'tab\tulator \\'", "'é … \U0001f600'", "'{x}'")
+QUOTES = ('"', "'", '"""', "'''")
+
+
+def written(sql: str, quote: str, raw: bool) -> str | None:
+    """A literal of that text, None where there is none between these quotes."""
+    body = sql
+    if not raw:
+        body = sql.replace("\\", "\\\\").replace(quote[0], "\\" + quote[0])
+        body = body.replace("\n", "\n" if len(quote) == 3 else "\\n")
+    source = f"{'r' if raw else ''}{quote}{body}{quote}"
+    try:
+        return source if ast.literal_eval(source) == sql else None
+    except SyntaxError:
+        return None
+
+
+@pytest.mark.parametrize("quote", QUOTES)
+@pytest.mark.parametrize("raw", [False, True])
+def test_the_literal_is_just_the_rewritten_query(quote: str, raw: bool) -> None:
+    count = 0
+    for condition, lines in itertools.product(CONDITIONS, (False, True)):
+        sql = QUERY.format(condition)
+        if lines:
+            sql = "\n" + sql.replace(" FROM", "\n    FROM").replace(" WHERE", "\n    WHERE") + "\n"
+        source = written(sql, quote, raw)
+        if source is None:
+            continue
+        text = f"import os\ndf = spark.sql({source}) # é\n"
+        wanted = rewrite(sql, CATALOG)
+        found = done(text)
+        count += found.changed
+        assert literal(found.sql) == wanted.sql != sql
+        assert [it.predicate for it in found.candidates] == [
+            it.predicate for it in wanted.candidates
+        ]
+    assert count
+
+
+def test_places_are_the_file_s() -> None:
+    text = f'def f():\n    é = "é"; spark.sql("{QUERY.format("1")[:-1]}\'w\'")\n'
+    (found,) = done(text).candidates
+    line = text.splitlines()[found.fact.line - 1]
+    assert line[found.fact.column_number - 1 :].startswith("sales s")
+    assert line[found.join.column_number - 1 :].startswith("d.day = s.day") or line[
+        found.join.column_number - 1 :
+    ].startswith("s.day")
+
+
+def test_windows_line_ends_are_the_file_s() -> None:
+    sql = "\n" + QUERY.format("'w'").replace(" WHERE", "\n  WHERE") + "\n"
+    text = f'spark.sql("""{sql}""")\n'.replace("\n", "\r\n")
+    found = done(text)
+    assert found.changed
+    assert "\n" not in found.sql.replace("\r\n", "")
+    assert literal(found.sql) == rewrite(sql, CATALOG).sql
+
+
+def evaluated(text: str, **values: object) -> str:
+    """What the one call of a text is given, where its variables have values."""
+    (call,) = (
+        it
+        for it in ast.walk(ast.parse(text))
+        if isinstance(it, ast.Call) and isinstance(it.func, ast.Attribute) and it.func.attr == "sql"
+    )
+    return str(eval(compile(ast.Expression(call.args[0]), "<test>", "eval"), dict(values)))
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        'f"{}"',
+        'f"""\n{}\n"""',
+        "rf'''{} '''",
+        '"{}".format(dt=dt)',
+        '"{}".format(**names)',
+    ],
+)
+def test_a_hole_is_repeated_as_it_stands(argument: str) -> None:
+    sql = QUERY.format("'{dt}' AND d.name <> '{{x}}'")
+    text = f"spark.sql({argument.replace('{}', sql)})\n"
+    found = done(text)
+    assert found.sql.count("{dt}") == 2
+    names = {"dt": "winter", "names": {"dt": "winter"}}
+    assert evaluated(found.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
+
+
+def test_percent_holes_are_repeated_by_name() -> None:
+    sql = QUERY.format("'%(dt)s' AND d.name LIKE 'a%%'")
+    text = f"spark.sql('''{sql} ''' % {{'dt': dt}})\n"
+    found = done(text)
+    assert found.sql.count("%(dt)s") == 2
+    assert found.sql.count("'a%%'") == 2
+    assert evaluated(found.sql, dt="w") == rewrite(evaluated(text, dt="w"), CATALOG).sql
+
+
+def test_holes_with_another_form_are_another_value() -> None:
+    sql = QUERY.format("'{dt}' AND d.name = '{dt!r}'")
+    found = done(f'spark.sql(f"{sql}")\n')
+    assert found.sql.count("{dt}") == found.sql.count("{dt!r}") == 2
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ('"SELECT 1 " "FROM t"', "several literals"),
+        ('"SELECT 1 " + t', "no literal"),
+        ("q", "no literal"),
+        ('f"SELECT {f()}"', "{f()} is not a variable"),
+        ('f"SELECT {x=}"', "{x=} is not a variable"),
+        ('f"SELECT \\x7bx}} "', "stands for a brace"),
+        ('"SELECT {}".format(1)', "give it a name"),
+        ('"SELECT %s" % x', "told by its order"),
+        ('f"SELECT ${{a}} {b}"', "a variable of Spark's"),
+    ],
+)
+def test_what_is_left_alone_says_why(argument: str, why: str) -> None:
+    text = f"a = 1\nspark.sql({argument})\n"
+    found = done(text)
+    assert found.sql == text
+    (problem,) = found.skipped
+    assert why in problem.message
+    assert (problem.line, problem.column) == (2, 1)
+
+
+def test_other_calls_are_no_business_of_ours() -> None:
+    text = f'duckdb.sql("{QUERY.format(1)}")\nx = "{QUERY.format(1)}"\n'
+    found = done(text)
+    assert (found.sql, found.statements, found.skipped) == (text, 0, ())
+
+
+def test_a_text_that_is_no_python_is_left_alone() -> None:
+    text = 'print "x"\nspark.sql("SELECT 1")\n'
+    (problem,) = done(text).skipped
+    assert "not Python that can be read, line 1" in problem.message
+
+
+# --- what a program does to names ---------------------------------------------------------------
+
+CALL = f'spark.sql("{QUERY.format(chr(39) + "w" + chr(39))}")\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "rewritten"),
+    [
+        (CALL, True),
+        ("df.createOrReplaceTempView('sales')\n" + CALL, False),
+        ("df.createOrReplaceTempView('other')\n" + CALL, True),
+        ("df.createOrReplaceTempView(name)\n" + CALL, False),
+        (CALL + "df.createOrReplaceTempView('sales')\n", True),
+        (f"def f():\n    {CALL}df.createOrReplaceTempView('sales')\n", False),
+        ("spark.sql('USE other')\n" + CALL, False),
+        ("spark.sql('USE retail')\n" + CALL, True),
+        ("if x:\n    spark.sql('USE retail')\n" + CALL, False),
+        (f"if x:\n    spark.sql('USE retail')\n    {CALL}", True),
+        (f"if x:\n    spark.sql('USE retail')\nelse:\n    {CALL}", False),
+        ("spark.catalog.setCurrentDatabase('retail')\n" + CALL, True),
+        ("spark.catalog.setCurrentDatabase(db)\n" + CALL, False),
+        ("spark.sql('DROP TABLE sales')\n" + CALL, False),
+        ("spark.conf.set('spark.sql.caseSensitive', 'true')\n" + CALL, False),
+        ("spark.conf.set('spark.sql.shuffle.partitions', '1')\n" + CALL, True),
+    ],
+)
+def test_what_names_mean_is_followed(text: str, rewritten: bool) -> None:
+    found = done(text, catalog=SCHEMA)
+    assert (MARKER in found.sql) is rewritten
+    verdicts = [it.verdict for it in found.candidates]
+    assert verdicts == [Verdict.REWRITTEN] * rewritten
+
+
+def test_what_a_raw_literal_cannot_hold_is_not_written() -> None:
+    """Behind a comment the predicate needs a line of its own."""
+    sql = QUERY.format('"w" -- note')
+    found = done(f"spark.sql(r'{sql}')\n")
+    assert not found.changed
+    assert ["cannot hold it" in it.message for it in found.skipped] == [True]
+    assert done(f"spark.sql('{sql}')\n").changed
+
+
+def test_our_own_sources_are_read_without_harm() -> None:
+    root = Path(__file__).resolve().parents[2]
+    for folder in ("tests/spark", "sqlrewrite/spark"):
+        for name in sorted(os.listdir(root / folder)):
+            if name.endswith(".py"):
+                text = (root / folder / name).read_text("utf-8")
+                assert done(text, name).errors == ()
