@@ -6,12 +6,15 @@ there, and a finding for each call or cell that is left alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement, Suppression
 from sqlrewrite.linting.linter import findings
 from sqlrewrite.linting.subject import place_of
+from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import Span
@@ -23,23 +26,31 @@ def lint(
     host: Host, catalog: Warehouse, wanted: Options
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The findings of a file, and what went wrong while looking for them."""
-    found: list[Finding] = []
-    bugs: list[Problem] = []
     read = list(documents(host, catalog, wanted.limits, heed=False))
-    whole = next((it for _, it in read if it.directives.whole_file is not None), None)
-    for part, document in read:
-        own, wrong = findings(document, wanted)
-        bugs += wrong
-        for it in own:
-            it = in_file(host, part.region, it)
-            if whole is not None and it.suppression is None and document is not whole:
-                asked = whole.directives.whole_file
-                by = Suppression("inSource", asked.reason or str(asked) if asked else "")
-                it = replace(it, suppression=by, counts=False)
-            found.append(it)
-    found += (_left(host, at, why) for at, why in host.left)
+    done = [(part, document, *findings(document, wanted)) for part, document in read]
+    asked = next((it for _, it in read if it.directives.whole_file is not None), None)
+    found = [_left(host, at, why) for at, why in host.left]
+    for part, document, own, _ in done:
+        if asked is not None:
+            others = any(found for _, other, found, _ in done if other is not asked)
+            own = tuple(_suppressed(asked, document, own, used=others))
+        found += (in_file(host, part.region, it) for it in own)
     found.sort(key=lambda it: (it.place.span.start, it.code))
-    return tuple(found), tuple(bugs)
+    return tuple(found), tuple(it for *_, bugs in done for it in bugs)
+
+
+def _suppressed(
+    asked: Document, document: Document, found: Sequence[Finding], *, used: bool
+) -> Iterator[Finding]:
+    """The findings of a document in a file that another, or itself, asks to leave alone."""
+    whole = asked.directives.whole_file
+    assert whole is not None
+    by = Suppression("inSource", whole.reason or str(whole))
+    for it in found:
+        if document is not asked and it.suppression is None:
+            yield replace(it, suppression=by, counts=False)
+        elif not (used and it.code == UNUSED and it.place.span == whole.span):
+            yield it
 
 
 def in_file(host: Host, region: Region, found: Finding) -> Finding:

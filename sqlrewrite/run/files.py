@@ -15,6 +15,7 @@ from operator import add
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def find(
     paths: Iterable[str],
     excluded: Excluded = lambda path, searched: False,
     by_git: Match = lambda folder: True,
+    hosts: Match = lambda folder: False,
 ) -> Found:
     """The files that ``paths`` mean; ``-`` stands for itself. ``by_git`` says of a folder whether
-    what git ignores in it is left out."""
+    what git ignores in it is left out, ``hosts`` whether its files of Python are searched too."""
     files: dict[str, str] = {}
     missing: dict[str, None] = {}
     search = _Search()
@@ -56,7 +58,7 @@ def find(
         if path == STDIN:
             files.setdefault(STDIN, STDIN)
         elif os.path.isdir(path) and os.access(path, os.R_OK | os.X_OK):
-            for name, real in search.files(path, by_git=by_git(path)):
+            for name, real in search.files(path, by_git=by_git(path), hosts=hosts(path)):
                 if not excluded(name, path):
                     files.setdefault(real, name)
             missing |= {it: None for it in search.unread if not excluded(it, path)}
@@ -83,12 +85,14 @@ class _Search:
         self.unread: list[str] = []
         self.warnings: dict[str, tuple[str, str]] = {}
         self._by_git = True
+        self._suffixes: tuple[str, ...] = SQL_SUFFIXES
         self._known: dict[str, dict[str, os.DirEntry[str]]] = {}
         self._real: dict[str, str] = {}
 
-    def files(self, path: str, *, by_git: bool) -> Iterator[tuple[str, str]]:
+    def files(self, path: str, *, by_git: bool, hosts: bool) -> Iterator[tuple[str, str]]:
         """The files below a folder, each with its path without links."""
         self._by_git = by_git
+        self._suffixes = (*SQL_SUFFIXES, *HOST_SUFFIXES) if hosts else SQL_SUFFIXES
         plain = os.path.normpath(path)
         real = os.path.realpath(path)
         if os.path.realpath(plain) != real:  # link/.. is not where the link is
@@ -138,7 +142,7 @@ class _Search:
 
     def _wanted(self, path: str, entry: os.DirEntry[str]) -> str | None:
         """The path without links of a file that a search takes, None of what it does not."""
-        if not path[-_LONGEST:].lower().endswith(SQL_SUFFIXES):
+        if not path[-_LONGEST:].lower().endswith(self._suffixes):
             return None
         if not entry.is_file(follow_symlinks=False):
             return os.path.realpath(path) if os.path.isfile(path) else None

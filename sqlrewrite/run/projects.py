@@ -43,7 +43,12 @@ def gather(paths: Sequence[str], settings: Projects, stdin: str) -> Gathered:
     excluded = _Excludes(settings)
     without = {STDIN} if stdin != STDIN and excluded(stdin, None) else set[str]()
     named = (path for path in paths if path not in without)
-    found = find(named, excluded, lambda folder: settings.at(folder).respect_gitignore)
+    found = find(
+        named,
+        excluded,
+        lambda folder: settings.at(folder).respect_gitignore,
+        lambda folder: settings.at(folder).include_python,
+    )
     projects: dict[str | None, tuple[Settings, list[str]]] = {}
     for path in found.files:
         its = settings.of(stdin if path == STDIN else path)

@@ -255,6 +255,15 @@ class Settings:
         commands=ON_FILES,
         off="--no-force-exclude",
     )
+    include_python: bool = setting(
+        False,
+        BOOLEAN,
+        "In a folder that is searched, take *.py and *.ipynb too, for the SQL in them. One that is "
+        "given by name is always read.",
+        section="files",
+        commands=ON_FILES,
+        off="--no-include-python",
+    )
     respect_gitignore: bool = setting(
         True,
         BOOLEAN,
