@@ -130,8 +130,8 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
 
     PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
-    like, what git ignores left out), or - for stdin. Findings go to stdout, the summary to stderr. `dpp-rewrite --write` mends
-    those with a [*].
+    like, what git ignores left out), or - for stdin. Findings go to stdout, the summary to stderr.
+    `dpp-rewrite --write` mends those with a [*].
     """
     asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)

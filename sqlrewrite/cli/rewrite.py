@@ -152,8 +152,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
 
     PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
-    like, what git ignores left out), or - for stdin. The SQL goes to stdout; what was found and why, and the explain diff, go
-    to stderr. A file without anything to insert is printed byte for byte.
+    like, what git ignores left out), or - for stdin. The SQL goes to stdout; what was found and
+    why, and the explain diff, go to stderr. A file without anything to insert is printed byte for
+    byte.
     """
     asked = RewriteAsked(**sorted_out(given))
     _refuse_contradictions(asked)
