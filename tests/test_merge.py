@@ -87,7 +87,7 @@ def test_what_follows_no_more(catalog: Catalog) -> None:
     done = values(f"{before} {END}", catalog).sql
     changed = done.replace("x > 1) s", "x > 2) s", 1)
     assert rewrite(changed, catalog).sql == f"{before} {END}".replace("x > 1", "x > 2")
-    assert [it.code for it in lint(changed, catalog)[0] if it.code != "DPP007"] == ["DPP002"]
+    assert [it.code for it in lint(changed, catalog)[0] if it.code != "DPP010"] == ["DPP002"]
     assert "IN (7) " in values(changed, catalog, "7").sql
 
 

@@ -60,9 +60,10 @@ def decide_statement(
     Raises RecursionError for one that is nested too deeply, ConfigError and ResolveError.
     """
     bound, pairs = reading.bound, reading.pairs
-    literals = options.form == "values" or bool(around.noted)
-    if bound is None or (reading.merge and not literals):
+    if bound is None:
         return Decided(reading, failure=reading.told)
+    if options.form != "values" and not around.noted:  # of which alone a MERGE makes use in its ON
+        pairs = tuple(pair for pair in pairs if pair.tie.block.role != "merge")
     plan = bound.plan
     if not pairs:
         return Decided(reading, matters=True, failure=reading.told)

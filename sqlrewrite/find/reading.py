@@ -38,9 +38,8 @@ class Reading:
 
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
     hundred times its text. ``words`` are those of its tokens, ``changes`` those of them that may
-    name what it changes. A ``merge`` is read as the join that it runs; ``told`` is what is said of
-    one where that join is of no use, or of a join not understood. ``missing`` says which table of a
-    statement with predicates of an earlier run is not known, if one is not.
+    name what it changes. ``told`` is what is said of a join not understood. ``missing`` says which
+    table of a statement with predicates of an earlier run is not known, if one is not.
     """
 
     statement: Statement
@@ -49,7 +48,6 @@ class Reading:
     changes: frozenset[str] = frozenset()
     bound: Bound | None = None
     pairs: tuple[Pair, ...] = ()
-    merge: bool = False
     told: Failure | None = None
     failure: Failure | None = None
     missing: Failure | None = None
@@ -93,7 +91,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Readin
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.pairs import find_pairs
     from sqlrewrite.find.unread import unread_join
-    from sqlrewrite.sql.bind import bind, is_merge
+    from sqlrewrite.sql.bind import bind
 
     tree = reading.statement.tree
     assert tree is not None
@@ -104,8 +102,6 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Readin
     if not pairs:
         bound = replace(bound, selects={}, ons={})
     reading = replace(reading, bound=bound, pairs=pairs)
-    if is_merge(tree):
-        return replace(reading, merge=True, told=passed_over(reading.statement, text))
     why = None if pairs else unread_join(bound.plan)
     if why is None:
         return reading

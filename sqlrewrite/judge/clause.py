@@ -11,6 +11,11 @@ def judge(case: Case) -> Judgement:
     pair = case.pair
     if pair.target.span is None:
         return failed(f"{pair.target.alias} has no place of its own in the text")
+    if case.target_block.role == "change":
+        return failed(
+            "nothing is written into the condition of a DELETE or UPDATE itself: who takes it out "
+            "again by mistake changes other rows"
+        )
     if case.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:
         return passed("in the WHERE of the fact's own block")
     join = pair.tie.join

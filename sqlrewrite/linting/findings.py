@@ -41,6 +41,7 @@ CODES: tuple[Code, ...] = (
     Code("DPP007", "unbounded-scan", Severity.WARNING),
     Code("DPP008", "suppression", Severity.WARNING),
     Code("DPP009", "foreign-marker", Severity.NOTE),
+    Code("DPP010", "merge-reads-all", Severity.WARNING),
 )
 BY_CODE = {code.code: code for code in CODES}
 

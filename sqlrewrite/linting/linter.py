@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read
-from sqlrewrite.linting import joins, managed, scans
+from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
@@ -29,6 +29,7 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     joins.undone,
     wrapped,
     scans.unbounded,
+    merges.whole_target,
 )
 
 

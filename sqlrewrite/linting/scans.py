@@ -10,7 +10,16 @@ from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Condition, Expression, Plan, Scan
+from sqlrewrite.plan.algebra import (
+    Block,
+    Call,
+    ColumnRef,
+    Condition,
+    Expression,
+    Join,
+    Plan,
+    Scan,
+)
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.results import Outcome, Verdict
@@ -26,6 +35,8 @@ come out; or the other side is not filtered, and nothing else is that the engine
 def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP007: a scan of a partitioned table with no condition at all on a partition column."""
     for scan in scans(decided.plan):
+        if _changed_whole(decided.plan, scan):
+            continue
         names = partitions(scan, subject.engine)
         if scan.span is None or not names or not read_whole(subject, decided, scan, names):
             continue
@@ -51,6 +62,15 @@ def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[
     return all(_rules_nothing_out(it, plain) for it in tied) and not _compared(
         plan, scan, names, tied
     )
+
+
+def _changed_whole(plan: Plan, scan: Scan) -> bool:
+    """Whether a scan is the target of a MERGE, of which DPP010 tells, or of a DELETE or UPDATE of
+    all rows."""
+    block = plan.blocks[plan.owner[scan.relation]]
+    if block.role == "merge" and isinstance(block.source, Join):
+        return block.source.right is scan
+    return block.role == "change" and not block.where
 
 
 def _defines_view(subject: Subject) -> bool:

@@ -338,9 +338,10 @@ class Query:
 class Block:
     """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
 
-    ``role`` is ``query``, ``merge`` (the join that one runs), ``derived``, ``lateral``, ``cte`` or
-    ``view``, or as a subquery ``exists``, ``in`` or ``scalar``; then ``required`` says that it is
-    by itself a conjunct of the WHERE of ``parent``, and ``negated`` that it stands under NOT.
+    ``role`` is ``query``, ``merge`` (the join that one runs), ``change`` (the rows that a DELETE or
+    UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or as a subquery ``exists``,
+    ``in`` or ``scalar``; then ``required`` says that it is by itself a conjunct of the WHERE of
+    ``parent``, and ``negated`` that it stands under NOT.
     ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
     set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
     understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;

@@ -16,6 +16,7 @@ from sqlglot import Token, TokenType
 from sqlrewrite.sql.keywords import (
     AFTER_ON,
     AFTER_WHERE,
+    CHANGES,
     CLOSE,
     COMPARISONS,
     OPEN,
@@ -66,9 +67,9 @@ class Anchors(Walk):
     # --- clauses -------------------------------------------------------------------------------
 
     def where(self, inside: int) -> ConditionClause:
-        """The WHERE of the SELECT that the token at an offset (in its FROM or later) belongs to,
-        or the place for one."""
-        select = self.select(self.index(inside))
+        """The WHERE of the SELECT, DELETE or UPDATE that the token at an offset (in its FROM or
+        later) belongs to, or the place for one."""
+        select = self.lead(self.index(inside))
         if select not in self._wheres:
             self._wheres[select] = self._where(select)
         return self._wheres[select]
@@ -78,6 +79,10 @@ class Anchors(Walk):
             condition = Range(select + 1, self._find(select, AFTER_WHERE))
             disjunction = self.disjunction(condition)
             return ConditionClause(select, condition, disjunction, select, select)
+        if self.kind(select) in CHANGES:
+            start = self._find(select, _TO_WHERE)
+            condition = Range(start + 1, self._find(start, AFTER_WHERE))
+            return ConditionClause(start, condition, self.disjunction(condition), select, select)
         if self.kind(select) is not TokenType.SELECT:
             raise AnchorError("no SELECT around the place")
         start = self._find(select, _TO_FROM)

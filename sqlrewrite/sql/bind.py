@@ -40,6 +40,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
+from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED, SHARED
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
@@ -69,11 +70,6 @@ class Bound:
         return where.this if where is not None else None
 
 
-def is_merge(tree: exp.Expr) -> bool:
-    """Whether a statement is a MERGE, which is read as the join that it runs."""
-    return isinstance(tree, exp.Merge)
-
-
 def bind(
     tree: exp.Expr, text: str, catalog: Warehouse, around: frozenset[str] | None = None
 ) -> Bound | None:
@@ -81,8 +77,8 @@ def bind(
     where "…" in it may be a name."""
     role = "query"
     query, with_ = _query_of(tree)
-    if isinstance(tree, exp.Merge):
-        query, with_, role = _join_of(tree), tree.args.get("with_"), "merge"
+    if changes(tree):
+        (query, role), with_ = query_of(tree), tree.args.get("with_")
     if query is None:
         return None
     binder = Binder(catalog, text)
@@ -125,19 +121,6 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
         if isinstance(inner, exp.Query):
             return inner, tree.args.get("with_")
     return None, None
-
-
-def _join_of(tree: exp.Merge) -> exp.Select | None:
-    """The join of a MERGE: each row of the source, with those of the target that match. None where
-    a row of the target counts that matches nothing, and where the text might be misread."""
-    condition, whens = tree.args.get("on"), tree.args.get("whens")
-    if condition is None or whens is None or any(it.args.get("source") for it in whens.expressions):
-        return None
-    if tree.args.get("using_cond") or condition.find(exp.Case):
-        return None  # a WHEN in the ON would be taken for those behind it
-    source, target = tree.args["using"].copy(), tree.this.copy()
-    join = exp.Join(this=target, side="LEFT", on=condition.copy())
-    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=source), joins=[join])
 
 
 def _hints_at_joins(node: exp.Select) -> bool:
@@ -299,7 +282,7 @@ class Binder(RelationBinder):
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
-        skim = role.name in ("query", "merge")
+        skim = role.name in ("query", "merge", "change")
         shown, complete, plain = self._outputs(node, translator, skim=skim)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)

@@ -86,6 +86,11 @@ class SparkSqlParser(PipeParser):
         found.meta[SPELLED] = "suffix" if suffix else "::"
         return found
 
+    def _parse_merge(self) -> exp.Merge:
+        """``MERGE WITH SCHEMA EVOLUTION INTO``: what it adds to the target changes no row of it."""
+        self._match_text_seq("WITH", "SCHEMA", "EVOLUTION")
+        return super()._parse_merge()
+
     def _parse_property(self) -> exp.Expr | list[exp.Expr] | None:
         """OPTIONS (…) as so many properties: before 30.30 sqlglot passes over them."""
         if not self._match_text_seq("OPTIONS", "(", advance=False):

@@ -27,7 +27,8 @@ COMPARISONS = frozenset(
     }
 )
 OPENERS = (TokenType.WHERE, TokenType.ON)
-NO_QUERY = (TokenType.DELETE, TokenType.UPDATE, TokenType.MERGE)
+CHANGES = (TokenType.DELETE, TokenType.UPDATE)
+NO_QUERY = (*CHANGES, TokenType.MERGE)
 BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
 
 # What ends a FROM or WHERE clause at its own depth.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.sql.changes import changes
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
 _QUERY_OPENERS = frozenset(
@@ -19,6 +20,8 @@ _QUERY_OPENERS = frozenset(
         TokenType.CREATE,
         TokenType.CACHE,
         TokenType.MERGE,
+        TokenType.DELETE,
+        TokenType.UPDATE,
         TokenType.FROM,
         TokenType.VALUES,
         TokenType.TABLE,
@@ -95,9 +98,9 @@ def _defines_alone(tokens: Sequence[Token]) -> bool:
 
 def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int, str] | None:
     """What a person has to hear of a statement that is passed over, and where: that it joins, or
-    runs what nobody has read. A MERGE may be rewritten: who finds that it is not asks without its
-    ``tree``."""
-    if tree is not None and (_holds_query(tree) or isinstance(tree, exp.Merge)):
+    runs what nobody has read. A MERGE, DELETE or UPDATE may be rewritten: who finds that it is not
+    asks without its ``tree``."""
+    if tree is not None and (_holds_query(tree) or changes(tree)):
         return None
     word, start = _word(tokens), tokens[0].start
     if word == "execute":

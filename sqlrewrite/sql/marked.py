@@ -15,6 +15,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.keywords import NO_QUERY
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
@@ -165,10 +166,10 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
 
 
 def _ours(anchors: Anchors, found: Managed, opener: TokenType | None) -> bool:
-    """Whether we write such a predicate in a statement of that kind: into a MERGE only literals,
-    and those into its own ON."""
-    if opener is TokenType.MERGE:
-        return found.note is not None and not anchors.in_query(found.word)
+    """Whether we write such a predicate in a statement of that kind: outside of its queries only
+    literals, and those into the ON of a MERGE."""
+    if opener in NO_QUERY and not anchors.in_query(found.word):
+        return opener is TokenType.MERGE and found.note is not None
     return opener is not None
 
 

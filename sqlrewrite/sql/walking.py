@@ -88,6 +88,14 @@ class Walk:
     def select(self, index: int) -> int:
         """The SELECT that a token belongs to; it may stand behind its FROM. Where there is none the
         first word of the operator behind ``|>``, or of the query."""
+        found = self.lead(index)
+        if self.kind(found) in NO_QUERY and self.kind(found - 1) in BEFORE_STATEMENT:
+            raise AnchorError("no SELECT around the place")
+        return found
+
+    def lead(self, index: int) -> int:
+        """The SELECT that a token belongs to, or what stands for it (``select``); of what is in no
+        query of its statement the DELETE, UPDATE or MERGE."""
         while True:
             start = index
             while not self._begins_query(start):
@@ -95,7 +103,7 @@ class Walk:
                 if kind is TokenType.SELECT:
                     return start
                 if kind in NO_QUERY and self.kind(start - 1) in BEFORE_STATEMENT:
-                    raise AnchorError("no SELECT around the place")
+                    return start
                 start = (self.opening(start) if kind is CLOSE else start) - 1
             if self.kind(start) is TokenType.PIPE_GT:
                 return start + 1  # an operator by itself

@@ -27,6 +27,8 @@ _OPENERS = frozenset(
         TokenType.CREATE,
         TokenType.CACHE,
         TokenType.MERGE,
+        TokenType.DELETE,
+        TokenType.UPDATE,
         TokenType.ALTER,
         TokenType.REPLACE,
     }
