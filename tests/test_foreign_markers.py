@@ -27,19 +27,16 @@ FORMS = {
 THEIRS = {
     "DELETE": "DELETE FROM f WHERE {}",
     "DELETE, behind AND": "DELETE FROM f WHERE a = 1 AND {}",
-    "a subquery of DELETE": "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f WHERE f.a = 1 AND {})",
-    "an ON in DELETE": "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f JOIN d ON f.p = d.k AND {})",
+    "a subquery of DELETE USING": "DELETE FROM g USING d "
+    "WHERE EXISTS (SELECT 1 FROM f WHERE f.a = 1 AND {})",
+    "a subquery of DELETE LIMIT": "WITH c AS (SELECT 1) DELETE FROM g "
+    "WHERE EXISTS (SELECT 1 FROM f WHERE f.a = 1 AND {}) LIMIT 1",
     "DELETE USING": "DELETE FROM f USING d WHERE f.p = d.k AND {}",
     "UPDATE": "UPDATE f SET a = 1 WHERE a = 1 AND {}",
-    "a subquery of UPDATE": "UPDATE f SET a = (SELECT max(f.a) FROM f WHERE f.b = 1 AND {})",
     "UPDATE behind WITH": "WITH c AS (SELECT 1) UPDATE f SET a = 1 WHERE a = 1 AND {}",
     "MERGE, WHEN MATCHED": "MERGE INTO f USING d ON f.p = d.k WHEN MATCHED AND {} THEN DELETE",
     "MERGE, NOT MATCHED": "MERGE INTO f USING d ON f.p = d.k\n"
     "WHEN NOT MATCHED BY SOURCE AND f.a = 1 AND {} THEN DELETE",
-    "MERGE, USING": "MERGE INTO g USING (SELECT f.a FROM f WHERE f.b = 1 AND {}) s ON g.a = s.a\n"
-    "WHEN MATCHED THEN DELETE",
-    "MERGE, SET": "MERGE INTO g USING d ON g.p = d.k\n"
-    "WHEN MATCHED THEN UPDATE SET a = (SELECT max(f.a) FROM f WHERE f.b = 1 AND {})",
     "REPLACE WHERE": "INSERT INTO f REPLACE WHERE a = 1 AND {} SELECT 1, 2, 3",
     "REPLACE ON": "INSERT INTO f REPLACE ON f.p = 1 AND {} SELECT * FROM g",
     "VALUES": "INSERT INTO f VALUES (f.a = 1 AND {}, 1)",
@@ -120,6 +117,30 @@ OURS = {
     "HAVING EXISTS": (
         "SELECT g.a FROM g GROUP BY g.a HAVING EXISTS (SELECT 1 FROM f WHERE f.a = 1 AND {})",
         "SELECT g.a FROM g GROUP BY g.a HAVING EXISTS (SELECT 1 FROM f WHERE f.a = 1)",
+    ),
+    "a subquery of DELETE": (
+        "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f WHERE f.a = 1 AND {})",
+        "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f WHERE f.a = 1)",
+    ),
+    "an ON in DELETE": (
+        "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f JOIN d USING (x) LEFT JOIN f h ON {} AND 1=1)",
+        "DELETE FROM g WHERE EXISTS (SELECT 1 FROM f JOIN d USING (x) LEFT JOIN f h ON 1=1)",
+    ),
+    "a subquery of UPDATE": (
+        "UPDATE f SET a = (SELECT max(f.a) FROM f WHERE f.b = 1 AND {})",
+        "UPDATE f SET a = (SELECT max(f.a) FROM f WHERE f.b = 1)",
+    ),
+    "MERGE, USING": (
+        "MERGE INTO g USING (SELECT f.a FROM f WHERE f.b = 1 AND {}) s ON g.a = s.a\n"
+        "WHEN MATCHED THEN DELETE",
+        "MERGE INTO g USING (SELECT f.a FROM f WHERE f.b = 1) s ON g.a = s.a\n"
+        "WHEN MATCHED THEN DELETE",
+    ),
+    "MERGE, SET": (
+        "MERGE INTO g USING d ON g.p = d.k\n"
+        "WHEN MATCHED THEN UPDATE SET a = (SELECT max(f.a) FROM f WHERE f.b = 1 AND {})",
+        "MERGE INTO g USING d ON g.p = d.k\n"
+        "WHEN MATCHED THEN UPDATE SET a = (SELECT max(f.a) FROM f WHERE f.b = 1)",
     ),
     "behind DELETE": (
         "DELETE FROM f; SELECT f.a FROM f WHERE f.a = 1 AND {}",

@@ -7,11 +7,12 @@ author's: no run has put it there, and none may take out what stands before it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from sqlglot import TokenType
+from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.anchors import Anchors
+from sqlrewrite.sql.keywords import CHANGES, CLOSE, OPEN
 from sqlrewrite.sql.kinds import opens_query
 from sqlrewrite.sql.parse import misread
 from sqlrewrite.sql.scripts import Piece, pieces
@@ -33,6 +34,7 @@ _OPENERS = frozenset(
         TokenType.REPLACE,
     }
 )
+_NOT_SPARKS = frozenset({TokenType.USING, TokenType.LIMIT, TokenType.ORDER_BY, TokenType.JOIN})
 _MADE_OF_A_QUERY = frozenset({"table", "view"})
 _BEFORE_KIND = 8
 """So many words may stand between CREATE and the kind of what it makes: OR REPLACE GLOBAL
@@ -54,11 +56,25 @@ def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:
     return opener
 
 
+def _more_than_sparks(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is a DELETE or UPDATE with a clause that Spark's have not."""
+    depth, top = 0, list[TokenType]()
+    for token in tokens:
+        kind = token.token_type
+        depth += (kind is OPEN) - (kind is CLOSE)
+        top += [kind] if depth == 0 else []
+    begins = next((at for at, kind in enumerate(top) if kind in CHANGES), None)
+    if begins is None or top[0] not in (*CHANGES, TokenType.WITH):
+        return False
+    clauses = _NOT_SPARKS | ({TokenType.FROM} if top[begins] is TokenType.UPDATE else set())
+    return not clauses.isdisjoint(top[begins:])
+
+
 def _opener(text: str, piece: Piece) -> TokenType | None:
     tokens, kind = piece.tokens, piece.tokens[0].token_type
     if piece.why or piece.defines or kind not in _OPENERS or not opens_query(tokens):
         return None
-    if misread(text, tokens) is not None:
+    if misread(text, tokens) is not None or _more_than_sparks(tokens):
         return None
     words = {token.text.lower() for token in tokens[1:_BEFORE_KIND]}
     if kind is TokenType.CREATE and words.isdisjoint(_MADE_OF_A_QUERY):

@@ -372,7 +372,7 @@ def test_what_a_comment_suppresses(
     [
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
-        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP001?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP010?"),
         ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],
