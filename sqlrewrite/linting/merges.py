@@ -43,8 +43,8 @@ def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
 def target(plan: Plan) -> tuple[Join, Scan] | None:
     """The join that a MERGE runs, and its target; None for what is no MERGE, or one whose target is
     no known table, or is read whole for what matches nothing."""
-    block = plan.blocks[0] if plan.blocks else None
-    if block is None or block.role != "merge" or not isinstance(block.source, Join):
+    block = next((it for it in plan.blocks if it.role == "merge"), None)
+    if block is None or not isinstance(block.source, Join):
         return None
     scan = block.source.right
     return (block.source, scan) if isinstance(scan, Scan) else None
