@@ -21,11 +21,13 @@ _NONE = "join by {shown}, too, where the source has it, or restrict it in the ON
 def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
     found = target(decided.plan)
-    if found is None or found[1].span is None:
+    if found is None:
         return
     join, scan = found
     names = frozenset(field.column.lower() for field in scan.table.partitioned_by)
-    if not names or any(bounds(it.expression, scan.relation, names) for it in join.conditions):
+    if scan.span is None or not names:
+        return
+    if any(bounds(it.expression, scan.relation, names) for it in join.conditions):
         return
     joined = _joined(decided.reading.pairs, scan)
     shown = ", ".join(joined or sorted(names))
