@@ -14,6 +14,7 @@ COMMANDS = {
     "lint": "sqlrewrite.cli.lint",
     "explain": "sqlrewrite.cli.explain",
     "verify": "sqlrewrite.cli.verify",
+    "run": "sqlrewrite.cli.run",
     "catalog": "sqlrewrite.cli.catalog",
     "rules": "sqlrewrite.cli.rules",
 }

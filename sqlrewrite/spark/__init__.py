@@ -1,2 +1,20 @@
 """All that needs a Spark: the only folder that knows pyspark, which is imported when a session
-starts and not before."""
+starts and not before. ``enable(spark)`` rewrites what a session is given (docs/pipeline.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlrewrite.spark.pipeline import enable
+
+__all__ = ["enable"]
+
+
+def __getattr__(name: str) -> object:
+    """``enable``, which brings what it needs when it is first asked for."""
+    if name != "enable":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sqlrewrite.spark.pipeline import enable
+
+    return enable

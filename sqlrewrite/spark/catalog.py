@@ -114,19 +114,24 @@ def pull(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
 
 def _relation(spark: SparkSession, name: Name) -> Relation:
     table = literal_name(name)
-    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
-    description = describe.described([(row[0], row[1]) for row in rows])
+    description = described(spark, table)
     if description.is_view:
         return describe.view(name, description)
-    read = describe.table(name, description, _as_json(spark, table))
+    read = describe.table(name, description, as_json(spark, table))
     if read.row_count is not None:
         read = _with_distinct_counts(spark, read)
     if read.partitioned_by:
         read = _with_partitions(spark, read)
-    return replace(read, size_in_bytes=read.size_in_bytes or _planned_size(spark, table))
+    return replace(read, size_in_bytes=read.size_in_bytes or planned_size(spark, table))
 
 
-def _as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
+def described(spark: SparkSession, table: str) -> describe.Description:
+    """What DESCRIBE says of a relation, by its name as it stands in SQL."""
+    rows = spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+    return describe.described([(row[0], row[1]) for row in rows])
+
+
+def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
     """What Spark 4 says as JSON; None on Spark 3, and for tables that it cannot say it of."""
     with suppress(ValueError), tried():
         data = json.loads(spark.sql(f"DESCRIBE TABLE EXTENDED {table} AS JSON").collect()[0][0])
@@ -134,7 +139,8 @@ def _as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
     return None
 
 
-def _planned_size(spark: SparkSession, table: str) -> int | None:
+def planned_size(spark: SparkSession, table: str) -> int | None:
+    """The bytes that the planner takes a table to have, where it knows them."""
     with tried():
         explained = spark.sql(f"EXPLAIN COST SELECT * FROM {table}").collect()[0][0]
         return describe.planned_size(explained)

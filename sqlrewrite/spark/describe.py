@@ -101,11 +101,11 @@ def view(name: Name, description: Description) -> View:
     if not query:
         raise NotDescribedError("a view whose text is not shown")
     names = tuple(column.name for column in description.columns)
-    inner = _names(details.get("View Query Output Columns", ""))
+    inner = parts_of(details.get("View Query Output Columns", ""))
     renamed = [part.lower() for part in inner] != [part.lower() for part in names]
     if renamed and "*" in query:
         raise NotDescribedError("a view that renames the columns of a `*`")
-    namespace = _names(details.get("View Catalog and Namespace", "")) or name[:-1]
+    namespace = parts_of(details.get("View Catalog and Namespace", "")) or name[:-1]
     return View(
         name=name,
         query=query,
@@ -144,8 +144,8 @@ def _field(described: str, columns: Sequence[Column]) -> PartitionField:
     return PartitionField(names[0], transform)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """The parts of ``[`a`, `b`]`` or ``spark_catalog.default``."""
+def parts_of(text: str) -> tuple[str, ...]:
+    """The parts of a name or a list of names: ``[`a`, `b`]`` or ``spark_catalog.default``."""
     return tuple(
         quoted.replace("``", "`") if quoted else plain for quoted, plain in _QUOTED.findall(text)
     )

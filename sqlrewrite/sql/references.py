@@ -61,6 +61,13 @@ def relations_of(tree: exp.Expr) -> tuple[Name, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def relations_in(text: str) -> tuple[Name, ...]:
+    """The names of all relations of a text's statements, each once."""
+    trees = (statement.tree for statement in statements(text))
+    names = (name for tree in trees if tree is not None for name in relations_of(tree))
+    return tuple(dict.fromkeys(names))
+
+
 def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
     """The first relation that a statement reads of which it is not known how it is partitioned."""
     for table, names in _named(tree):

@@ -1,0 +1,121 @@
+"""``dpp-rewrite run``: a file's statements on Spark, each rewritten first."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.cli.common import CommandFailure, write_stdout
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
+from sqlrewrite.run.files import STDIN
+from sqlrewrite.settings.table import FORMS, WHENS
+
+_LEVELS = ("debug", "info", "warning", "none")
+
+
+class RunCommand(SparkCommand):
+    """``run``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What is known": ("catalog",),
+        "What is inserted": ("predicate", "when"),
+        "Which Spark": SPARK,
+        "What is reported": ("log", "quiet"),
+    }
+
+
+@click.command(
+    "run",
+    cls=RunCommand,
+    short_help="Run a file's statements on Spark, rewritten.",
+    epilog="""\b
+Examples:
+  dpp-rewrite run --master yarn job.sql              as spark-sql -f job.sql
+  dpp-rewrite run --remote sc://host --log debug job.sql  and why each was left
+
+\b
+Exit status:
+  0  all statements have run
+  2  one failed, and those behind it were not run""",
+)
+@click.argument("path", metavar="FILE")
+@click.option(
+    "-c",
+    "--catalog",
+    metavar="PATH",
+    multiple=True,
+    help="What is known of the tables.  [default: what Spark's own catalog says of them]",
+)
+@click.option(
+    "--predicate",
+    type=click.Choice(FORMS),
+    default="auto",
+    show_default=True,
+    help="Form of the predicate.",
+)
+@click.option(
+    "--when",
+    type=click.Choice(WHENS),
+    default="missed",
+    show_default=True,
+    help="Which predicates: eligible, or missed by Spark.",
+)
+@spark_options
+@click.option(
+    "--log",
+    type=click.Choice(_LEVELS),
+    default="info",
+    show_default=True,
+    help="On stderr: info, a line a rewritten query; debug, also why the others are not.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No times of statements on stderr.")
+def command(
+    path: str,
+    catalog: tuple[str, ...],
+    predicate: str,
+    when: str,
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    log: str,
+    quiet: bool,
+) -> None:
+    """Runs the statements of FILE, or of - for stdin, in order, and prints their rows.
+
+    Each statement is rewritten as `sqlrewrite.spark.enable` does, with what the session's own
+    catalog and settings say. Rows are printed as by `spark-sql -f`: values with tabs between them.
+    """
+    where = target(master, remote, conf)
+    text = _read(path)
+    known = Catalog.load(*catalog) if catalog else None
+    from sqlrewrite.spark import enable, script
+    from sqlrewrite.spark.session import session
+
+    level = None if log == "none" else log.upper()
+    name = "<stdin>" if path == STDIN else path
+    with session(where) as running, enable(running.spark, known, when, predicate, level):
+        begun = time.perf_counter()
+        for ran in script.run(running, name, text, _print):
+            now = time.perf_counter()
+            if not quiet:
+                click.echo(f"{name}:{ran.line}: {ran.rows} rows, {now - begun:.1f} s", err=True)
+            begun = now
+
+
+def _print(line: str) -> None:
+    write_stdout(f"{line}\n".encode())
+
+
+def _read(path: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise CommandFailure(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise CommandFailure(f"{path}: byte {error.start}: not UTF-8") from error

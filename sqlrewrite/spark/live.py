@@ -1,0 +1,200 @@
+"""The session's own catalog, looked up relation by relation as texts name them, and remembered.
+
+In comes a tree and the namespace of its short names, out goes a ``Warehouse`` of just the relations
+that it names, and those behind their views. What Spark does not tell for certain is not in it and
+counts as forgotten, so that no other relation of a like name is taken for it. A temporary view is
+there where Spark tells its text (``DESCRIBE … AS JSON``, from Spark 4).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.session import Session
+from sqlrewrite.spark import describe
+from sqlrewrite.spark.catalog import as_json, described, planned_size
+from sqlrewrite.spark.session import literal_name, spark_errors
+from sqlrewrite.spark.settings import obstacle
+from sqlrewrite.spark.target import SparkError, SparkGoneError
+from sqlrewrite.sql.references import relations_in
+from sqlrewrite.sql.types.text import outputs_of
+from sqlrewrite.warehouse import Column, Name, Relation, View, Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MOST = 1_000
+"""So many views and tables may one text name, those behind its views included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a name: its relation, if that is certain, with its columns as Spark
+    describes them; whether it is a temporary view; and until when that is believed."""
+
+    relation: Relation | None = None
+    columns: tuple[Column, ...] = ()
+    temporary: bool = False
+    until: float = 0.0
+
+
+class Live:
+    """What a session's catalog has said, by the names asked for.
+
+    With a ``catalog`` of the caller's the session is asked for its temporary views alone.
+    """
+
+    def __init__(self, spark: SparkSession, ttl: float, catalog: Warehouse | None = None) -> None:
+        self._spark = spark
+        self._ttl = ttl
+        self._catalog = catalog
+        self._known: dict[Name, Known] = {}
+
+    def forget(self, words: Iterable[str] | None) -> None:
+        """Asks again for the relations that have one of the words in their names; None: for all."""
+        gone = None if words is None else frozenset(words)
+        for name in list(self._known):
+            if gone is None or not gone.isdisjoint(name):
+                self._known.pop(name, None)
+
+    def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
+        """What is known of the names that a text has, and until when. Raises SparkError."""
+        found = Warehouse(namespace=namespace)
+        until = time.monotonic() + self._ttl
+        if self._catalog is not None:
+            found = replace(self._catalog, namespace=namespace)
+            names = [parts for parts in names if len(parts) == 1]
+        left, described = list(dict.fromkeys(names)), dict[Name, tuple[Column, ...]]()
+        for parts in left:
+            known = self._ask(parts, namespace)
+            until, place = min(until, known.until), found.qualify(parts)
+            if known.columns:
+                described[place] = known.columns
+            found = self._with(found, place, known)
+            view = known.relation
+            if not isinstance(view, View) or self._catalog is not None:
+                continue
+            for inner in relations_in(view.query):
+                name = replace(found, namespace=view.namespace).qualify(inner)
+                left += [name] if name not in left and len(left) < _MOST else []
+                if known.temporary and len(inner) == 1 and self._ask(inner, namespace).temporary:
+                    found = found.without(place)  # which of the two it meant is not told
+        return _believed(found, described), until
+
+    def _with(self, found: Warehouse, place: Name, known: Known) -> Warehouse:
+        """The warehouse with what is known of one more name."""
+        if known.relation is None or place in found.forgotten:
+            gone = self._catalog is None or known.temporary
+            return found.without(place) if gone else found
+        if self._catalog is not None and not known.temporary:
+            return found
+        if known.temporary:  # as ``sql.definitions`` has them: under both names
+            bare = found.with_relation(replace(known.relation, name=place[-1:]))
+            both = bare.with_relation(replace(known.relation, name=place))
+            return found.without(place) if place in found.relations else both
+        other = found.relations.get(place, known.relation)
+        return (
+            found.with_relation(known.relation)
+            if other == known.relation
+            else (found.without(place))
+        )
+
+    def _ask(self, parts: Name, namespace: Name) -> Known:
+        """What a name means; a short one, where ``namespace`` is current."""
+        key = parts if len(parts) > 2 else (*namespace, "", *parts)
+        known, now = self._known.get(key), time.monotonic()
+        if known is None or known.until < now:
+            known = self._known[key] = replace(
+                self._looked_up(parts, namespace), until=now + self._ttl
+            )
+        return known
+
+    def _looked_up(self, parts: Name, namespace: Name) -> Known:
+        try:
+            with spark_errors("cannot be read"):
+                return self._described(parts, namespace)
+        except SparkGoneError:
+            raise
+        except (SparkError, describe.NotDescribedError):
+            return Known()
+
+    def _described(self, parts: Name, namespace: Name) -> Known:
+        written = literal_name(parts)
+        description = described(self._spark, written)
+        data = as_json(self._spark, written)
+        if not description.details:
+            return Known(_temporary(parts, description, data), description.columns, True)
+        name = _name(description.details)
+        if name is None or name != Warehouse(namespace=namespace).qualify(parts):
+            return Known()
+        if description.is_view:
+            return Known(_view(name, description, data), description.columns)
+        read = describe.table(name, description, data)
+        size = read.size_in_bytes or planned_size(self._spark, written)
+        return Known(replace(read, size_in_bytes=size))
+
+
+def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> Warehouse:
+    """Without the views whose columns, as Spark describes them, are not those that we read in their
+    texts: a table behind one may have changed since, or we read the text otherwise."""
+    for name, columns in described.items():
+        view = found.relations.get(name)
+        if isinstance(view, View) and not _shows(view, columns, found):
+            found = found.without(name)
+    return found
+
+
+def _shows(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
+    """Whether a view's text gives these columns; a type that depends on settings is not known."""
+    session = Session(None, None, False)
+    read = outputs_of(view.query, replace(catalog, namespace=view.namespace), session)
+    if len(read) != 1 or read[0] is None or len(read[0]) != len(columns):
+        return False
+    named = view.columns or [name for name, _ in read[0]]
+    return all(
+        str(name).lower() == it.name.lower() and kind in (None, it.type)
+        for name, (_, kind), it in zip(named, read[0], columns, strict=True)
+    )
+
+
+def _view(name: Name, description: describe.Description, data: Mapping[str, Any] | None) -> View:
+    """A permanent view. Raises NotDescribedError."""
+    made_under = (data or {}).get("view_creation_spark_configuration") or {}
+    why = obstacle({str(key).lower(): str(value) for key, value in made_under.items()})
+    view = describe.view(name, description)
+    if why or '"' in view.query:
+        raise describe.NotDescribedError(why or "a view whose quotes may be names")
+    return view
+
+
+def _temporary(
+    parts: Name, description: describe.Description, data: Mapping[str, Any] | None
+) -> View | None:
+    """A temporary view, if its text is told and it is one of this session alone."""
+    said = data or {}
+    query, namespace = said.get("view_text"), said.get("view_catalog_and_namespace")
+    names = [str(it.name).lower() for it in description.columns]
+    inner = [str(it).lower() for it in said.get("view_query_output_columns") or ()]
+    if len(parts) != 1 or not query or not namespace or '"' in query:
+        return None
+    if inner != names and "*" in query:
+        return None
+    return View(
+        name=parts,
+        query=query,
+        columns=() if inner == names else tuple(it.name for it in description.columns),
+        namespace=tuple(str(namespace).lower().split(".")),
+    )
+
+
+def _name(details: Mapping[str, str]) -> Name | None:
+    """The qualified name in the details of a relation, in lower case."""
+    if "Table" in details and "Database" in details:
+        parts = (details.get("Catalog", "spark_catalog"), details["Database"], details["Table"])
+        return tuple(part.lower() for part in parts)
+    found = describe.parts_of(details.get("Name", ""))
+    return tuple(part.lower() for part in found) if len(found) > 2 else None

@@ -1,0 +1,350 @@
+"""``enable(spark)``: every text given to ``spark.sql`` is rewritten before Spark sees it.
+
+A text is decided once, with what the session's own catalog and settings say, and remembered until
+one of them may have changed. Whatever of ours fails, or takes too long, Spark is given the text as
+it was written (docs/pipeline.md).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlrewrite.document import decide, read, result
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Rewrite
+from sqlrewrite.settings.options import Options, options
+from sqlrewrite.spark import hooks
+from sqlrewrite.spark.events import Events
+from sqlrewrite.spark.live import Live
+from sqlrewrite.spark.settings import State, state
+from sqlrewrite.spark.values import resolver
+from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.sql.effects import ANYTHING, NOTHING, Effect, effect
+from sqlrewrite.sql.parameters import Filled, Literals, filled, literals
+from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.sql.references import relations_of
+from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.source import apply
+from sqlrewrite.warehouse import Name, Warehouse
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+_MOST_TEXTS = 5_000
+_MOST_CHARACTERS = 64 << 20
+_TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Loggers of Spark's client that tell of each error, also of one that we expect."""
+
+
+def enable(
+    spark: SparkSession,
+    catalog: Warehouse | None = None,
+    when: str = "missed",
+    predicate: str = "auto",
+    log: str | int | None = "INFO",
+    *,
+    ttl: float = 60.0,
+    budget: float = 1.0,
+) -> Enabled:
+    """Rewrites what ``spark.sql`` of this session is given; returns what ends that again when it is
+    called, or at the end of a ``with``.
+
+    Without a ``catalog`` the tables that a text names are looked up in the session's, and again
+    after ``ttl`` seconds or when they change. ``when`` and ``predicate`` are those of ``rewrite``;
+    ``auto`` becomes ``set`` where the session does not prune dynamically. ``log`` is the level of
+    the logger ``sqlrewrite.spark``, None for silence. A text that takes us more than ``budget``
+    seconds is run as it is written. Raises ConfigError for a ``when`` or ``predicate`` that is not
+    there.
+    """
+    asked = options(when=when, predicate=predicate, resolve=resolver(spark))
+    return Enabled(spark, Live(spark, ttl, catalog), asked, Events(log), budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What was decided of a text: what is run in its place, if anything; what running it changes;
+    what that was decided from; and until when it holds. ``analyzed``: Spark has accepted it."""
+
+    sql: str | None
+    effect: Effect
+    epoch: int
+    until: float = float("inf")
+    basis: object = None
+    analyzed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """What a text names and changes; ``why`` it is left alone, if it is."""
+
+    effect: Effect
+    names: tuple[Name, ...] = ()
+    why: str = ""
+
+
+class Enabled:
+    """A session whose texts are rewritten, until this is called."""
+
+    def __init__(
+        self, spark: SparkSession, live: Live, asked: Options, events: Events, budget: float
+    ) -> None:
+        self._spark, self._live, self._asked = spark, live, asked
+        self._events, self._budget = events, budget
+        self._state: State | None = None
+        self._epoch = 0
+        self._entries: dict[Hashable, _Entry] = {}
+        self._characters = 0
+        self._over: set[Hashable] = set()
+        self._deciding = threading.RLock()
+        self._changing = threading.Lock()
+        self._thread = threading.local()
+        self._before = vars(spark).get("sql")
+        self._original = spark.sql
+        self._active = True
+        self._installed = wraps(spark.sql)(lambda *args, **kwargs: self._sql(*args, **kwargs))
+        vars(spark)["sql"] = self._installed
+        self._talkative = tuple(map(_logger, _TALKATIVE))
+        for it in self._talkative:
+            it.addFilter(self._asked_by_others)
+        hooks.listen(spark, self._changed)
+
+    def __call__(self) -> None:
+        """Leaves the session, PySpark's classes and the logger as they were."""
+        if not self._active:
+            return
+        self._active = False  # where another has wrapped ours since, it passes all on
+        hooks.stop(self._changed)
+        self._events.close()
+        for it in self._talkative:
+            it.removeFilter(self._asked_by_others)
+        if vars(self._spark).get("sql") is self._installed:
+            del vars(self._spark)["sql"]
+            if self._before is not None:
+                vars(self._spark)["sql"] = self._before
+
+    disable = __call__
+
+    def __enter__(self) -> Enabled:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self()
+
+    # --- running
+
+    def _sql(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803
+        """``spark.sql``."""
+        if not self._active or getattr(self._thread, "ours", False):
+            return self._original(sqlQuery, args, **kwargs)
+        if kwargs or not isinstance(sqlQuery, str):
+            try:
+                return self._original(sqlQuery, args, **kwargs)
+            finally:
+                self._changed(ANYTHING)
+        given = literals(args) if args else ()
+        key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
+        entry = self._entries.get(key)
+        if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
+            entry = self._decided(key, sqlQuery, given)
+        try:
+            if entry.sql is None:
+                return self._original(sqlQuery, args)
+            return self._run(key, entry, sqlQuery, args)
+        finally:
+            if entry.effect is not NOTHING:
+                self._changed(entry.effect)
+
+    def _run(self, key: Hashable, entry: _Entry, text: str, args: Any) -> DataFrame:
+        """Runs a rewritten text; what Spark does not accept is run as it was written, and nothing
+        of it has run by then. Over Connect Spark is asked, since it analyzes later."""
+        from pyspark.errors import AnalysisException, ParseException
+
+        assert entry.sql is not None
+        try:
+            frame = self._original(entry.sql, args)
+            if not entry.analyzed:
+                _ = frame.schema
+                self._entries[key] = replace(entry, analyzed=True)
+            return frame
+        except (AnalysisException, ParseException) as error:
+            frame = self._original(text, args)  # raises the author's own error
+            self._entries[key] = replace(entry, sql=None)
+            try:
+                _ = frame.schema
+            except (AnalysisException, ParseException):
+                return frame
+            self._events.failed(text, error)
+            return frame
+
+    def _changed(self, effect: Effect) -> None:
+        """Hears that something has changed."""
+        with self._changing:
+            self._epoch += 1
+            if effect.settings:
+                self._state = None
+            self._live.forget(effect.words)
+
+    # --- deciding
+
+    def _decided(self, key: Hashable, text: str, given: Literals | None) -> _Entry:
+        epoch = self._epoch
+        with self._deciding, self._ours():
+            try:
+                entry = self._judged(key, text, given, epoch)
+            except TimeoutError:
+                self._over.add(key)
+                self._events.left(text, f"it takes more than {self._budget} s")
+                entry = _Entry(None, ANYTHING, epoch)
+            except Exception as error:
+                self._events.failed(text, error)
+                entry = _Entry(None, ANYTHING, epoch)
+        self._keep(key, text, entry)
+        return entry
+
+    def _judged(self, key: Hashable, text: str, given: Literals | None, epoch: int) -> _Entry:
+        if key in self._over:
+            return _Entry(None, ANYTHING, epoch)
+        state = self._current()
+        limits = replace(self._asked.limits, double_quoted=state.double_quoted)
+        full = filled(text, given) if given else Filled(text)
+        whole = full or Filled(text)
+        parsed = self._within(lambda: _parsed(whole.text, limits))
+        why = parsed.why or state.obstacle
+        if full is None or given is None or (given and MARKER in text):
+            why = why or "of a parameter no literal is known that means the same"
+        if why:
+            self._events.left(text, why)
+            return _Entry(None, parsed.effect, epoch)
+        known, until = self._live.warehouse(parsed.names, state.namespace)
+        basis = (known, state)
+        before = self._entries.get(key)
+        if before is not None and before.basis == basis:
+            return replace(before, epoch=epoch, until=until)
+        if not known.prunable:
+            self._events.left(text, "it names no partitioned table that is known")
+            return _Entry(None, parsed.effect, epoch, until, basis)
+        sql = self._rewritten(text, whole, known, self._options(state, limits))
+        if self._asked.form == "values":
+            until = 0.0  # the keys are asked for each time
+        return _Entry(sql, parsed.effect, epoch, until, basis)
+
+    def _rewritten(self, text: str, full: Filled, known: Warehouse, wanted: Options) -> str | None:
+        """The text with its predicates; None where there are none."""
+
+        def work() -> tuple[Rewrite, str]:
+            with at_rest(full.text):
+                decision = decide(read(full.text, known, wanted.limits), wanted)
+                found = result(decision)
+                edits = [edit for it in decision.statements for edit in it.edits]
+                return found, found.sql if full.text is text else apply(text, full.original(edits))
+
+        found, sql = work() if wanted.form == "values" else self._within(work)
+        if not found.changed:
+            self._events.left(text, "nothing follows", found)
+            return None
+        self._events.rewritten(text, found)
+        return sql
+
+    def _options(self, state: State, limits: Limits) -> Options:
+        form = self._asked.form
+        if form == "auto" and not state.dynamic:
+            form = "set"
+        asked = replace(self._asked, engine=state.engine, form=form, limits=limits)
+        return replace(asked, resolve=resolver(self._spark)) if form == "values" else asked
+
+    def _current(self) -> State:
+        found = self._state
+        if found is None:
+            epoch, found = self._epoch, state(self._spark)
+            with self._changing:
+                if epoch == self._epoch:
+                    self._state = found
+        return found
+
+    def _keep(self, key: Hashable, text: str, entry: _Entry) -> None:
+        if len(text) > _MOST_CHARACTERS // 8:
+            return
+        if key not in self._entries:
+            self._characters += len(text) + len(entry.sql or "")
+        self._entries[key] = entry
+        if len(self._entries) > _MOST_TEXTS or self._characters > _MOST_CHARACTERS:
+            self._entries, self._over, self._characters = {}, set(), 0
+
+    @contextmanager
+    def _ours(self) -> Iterator[None]:
+        """What this thread asks Spark inside is our own: it is not rewritten."""
+        self._thread.ours = True
+        try:
+            yield
+        finally:
+            self._thread.ours = False
+
+    def _asked_by_others(self, record: logging.LogRecord) -> bool:
+        """Whether what Spark's client logs of an error is not about a question of ours."""
+        return not getattr(self._thread, "ours", False)
+
+    def _within(self, work: Callable[[], T]) -> T:
+        """What ``work`` gives. Raises TimeoutError where it takes too long; it goes on then, and
+        nobody looks at what it gives."""
+        given: list[T] = []
+        raised: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                given.append(work())
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=run, name="dpp-rewrite", daemon=True)
+        thread.start()
+        thread.join(self._budget)
+        if raised:
+            raise raised[0]
+        if not given:
+            raise TimeoutError
+        return given[0]
+
+
+def _logger(name: str) -> logging.Logger:
+    """A logger of PySpark's client, made as that makes it: it hands it fields of its own."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # before Spark 4
+        return logging.getLogger(name)
+    return PySparkLogger.getLogger(name)
+
+
+def _parsed(text: str, limits: Limits) -> _Parsed:
+    if len(text) > limits.statement:
+        return _Parsed(ANYTHING, why="it is larger than what is read")
+    tokens = lex(text).tokens
+    found = list(statements(text, limits=limits))
+    if len(found) != 1 or found[0].start != tokens[0].start:
+        return _Parsed(ANYTHING, why="it is not one statement")
+    changes, tree = effect(found[0]), found[0].tree
+    if found[0].failure is not None:
+        return _Parsed(changes, why=found[0].failure.message)
+    if tree is None or changes.kept:
+        return _Parsed(changes, why="it reads nothing, or Spark keeps its text")
+    return _Parsed(changes, relations_of(tree))
+
+
+def _hashable(given: Literals | None) -> Hashable:
+    return tuple(sorted(given.items())) if isinstance(given, Mapping) else given

@@ -1,0 +1,95 @@
+"""The statements of a file run one by one, as ``spark-sql -f`` does, each rewritten first.
+
+In come a session and a text, out go the rows as lines of text. A statement that fails ends the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.spark.session import Session, spark_errors
+from sqlrewrite.spark.target import SparkError
+from sqlrewrite.sql.parse import lex
+from sqlrewrite.sql.queries import StatementText, queries
+from sqlrewrite.text.source import Lines
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+Print = Callable[[str], None]
+
+_NESTED = ("array", "map", "struct", "variant")
+_BEFORE_A_STATEMENT = ("", ";", ":")  # a colon: its label
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One statement that has run: where it begins, and how many rows it gave."""
+
+    line: int
+    rows: int
+
+
+def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
+    """Runs each statement of a text, its rows to ``out``. Raises SparkError, with the place."""
+    for statement in _split(name, text):
+        with spark_errors(f"{name}:{statement.line}"), _described(session, statement.text):
+            count = 0
+            for line in lines(session.spark.sql(statement.text)):
+                out(line)
+                count += 1
+        yield Ran(statement.line, count)
+
+
+def lines(frame: DataFrame) -> Iterator[str]:
+    """The rows of a query: values with tabs between them, those that are nested as JSON. A command
+    that gives no columns has none."""
+    if not frame.columns:
+        return
+    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
+    kinds = [(it.name, it.dataType.typeName()) for it in numbered.schema.fields]
+    for row in numbered.select([_shown(name, kind) for name, kind in kinds]).toLocalIterator():
+        yield "\t".join("NULL" if value is None else value for value in row)
+
+
+def _shown(name: str, kind: str) -> Column:
+    from pyspark.sql import functions as f
+
+    column = f.col(name)
+    return f.to_json(column) if kind in _NESTED else column.cast("string")
+
+
+def _split(name: str, text: str) -> tuple[StatementText, ...]:
+    """The statements. Raises SparkError where it is not certain where one ends."""
+    lexed = lex(text)
+    for difference in lexed.differences:
+        line, column = Lines(text).place(difference.offset)
+        raise SparkError(
+            f"{name}:{line}:{column}: {difference.why}: where the statement ends is not certain; "
+            "nothing was run"
+        )
+    opened = ("", *(token.text for token in lexed.tokens))
+    for token, before in zip(lexed.tokens, opened, strict=False):
+        if token.text.lower() == "begin" and before in _BEFORE_A_STATEMENT:
+            raise SparkError(
+                f"{name}:{Lines(text).place(token.start)[0]}: a script (BEGIN … END) is not run "
+                "statement by statement: give it to spark-sql -f; nothing was run"
+            )
+    return queries(text)
+
+
+@contextmanager
+def _described(session: Session, text: str) -> Iterator[None]:
+    """The jobs inside bear the author's text, in a session that has a JVM in reach."""
+    if not session.classic:
+        yield
+        return
+    context = session.spark.sparkContext
+    context.setJobDescription(text)
+    try:
+        yield
+    finally:
+        context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]

@@ -1,0 +1,286 @@
+"""`enable(spark)`: what Spark is given in place of a text, and when it is given the text itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite.cli.commands import program
+from sqlrewrite.results import ConfigError
+from sqlrewrite.spark import enable
+from sqlrewrite.spark.settings import told
+from sqlrewrite.text.edits import MARKER
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUERY = "SELECT s.v FROM sales s JOIN days d ON s.day = d.day WHERE d.month = 2 ORDER BY 1"
+MADE = (
+    "DROP DATABASE IF EXISTS enabled CASCADE",
+    "CREATE DATABASE enabled",
+    "DROP DATABASE IF EXISTS enabled_too CASCADE",
+    "CREATE DATABASE enabled_too",
+    "USE enabled",
+    "CREATE TABLE sales USING parquet PARTITIONED BY (day) AS "
+    "SELECT CAST(id AS INT) v, CAST(id % 8 AS INT) day FROM range(16)",
+    "CREATE TABLE days USING parquet AS "
+    "SELECT CAST(id AS INT) day, CAST(id DIV 3 AS INT) month FROM range(8)",
+    "CREATE VIEW large AS SELECT v, day FROM sales WHERE v > 3",
+)
+NO_BROADCAST = ("spark.sql.autoBroadcastJoinThreshold", "-1")
+
+
+@pytest.fixture(scope="module")
+def made(spark: SparkSession) -> SparkSession:
+    for statement in MADE:
+        spark.sql(statement)
+    spark.sql("USE default")
+    return spark
+
+
+@pytest.fixture
+def session(made: SparkSession) -> SparkSession:
+    """A session of its own in which Spark does not prune by itself."""
+    own = made.newSession()
+    own.conf.set(*NO_BROADCAST)
+    own.sql("USE enabled")
+    return own
+
+
+class Given(list[str]):
+    """The texts that Spark itself is given, ours and the author's."""
+
+    @property
+    def last(self) -> str:
+        """The last one that is no question of ours."""
+        return next(it for it in reversed(self) if "sales" in it or "large" in it or "mine" in it)
+
+
+@pytest.fixture
+def given(session: SparkSession) -> Given:
+    texts, run = Given(), session.sql
+
+    def sql(text: str, *args: Any, **kwargs: Any) -> Any:
+        texts.append(text)
+        return run(text, *args, **kwargs)
+
+    vars(session)["sql"] = sql
+    return texts
+
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_text_is_rewritten_until_it_is_disabled(session: SparkSession, given: Given) -> None:
+    from pyspark.sql.conf import RuntimeConfig
+
+    before, setter = vars(session)["sql"], RuntimeConfig.set
+    wanted = session.sql(QUERY).collect()
+    disable = enable(session, log=None)
+    assert session.sql(QUERY).collect() == wanted
+    assert MARKER in given.last
+    count = len(given)
+    session.sql(QUERY)
+    assert len(given) == count + 1  # nothing is asked the second time
+    disable()
+    disable()
+    assert (vars(session)["sql"], RuntimeConfig.set) == (before, setter)
+    session.sql(QUERY)
+    assert given.last == QUERY
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        (QUERY.replace("= 2", "= :month"), {"month": 2}),
+        (QUERY.replace("= 2", "= ? AND s.v >= ?"), [2, 0]),
+    ],
+    ids=["named", "positional"],
+)
+def test_parameters_stay_and_the_predicate_has_their_values(
+    session: SparkSession, given: Given, text: str, args: Any
+) -> None:
+    wanted = session.sql(QUERY).collect()
+    with enable(session, log=None):
+        assert session.sql(text, args).collect() == wanted
+    assert MARKER in given.last
+    assert "month = (2)" in given.last
+
+
+def test_names_mean_what_they_mean_now(session: SparkSession, given: Given) -> None:
+    with enable(session, log=None):
+        session.sql(QUERY)
+        assert MARKER in given.last
+        session.range(1).selectExpr("1 v", "1 day").createOrReplaceTempView("sales")
+        session.sql(QUERY)
+        assert given.last == QUERY
+        session.catalog.dropTempView("sales")
+        session.sql(QUERY)
+        assert MARKER in given.last
+        session.sql("CREATE TEMP VIEW mine AS SELECT v, day FROM sales WHERE v > 1")
+        session.sql(QUERY.replace("sales", "mine"))
+        assert MARKER in given.last
+        session.sql(QUERY.replace("sales", "large"))
+        assert MARKER in given.last
+        session.catalog.setCurrentDatabase("enabled_too")
+        session.sql("CREATE TABLE sales (v INT, day INT) USING parquet")
+        session.sql("CREATE TABLE days (day INT, month INT) USING parquet")
+        session.sql(QUERY)
+        assert given.last == QUERY
+        session.sql("DROP TABLE sales")
+        session.sql("CREATE TABLE sales (v INT, day INT) USING parquet PARTITIONED BY (day)")
+        session.sql(QUERY)
+        assert MARKER in given.last
+        session.sql("DROP DATABASE enabled_too CASCADE")
+
+
+def test_settings_are_those_of_the_session(session: SparkSession, given: Given) -> None:
+    with enable(session, log=None):
+        session.sql(QUERY)
+        assert "IN (SELECT" in given.last
+        session.conf.set("spark.sql.optimizer.dynamicPartitionPruning.enabled", "false")
+        session.sql(QUERY)
+        assert MARKER in given.last
+        assert "s.day IN (SELECT" not in given.last  # as a set, which needs no dynamic pruning
+        session.sql("SET spark.sql.optimizer.dynamicPartitionPruning.enabled = true")
+        session.sql("SET spark.sql.autoBroadcastJoinThreshold = 10MB")
+        session.sql(QUERY)
+        assert given.last == QUERY  # Spark prunes by itself
+        session.conf.set(*NO_BROADCAST)
+        session.conf.set("spark.sql.caseSensitive", "true")
+        session.sql(QUERY)
+        assert given.last == QUERY
+
+
+def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, given: Given) -> None:
+    made = f"CREATE TEMPORARY VIEW mine AS {QUERY}"
+    with enable(session, log=None):
+        session.sql(made)
+    assert given.last == made
+
+
+def test_failures_run_the_original_and_are_told_once(
+    session: SparkSession,
+    given: Given,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(*args: Any) -> Any:
+        raise KeyError("a mistake of ours")
+
+    monkeypatch.setattr("sqlrewrite.spark.pipeline.decide", broken)
+    with enable(session), caplog.at_level(logging.INFO, "sqlrewrite.spark"):
+        for text in (QUERY, QUERY, f"{QUERY} DESC"):
+            session.sql(text).collect()
+            assert given.last == text
+    (record,) = caplog.records
+    assert "a mistake of ours" in record.getMessage()
+    assert "test_spark_enable.py" in record.getMessage()
+
+
+def test_what_spark_does_not_take_is_run_as_written(
+    session: SparkSession, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "sqlrewrite.spark.pipeline.Enabled._rewritten", lambda *args: f"{QUERY} /* */ nonsense ("
+    )
+    wanted = session.sql(QUERY).collect()
+    with enable(session, log=None):
+        assert session.sql(QUERY).collect() == wanted
+        with pytest.raises(Exception, match="no_such"):
+            session.sql("SELECT no_such FROM sales")
+
+
+def test_over_the_budget_a_text_is_run_as_written(
+    session: SparkSession, given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr("sqlrewrite.spark.pipeline.decide", lambda *args: ended.wait(30))
+    with enable(session, log=None, budget=0.1):
+        session.sql(QUERY)
+    ended.set()
+    assert given.last == QUERY
+
+
+def test_a_line_a_rewritten_query_with_its_verdicts(
+    session: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    with enable(session), caplog.at_level(logging.INFO, "sqlrewrite.spark"):
+        session.sql(QUERY)
+        session.sql("SELECT 1")
+    (record,) = caplog.records
+    assert "sales.day bounded by days" in record.getMessage()
+    assert vars(record)["dpp_verdicts"] == ("sales.day by days: rewritten",)
+
+
+def test_many_threads(session: SparkSession) -> None:
+    texts = [QUERY.replace("= 2", f"= {month}") for month in range(3)] * 2
+    wanted = [session.sql(text).collect() for text in texts]
+    with enable(session, log=None), ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(lambda text: session.sql(text).collect(), texts)) == wanted
+
+
+def test_a_form_that_is_not_there(session: SparkSession) -> None:
+    with pytest.raises(ConfigError, match="predicate"):
+        enable(session, predicate="nonsense")
+    assert "sql" not in vars(session)
+
+
+@pytest.fixture
+def ran(made: SparkSession, tmp_path: Path) -> Iterator[Any]:
+    """What runs a file with `dpp-rewrite run`, in a copy of the session that is active."""
+    made.sql("USE enabled")
+    made.conf.set(*NO_BROADCAST)
+    file = tmp_path / "job.sql"
+
+    def run(text: str) -> Any:
+        file.write_text(text, "utf-8")
+        return CliRunner().invoke(program, ["run", "-q", str(file)])
+
+    yield run
+    made.conf.unset(NO_BROADCAST[0])
+    made.sql("USE default")
+
+
+def test_run_prints_the_rows_and_stops_at_an_error(
+    ran: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = f"SET a.b = c;\n-- first; not the end\n{QUERY};\nSELECT array(1), NULL, 'a;b';\n"
+    done = ran(f"{text}SELECT nothing;\nSELECT 1")
+    assert done.stdout.splitlines() == ["a.b\tc", *"6 7 14 15".split(), "[1]\tNULL\ta;b"]
+    assert done.exit_code == 2
+    assert "job.sql:5: " in done.stderr
+    assert "sales.day bounded by days" in caplog.messages[0]
+
+
+def test_run_refuses_what_it_would_split_wrongly(ran: Any) -> None:
+    done = ran("SELECT 1;\nBEGIN SELECT 2; END")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "spark-sql" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "dynamic", "threshold", "obstacle"),
+    [
+        ({}, True, 10 << 20, ""),
+        ({"spark.sql.autobroadcastjointhreshold": "1g"}, True, 1 << 30, ""),
+        ({"spark.sql.autobroadcastjointhreshold": "-1"}, True, -1, ""),
+        ({"spark.sql.exchange.reuse": "false"}, False, 10 << 20, ""),
+        ({"spark.sql.timestamptype": "TIMESTAMP_NTZ"}, True, 10 << 20, "timestamptype"),
+        ({"spark.sql.legacy.parser.new": "true"}, True, 10 << 20, "parser.new"),
+    ],
+)
+def test_what_settings_mean(
+    said: dict[str, str], dynamic: bool, threshold: int, obstacle: str
+) -> None:
+    found = told(("spark_catalog", "default"), said)
+    assert (found.dynamic, found.engine.broadcast_threshold) == (dynamic, threshold)
+    assert obstacle in found.obstacle
+    assert bool(found.obstacle) == bool(obstacle)
