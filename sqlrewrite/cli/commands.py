@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 import sqlrewrite
 from sqlrewrite.cli.common import CONTEXT
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COMMANDS = {
     "rewrite": "sqlrewrite.cli.rewrite",
@@ -41,6 +45,18 @@ class Program(click.Group):
         if args and args[0] not in (*COMMANDS, "-h", "--help", "--version"):
             args = ["rewrite", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands; else what ``rewrite`` takes, which is meant where no command is named."""
+        rewrite = self.get_command(ctx, "rewrite")
+        assert rewrite is not None
+        own = super().shell_complete(ctx, incomplete)
+        inner = click.Context(rewrite, parent=ctx)
+        known = {item.value for item in own}
+        more = rewrite.shell_complete(inner, incomplete)
+        found = [*own, *(item for item in more if item.value not in known)]
+        paths = next(it for it in rewrite.params if it.name == "paths")
+        return found or paths.shell_complete(inner, incomplete)
 
 
 @click.group(

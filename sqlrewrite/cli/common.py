@@ -84,6 +84,7 @@ def setting_options(command: str) -> Callable[[_Function], _Function]:
         )(function)
         return click.option(
             "--config",
+            type=click.Path(),
             metavar="FILE",
             help="Settings from this file's [tool.dpp-rewrite], or this dpp-rewrite.toml.",
         )(function)
@@ -107,6 +108,8 @@ def _option(row: Row) -> Callable[[_Function], _Function]:
         more["type"] = click.IntRange(schema["minimum"], schema.get("maximum"))
     elif row.default == ():
         more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
+    if kind is PATHS or "FILE" in (row.metavar or ""):
+        more["type"] = click.Path()
     spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
     usual = f"  [default: {row.usual}]" if row.usual else ""
     return click.option(*spelled, help=row.help + usual, **more)

@@ -19,32 +19,24 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
+from sqlrewrite.cli.judged import LintAsked, judge_of, judged
 from sqlrewrite.cli.many import (
     FILES,
-    Files,
-    Group,
     Run,
     file_options,
     none_changed,
-    progress,
-    results,
     statistics,
     statistics_option,
     tell_left_out,
     warn,
-    why_missing,
 )
 from sqlrewrite.cli.output import output_to
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Linted, LintTask, Rules, Sum, unread
-from sqlrewrite.linting.selection import Selection
+from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.lint import FORMATS, PEOPLE, concise
-from sqlrewrite.report.styled import Line, Printer, shown
-from sqlrewrite.results import ConfigError
-from sqlrewrite.run.files import repository
-from sqlrewrite.run.runner import missing
-from sqlrewrite.settings.table import Settings, section
+from sqlrewrite.report.styled import Line, shown
+from sqlrewrite.run.files import STDIN, repository
+from sqlrewrite.settings.table import section
 
 
 class LintCommand(Command):
@@ -54,8 +46,8 @@ class LintCommand(Command):
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "What a rewrite would insert": section("inserted"),
         "Which files": FILES,
-        "What counts": (*section("counts"), "write_baseline"),
-        "How the work is done": section("work"),
+        "What counts": (*section("counts"), "write_baseline", "add_suppressions"),
+        "How the work is done": (*section("work"), "watch"),
         "What is reported": (
             "format",
             "output_file",
@@ -69,17 +61,6 @@ class LintCommand(Command):
     }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LintAsked(Files):
-    """The options as given."""
-
-    write_baseline: bool
-    format: str
-    statistics: bool
-    color: bool | None
-    exit_zero: bool
-
-
 @click.command(
     "lint",
     cls=LintCommand,
@@ -90,6 +71,7 @@ Examples:
   dpp-rewrite lint --format github queries/        as annotations, in CI
   dpp-rewrite lint --write-baseline queries/       from here on, only new ones
   dpp-rewrite lint --ignore DPP007 --statistics .  how many of what
+  dpp-rewrite lint --watch queries/                again after each change
   dpp-rewrite rules DPP001                         what a code means
 
 \b
@@ -114,6 +96,14 @@ Exit status:
     help=f"Write all findings to the baseline ({baseline.NAME} by default), and exit 0.",
 )
 @click.option(
+    "--add-suppressions",
+    is_flag=True,
+    help="Write a comment into the files for each finding, which suppresses it from here on.",
+)
+@click.option(
+    "--watch", is_flag=True, help="Lint again whenever a file, a setting or the catalog changes."
+)
+@click.option(
     "--format",
     type=click.Choice(FORMATS),
     default="text",
@@ -136,6 +126,15 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
+    if asked.watch:
+        from sqlrewrite.cli.watch import watch
+
+        out, err = (printer(err=it, color=asked.color) for it in (False, True))
+        watch(lambda: _run(asked), asked, err, out)
+    if asked.add_suppressions:
+        from sqlrewrite.cli.suppressions import add
+
+        ctx.exit(add(asked))
     with output_to(asked.output_file):
         total = _run(asked)
     ctx.exit(
@@ -148,50 +147,21 @@ def _refuse_contradictions(asked: LintAsked) -> None:
         raise click.UsageError("--write-baseline cannot go with --changed-since: it knows them all")
     if asked.statistics and asked.format not in (*PEOPLE, "json"):
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judge:
-    """What counts in the files of a group, and where its baseline is."""
-
-    rules: Rules
-    path: str
-
-    def keys(self, result: Linted) -> Iterator[baseline.Key]:
-        """What the baseline knows the findings of a file by."""
-        return (self.rules.baseline.key(result.path, it) for it in result.shown)
-
-
-def _judge(asked: LintAsked, settings: Settings) -> Judge:
-    _selection(Settings(**asked.chosen))
-    try:
-        selection = _selection(settings)
-    except ConfigError as error:  # the options alone are right
-        where = settings.source or "the environment"
-        raise ConfigError(f"{where}: {error}") from error
-    # The one that --write-baseline makes is known without being named.
-    path = settings.baseline or os.path.join(settings.root, baseline.NAME)
-    if asked.write_baseline or not (settings.baseline or os.path.exists(path)):
-        return Judge(Rules(selection, baseline.Baseline(root=baseline.root_of(path))), path)
-    return Judge(Rules(selection, baseline.load(path)), path)
-
-
-def _selection(settings: Settings) -> Selection:
-    """Which findings count. Raises ConfigError for a code that is none."""
-    return Selection(
-        select=settings.select,
-        extend=settings.extend_select,
-        ignore=settings.ignore,
-        per_file=settings.per_file_ignores,
-        severities=dict(settings.severity),
-        root=settings.root,
-        strict=settings.strict,
-    )
+    modes = ("add_suppressions", "write_baseline", "watch", "statistics")
+    chosen = [f"--{it.replace('_', '-')}" for it in modes if getattr(asked, it)]
+    if len(chosen) > 1 and chosen != ["--watch", "--statistics"]:
+        raise click.UsageError(f"{chosen[0]} cannot go with {chosen[1]}")
+    if asked.add_suppressions and asked.format not in PEOPLE:
+        raise click.UsageError(f"--add-suppressions cannot go with --format {asked.format}")
+    if asked.watch and (asked.format not in PEOPLE or asked.output_file is not None):
+        raise click.UsageError("--watch is for people: without --output-file, --format for people")
+    if STDIN in asked.paths and (asked.watch or asked.add_suppressions):
+        raise click.UsageError(f"{chosen[0]} needs files: stdin is read once, and not written")
 
 
 def _run(asked: LintAsked) -> Sum:
     of, people = asked.run(), asked.format in PEOPLE
-    judges = [_judge(asked, group.settings) for group in of.groups]
+    judges = [judge_of(asked, group.settings) for group in of.groups]
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
@@ -201,7 +171,7 @@ def _run(asked: LintAsked) -> Sum:
     hidden = asked.quiet or (people and out.stream.isatty())
     warn(of, err)
     none = none_changed(of, err)
-    for judge, result in _results(asked, of, judges, err, hidden=hidden):
+    for judge, result in judged(asked, of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
             known[judge.path].add(result.path, judge.keys(result))
@@ -225,30 +195,6 @@ def _run(asked: LintAsked) -> Sum:
         err.print(concise.last_lines(total, known=of.known))
     tell_left_out(of, err)
     return total
-
-
-def _results(
-    asked: LintAsked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
-) -> Iterator[tuple[Judge, Linted]]:
-    """Each path with what counts of all that was found in it, one at a time."""
-    for path in of.missing:
-        yield judges[0], unread(missing(path, why_missing(path)))
-    with progress("linting", of.count, err, hidden=hidden) as advance:
-        for judge, group in zip(judges, of.groups, strict=True):
-            wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
-            task = LintTask(group.request, text=wanted, count=asked.statistics)
-            for result in results(of, group, task, task, kept=("lint",)):
-                yield judge, judge.rules.of(_changed(of, group, result))
-                advance()
-
-
-def _changed(of: Run, group: Group, result: Linted) -> Linted:
-    """A result with what counts of it where only changes do."""
-    if of.changed is None or not result.findings:
-        return result
-    from sqlrewrite.linting.changed import in_changed
-
-    return in_changed(result, of.changed.lines(result.path), group.settings.limits)
 
 
 def _root(of: Run, results: Iterable[Linted]) -> str:

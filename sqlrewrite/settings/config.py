@@ -20,6 +20,7 @@ from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
 SECTION = "[tool.dpp-rewrite]"
+SHARED_FILE = "pyproject.toml"
 OWN_FILE = "dpp-rewrite.toml"
 """A file that is about nothing but us: its keys stand at its top, in no table."""
 _LIKE = 0.5
@@ -129,7 +130,7 @@ def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:
 
 def _read(folder: str) -> Settings | None:
     """The settings of a folder's own file, None where it has none. Raises ConfigError."""
-    shared, own = os.path.join(folder, "pyproject.toml"), os.path.join(folder, OWN_FILE)
+    shared, own = os.path.join(folder, SHARED_FILE), os.path.join(folder, OWN_FILE)
     table = path = None
     if _mentions_us(shared):
         path = os.path.relpath(shared)

@@ -1,0 +1,93 @@
+"""The findings of a run that count: what the options and each project's settings leave of all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from sqlrewrite.cli.many import Files, Group, Run, progress, results, why_missing
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting import baseline
+from sqlrewrite.linting.run import Linted, LintTask, Rules, unread
+from sqlrewrite.linting.selection import Selection
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.runner import missing
+from sqlrewrite.settings.table import Settings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LintAsked(Files):
+    """The options as given."""
+
+    write_baseline: bool
+    add_suppressions: bool
+    watch: bool
+    format: str
+    statistics: bool
+    color: bool | None
+    exit_zero: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judge:
+    """What counts in the files of a group, and where its baseline is."""
+
+    rules: Rules
+    path: str
+
+    def keys(self, result: Linted) -> Iterator[baseline.Key]:
+        """What the baseline knows the findings of a file by."""
+        return (self.rules.baseline.key(result.path, it) for it in result.shown)
+
+
+def judge_of(asked: LintAsked, settings: Settings) -> Judge:
+    """What counts under these settings. Raises ConfigError, and BaselineError for its file."""
+    _selection(Settings(**asked.chosen))
+    try:
+        selection = _selection(settings)
+    except ConfigError as error:  # the options alone are right
+        where = settings.source or "the environment"
+        raise ConfigError(f"{where}: {error}") from error
+    # The one that --write-baseline makes is known without being named.
+    path = settings.baseline or os.path.join(settings.root, baseline.NAME)
+    if asked.write_baseline or not (settings.baseline or os.path.exists(path)):
+        return Judge(Rules(selection, baseline.Baseline(root=baseline.root_of(path))), path)
+    return Judge(Rules(selection, baseline.load(path)), path)
+
+
+def _selection(settings: Settings) -> Selection:
+    """Which findings count. Raises ConfigError for a code that is none."""
+    return Selection(
+        select=settings.select,
+        extend=settings.extend_select,
+        ignore=settings.ignore,
+        per_file=settings.per_file_ignores,
+        severities=dict(settings.severity),
+        root=settings.root,
+        strict=settings.strict,
+    )
+
+
+def judged(
+    asked: LintAsked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
+) -> Iterator[tuple[Judge, Linted]]:
+    """Each path with what counts of all that was found in it, one at a time."""
+    for path in of.missing:
+        yield judges[0], unread(missing(path, why_missing(path)))
+    with progress("linting", of.count, err, hidden=hidden) as advance:
+        for judge, group in zip(judges, of.groups, strict=True):
+            wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
+            task = LintTask(group.request, text=wanted, count=asked.statistics)
+            for result in results(of, group, task, task, kept=("lint",)):
+                yield judge, judge.rules.of(_changed(of, group, result))
+                advance()
+
+
+def _changed(of: Run, group: Group, result: Linted) -> Linted:
+    """A result with what counts of it where only changes do."""
+    if of.changed is None or not result.findings:
+        return result
+    from sqlrewrite.linting.changed import in_changed
+
+    return in_changed(result, of.changed.lines(result.path), group.settings.limits)

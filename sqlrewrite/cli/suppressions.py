@@ -1,0 +1,73 @@
+"""``lint --add-suppressions``: a comment into each file for each finding that counts there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.cli.common import printer
+from sqlrewrite.cli.judged import LintAsked, judge_of, judged
+from sqlrewrite.cli.many import none_changed, warn
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.linting.run import Linted
+from sqlrewrite.linting.suppressing import suppressed
+from sqlrewrite.linting.suppression import UNUSED
+from sqlrewrite.report.lint.concise import failure_lines, headline
+from sqlrewrite.report.styled import Line
+from sqlrewrite.results import Problem
+from sqlrewrite.run.runner import Request, read_file
+from sqlrewrite.text.source import decode, write_atomically
+
+_WHY = " (not suppressed: a comment at the end of its line would not do that, or more)"
+
+
+def add(asked: LintAsked) -> int:
+    """Does it for all files; the status to exit with: 2 where one could not be read or written."""
+    of = asked.run()
+    requests = {path: group.request for group in of.groups for path in group.files}
+    judges = [judge_of(asked, group.settings) for group in of.groups]
+    err = printer(err=True, color=asked.color)
+    warn(of, err)
+    total, files, failed = 0, 0, False
+    if none_changed(of, err):
+        return 0
+    for _, result in judged(asked, of, judges, err, hidden=asked.quiet):
+        failures, count, left = result.failures, 0, tuple[Finding, ...]()
+        if result.shown:
+            count, left, more = _written(result, requests[result.path])
+            failures += more
+        err.print([*_told(result.path, left), *failure_lines(result.path, failures)])
+        total, files, failed = total + count, files + bool(count), failed or bool(failures)
+    if not asked.quiet:
+        s, f = ("" if number == 1 else "s" for number in (total, files))
+        err.print([((f"{total} finding{s} suppressed in {files} file{f}", "bold"),)])
+    return 2 if failed else 0
+
+
+def _written(
+    result: Linted, request: Request
+) -> tuple[int, tuple[Finding, ...], tuple[Problem, ...]]:
+    """Writes the comments into a file: how many findings they suppress, those that stay, and what
+    could not be done."""
+    data = read_file(result.path)
+    if not isinstance(data, bytes):
+        return 0, (), data.errors
+    source, options = decode(data), request.options()
+
+    def findings(text: str) -> tuple[Finding, ...]:
+        return lint(text, request.catalog, options)[0]
+
+    text, left = suppressed(source.text, result.shown, findings)
+    try:
+        if text != source.text:
+            write_atomically(result.path, source.encode(text))
+    except OSError as error:
+        why = f"cannot be written: {error.strerror or error}"
+        return 0, (), (Problem("io-error", why, 1, 1),)
+    return len(result.shown) - len(left), left, ()
+
+
+def _told(path: str, left: tuple[Finding, ...]) -> Iterator[Line]:
+    """The findings of a file that stay."""
+    for it in left:
+        yield (*headline(path, it), (_WHY if it.code != UNUSED else "", "yellow"))

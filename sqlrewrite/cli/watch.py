@@ -1,0 +1,103 @@
+"""``lint --watch``: again whenever a file changes, until Ctrl-C.
+
+What is watched are the files of SQL, the settings and the catalogs. They are asked for their status
+again and again: that needs no package, works on network drives and in containers, and finds new
+files as a run does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from time import perf_counter, sleep, strftime
+
+from sqlrewrite.cli.many import Files
+from sqlrewrite.linting import baseline
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.files import STDIN, find
+from sqlrewrite.run.projects import gather
+from sqlrewrite.settings.config import OWN_FILE, SHARED_FILE
+from sqlrewrite.settings.table import Settings
+from sqlrewrite.warehouse import CatalogError
+
+INTERVAL = 0.5
+"""So many seconds are waited at least."""
+
+SHARE = 20
+"""And so many times as long as looking took, so that a large folder keeps no core busy."""
+
+State = dict[str, tuple[int, int, int]]
+"""The time of change, the size and the inode of each file that is there."""
+
+
+def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -> None:
+    """Runs, and again after each change. Only an exception ends it: Ctrl-C."""
+    known = state(asked)
+    while True:
+        if out.stream.isatty():
+            out.stream.write("\x1b[2J\x1b[H")  # as clear does
+            out.stream.flush()
+        try:
+            run()
+        except (ConfigError, CatalogError) as error:  # to be mended while we watch
+            err.print([(("error: ", "bold red"), (str(error), ""))])
+        err.print([((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"),)])
+        known = _changed(known, lambda: state(asked))
+
+
+def _changed(known: State, look: Callable[[], State]) -> State:
+    """Waits until the files are not as they were; as they are then."""
+    while True:
+        start = perf_counter()
+        found = look()
+        if found != known:
+            return found
+        sleep(max(INTERVAL, SHARE * (perf_counter() - start)))
+
+
+def state(asked: Files) -> State:
+    """All that the result of a run depends on, as it is now."""
+    found: State = {}
+    for path in _watched(asked):
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue
+        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found
+
+
+def _watched(asked: Files) -> Iterator[str]:
+    for path in asked.paths:
+        yield from _settings_above(os.path.abspath(path))
+    if asked.config is not None:
+        yield asked.config
+    try:
+        found = gather(asked.paths, asked.projects(), STDIN)
+    except ConfigError:  # a file of settings, which is watched
+        return
+    for project in found.projects:
+        yield from project.files
+        yield from _known_to(project.settings)
+
+
+def _known_to(settings: Settings) -> Iterator[str]:
+    """The files of a project's catalogs, and its baseline."""
+    yield settings.baseline or os.path.join(settings.root, baseline.NAME)
+    for path in find(settings.catalog).files:
+        yield path
+        if path.endswith(".json"):  # a manifest's
+            yield os.path.join(os.path.dirname(path), "catalog.json")
+
+
+def _settings_above(path: str) -> Iterator[str]:
+    """The files that may hold settings for a path, be they there or not."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    while True:
+        yield os.path.join(folder, OWN_FILE)
+        yield os.path.join(folder, SHARED_FILE)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent

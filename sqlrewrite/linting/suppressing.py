@@ -1,0 +1,104 @@
+"""``--add-suppressions``: comments in a text that suppress its findings, as ruff's ``--add-noqa``.
+
+In: a text, its findings, and what lints a text. Out: the text with comments at the ends of lines,
+and the findings for which there can be none. A comment is kept only where linting says that it does
+what it is for, and nothing else: at the end of a line may be the middle of a string, of a comment,
+or of a template.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.suppression import UNUSED
+from sqlrewrite.sql.directives import SIGN, Directives, directives
+from sqlrewrite.sql.parse import lex
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.source import LINE_END, apply
+
+Findings = Sequence[Finding]
+
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_CODES = re.compile(r"\[[^\]]*(?=\])")
+
+
+def suppressed(
+    text: str, found: Findings, lint: Callable[[str], Findings]
+) -> tuple[str, tuple[Finding, ...]]:
+    """The text with a comment for each of the findings, and those that stay as they are.
+
+    ``lint`` gives all findings of a text. Where the comments together do not do what they are for,
+    each line is tried by itself.
+    """
+    wanted = _by_line(it for it in found if it.suppression is None and it.code != UNUSED)
+    before = lint(text)
+    done = _tried(text, wanted, before, lint)
+    if done is not None:
+        return done, _left(found, wanted)
+    for line, codes in sorted(wanted.items(), reverse=True):  # those above stay where they are
+        one = _tried(text, {line: codes}, before, lint)
+        if one is None:
+            del wanted[line]
+        else:
+            text, before = one, lint(one)
+    return text, _left(found, wanted)
+
+
+def _by_line(found: Iterable[Finding]) -> dict[int, list[str]]:
+    wanted: dict[int, list[str]] = {}
+    for it in found:
+        codes = wanted.setdefault(it.place.line, [])
+        if it.code not in codes:
+            codes.append(it.code)
+    return wanted
+
+
+def _left(found: Findings, done: Mapping[int, Sequence[str]]) -> tuple[Finding, ...]:
+    unsuppressed = (it for it in found if it.suppression is None)
+    return tuple(it for it in unsuppressed if it.code not in done.get(it.place.line, ()))
+
+
+def _tried(
+    text: str,
+    wanted: Mapping[int, Sequence[str]],
+    before: Findings,
+    lint: Callable[[str], Findings],
+) -> str | None:
+    """The text with the comments, or None where they do not do just what they are for."""
+    asked = directives(text, lex(text).tokens)
+    edits = [_edit(text, asked, line, codes) for line, codes in wanted.items()]
+    templates = [match.span() for match in _TEMPLATE.finditer(text)]
+    if any(start < it.offset < end for start, end in templates for it in edits):
+        return None  # dbt would read it, and not we
+    done = apply(text, edits)
+    stays = (it for it in _open(before) if it.code not in wanted.get(it.place.line, ()))
+    return done if _counted(_open(lint(done))) == _counted(stays) else None
+
+
+def _edit(text: str, asked: Directives, line: int, codes: Sequence[str]) -> Edit:
+    """The comment for a line, or the codes in the one that it has."""
+    ours = (it for it in asked.found if it.line == line and it.kind == "ignore")
+    own = next((it for it in ours if it.codes), None)
+    if own is not None:
+        listed = _CODES.search(text, own.span.start, own.span.end)
+        assert listed is not None
+        return Edit(listed.end(), "".join(f", {code}" for code in codes))
+    start = asked.lines.offset(line)
+    end = LINE_END.search(text, start)
+    at = len(text) if end is None else end.start()
+    return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
+
+
+def _open(found: Findings) -> list[Finding]:
+    return [it for it in found if it.suppression is None]
+
+
+def _counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
+    """Findings by what stays the same when a comment comes to stand in their statement; those about
+    comments are of any."""
+    return Counter(
+        (it.code,) if it.code == UNUSED else (it.code, it.subject, it.statement) for it in found
+    )
