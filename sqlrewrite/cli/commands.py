@@ -20,6 +20,7 @@ COMMANDS = {
     "verify": "sqlrewrite.cli.verify",
     "run": "sqlrewrite.cli.run",
     "catalog": "sqlrewrite.cli.catalog",
+    "init": "sqlrewrite.cli.init",
     "rules": "sqlrewrite.cli.rules",
 }
 """Each command's module, which holds it under the name ``command``."""

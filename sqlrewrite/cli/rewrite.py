@@ -50,7 +50,6 @@ from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
 from sqlrewrite.settings.table import Settings, section
-from sqlrewrite.text.hosts import host_of
 
 if TYPE_CHECKING:
     from sqlrewrite.find.survey import Surveyed
@@ -233,18 +232,12 @@ def _run(asked: RewriteAsked) -> int:
 
 def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
     """Each statement of a file, with what it reads."""
-    from sqlrewrite.find.survey import survey
+    from sqlrewrite.run.surveyed import surveyed
 
     if result.source is None or result.rewrite is None:
         return ()
-    lines = [line for it in result.rewrite.candidates for line in (it.fact.line, it.join.line)]
     catalog, limits = group.request.catalog, group.request.settings.limits
-    host = host_of(result.path, result.source.text)
-    if host is None:
-        return tuple(survey(result.source.text, catalog, limits, lines))
-    from sqlrewrite import embedded  # a file of SQL has no need of it
-
-    return tuple(embedded.survey(host, catalog, limits, lines))
+    return surveyed(result.path, result.source.text, catalog, limits, result.rewrite.candidates)
 
 
 def _results(

@@ -8,8 +8,7 @@ from sqlrewrite.cli.common import printer
 from sqlrewrite.cli.judged import LintAsked, judge_of, judged
 from sqlrewrite.cli.many import none_changed, warn
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.run import Linted
+from sqlrewrite.linting.run import Linted, run
 from sqlrewrite.linting.suppressing import suppressed
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.report.lint.concise import failure_lines, headline
@@ -52,10 +51,10 @@ def _written(
     data = read_file(result.path)
     if not isinstance(data, bytes):
         return 0, (), data.errors
-    source, options = decode(data), request.options()
+    source = decode(data)
 
     def findings(text: str) -> tuple[Finding, ...]:
-        return lint(text, request.catalog, options)[0]
+        return run(result.path, source.encode(text), request).findings
 
     text, left = suppressed(source.text, result.shown, findings)
     try:

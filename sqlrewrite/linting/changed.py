@@ -7,19 +7,20 @@ adds in its WHERE is what lets a scan be pruned lines above.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import Linted
-from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.run.surveyed import surveyed
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.source import Lines
+from sqlrewrite.warehouse import Warehouse
 
 
 def in_changed(result: Linted, changed: Sequence[tuple[int, int]], limits: Limits) -> Linted:
     """The result with the findings in statements that hold one of the stretches of lines."""
-    spans = list(_spans(result.text, limits))
+    statements = surveyed(result.path, result.text, Warehouse(), limits)
+    spans = [(it.line, it.end_line) for it in statements]
 
     def counts(finding: Finding) -> bool:
         place = finding.place
@@ -28,12 +29,3 @@ def in_changed(result: Linted, changed: Sequence[tuple[int, int]], limits: Limit
         return any(first <= high and low <= last for low, high in changed)
 
     return replace(result, findings=tuple(filter(counts, result.findings)))
-
-
-def _spans(text: str, limits: Limits) -> Iterator[tuple[int, int]]:
-    """The first and the last line of each statement."""
-    lines = Lines(text)
-    for statement in statements(text, lex(text), limits):
-        if statement.tokens:
-            first, last = statement.tokens[0].start, statement.tokens[-1].end
-            yield lines.place(first)[0], lines.place(last)[0]

@@ -13,7 +13,6 @@ from dataclasses import field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.document import rewrite_as
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
@@ -21,6 +20,7 @@ from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import FileResult, Request, count, internal_error, missing, over_limit
+from sqlrewrite.run.runner import run as rewritten
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
@@ -152,9 +152,11 @@ class LintTask:
     def __call__(self, path: str, data: bytes) -> Linted:
         """The result for a file's bytes."""
         found = run(path, data, self.request)
-        if self.count and found.text:
-            done = rewrite_as(found.text, self.request.catalog, self.request.options())
-            found = replace(found, counted=count(found.text, done, self.request))
+        if self.count:
+            done = rewritten(path, data, self.request)
+            if done.source is not None and done.rewrite is not None:
+                text = done.source.text
+                found = replace(found, counted=count(path, text, done.rewrite, self.request))
         return found if self.text and found.findings else replace(found, text="")
 
     @property

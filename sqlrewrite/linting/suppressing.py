@@ -14,15 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.suppression import UNUSED
-from sqlrewrite.sql.directives import SIGN, Directives, directives
-from sqlrewrite.sql.parse import lex
+from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.source import LINE_END, apply
+from sqlrewrite.text.source import LINE_END, Lines, apply
 
 Findings = Sequence[Finding]
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_CODES = re.compile(r"\[[^\]]*(?=\])")
+_OURS = re.compile(rf"--[ \t]*{SIGN}[ \t]*ignore[ \t]*\[[^\]]*(?=\])")
 
 
 def suppressed(
@@ -68,8 +67,8 @@ def _tried(
     lint: Callable[[str], Findings],
 ) -> str | None:
     """The text with the comments, or None where they do not do just what they are for."""
-    asked = directives(text, lex(text).tokens)
-    edits = [_edit(text, asked, line, codes) for line, codes in wanted.items()]
+    lines = Lines(text)
+    edits = [_edit(text, lines.offset(line), codes) for line, codes in wanted.items()]
     templates = [match.span() for match in _TEMPLATE.finditer(text)]
     if any(start < it.offset < end for start, end in templates for it in edits):
         return None  # dbt would read it, and not we
@@ -78,17 +77,13 @@ def _tried(
     return done if _counted(_open(lint(done))) == _counted(stays) else None
 
 
-def _edit(text: str, asked: Directives, line: int, codes: Sequence[str]) -> Edit:
-    """The comment for a line, or the codes in the one that it has."""
-    ours = (it for it in asked.found if it.line == line and it.kind == "ignore")
-    own = next((it for it in ours if it.codes), None)
-    if own is not None:
-        listed = _CODES.search(text, own.span.start, own.span.end)
-        assert listed is not None
-        return Edit(listed.end(), "".join(f", {code}" for code in codes))
-    start = asked.lines.offset(line)
+def _edit(text: str, start: int, codes: Sequence[str]) -> Edit:
+    """The comment for the line that begins there, or the codes in the one that it has."""
     end = LINE_END.search(text, start)
     at = len(text) if end is None else end.start()
+    own = _OURS.search(text, start, at)
+    if own is not None:
+        return Edit(own.end(), "".join(f", {code}" for code in codes))
     return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
 
 

@@ -259,7 +259,9 @@ class RewriteTask:
         if result.rewrite is not None:
             done = result.rewrite
             if self.count and result.source is not None:
-                result = replace(result, counted=count(result.source.text, done, self.request))
+                result = replace(
+                    result, counted=count(path, result.source.text, done, self.request)
+                )
             plans = tuple(map(_drawn, done.plans)) if self.plans else ()
             found = done.candidates
             if not self.verdicts:
@@ -350,11 +352,11 @@ def _drawn(plan: PlanDiff) -> PlanDiff:
     return replace(plan, draw=partial(tuple, plan.lines))
 
 
-def count(text: str, done: Rewrite, request: Request) -> Counted:
-    """The statistics of a text and what was made of it."""
+def count(path: str, text: str, done: Rewrite, request: Request) -> Counted:
+    """The statistics of a file and what was made of it."""
     from sqlrewrite.run.statistics import counted  # which few runs ask for
 
-    return counted(text, done, request.catalog, request.settings.limits)
+    return counted(path, text, done, request.catalog, request.settings.limits)
 
 
 def write(result: FileResult) -> FileResult:

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
 
-from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
+from sqlrewrite.run.surveyed import surveyed
 from sqlrewrite.settings.options import DECLARED_IN
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
@@ -85,11 +86,10 @@ class Statistics:
 _NUMBERS = ("statements", "joins", "understood", "candidates", "rewritten", "already_pruned")
 
 
-def counted(text: str, done: Rewrite, catalog: Warehouse, limits: Limits) -> Counted:
-    """What there is to count in a text and what was made of it."""
+def counted(path: str, text: str, done: Rewrite, catalog: Warehouse, limits: Limits) -> Counted:
+    """What there is to count in a file and what was made of it."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
-    lines = [line for it in found for line in (it.fact.line, it.join.line)]
-    statements = list(survey(text, catalog, limits, lines))
+    statements = surveyed(path, text, catalog, limits, found)
     joining = [it for it in statements if it.joins]
     reasons = [why for it in joining for why in _of_statement(it, catalog)]
     reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)

@@ -152,6 +152,16 @@ def test_lines_that_were_taken_out(run: Callable[..., Ran]) -> None:
     assert changed(run) == ["etl/a.sql:7"]
 
 
+def test_changes_in_python(run: Callable[..., Ran]) -> None:
+    """By statement there, too."""
+    text = f'spark.sql("""{ONE.format(1)}""")\nspark.sql("""{ONE.format(2)}""")\n'
+    Path("etl/job.py").write_text(text)
+    git("add", ".")
+    git("commit", "-m", "a job")
+    Path("etl/job.py").write_text(text.replace("year = 2", "year = 3"))
+    assert changed(run, "--include-python") == ["etl/job.py:7"]
+
+
 def test_nothing_has_changed(run: Callable[..., Ran]) -> None:
     ran = run("lint", "--format", "json", "--changed-since", "main", ".")
     assert (ran.status, ran.err) == (0, "no file of SQL has changed since main\n")

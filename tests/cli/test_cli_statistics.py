@@ -154,6 +154,14 @@ def test_many_files_by_several_processes(run: Callable[..., Ran]) -> None:
         assert run(command, "-q", "--exclude", "ddl.sql", ".").status in (0, 1)
 
 
+def test_python_is_counted(run: Callable[..., Ran]) -> None:
+    Path("q.py").write_text(f'spark.sql("""{TEXTS["unknown"]}""")\nx = 1\n')
+    for command in ("rewrite", "lint"):
+        lines = run(command, "--statistics", "q.py").out.decode().splitlines()
+        assert [line.split()[-1] for line in lines if line.startswith("with a join")] == ["1"]
+        assert lines[-1].startswith("do first: 1 scan: declare dw.none")
+
+
 def test_the_same_of_stdin(run: Callable[..., Ran]) -> None:
     assert b"do first: 1 scan: " in run("--statistics", "-", stdin=TEXTS["unknown"]).out
     assert b"do first: 1 scan: " in run("lint", "--statistics", "-", stdin=TEXTS["unknown"]).out

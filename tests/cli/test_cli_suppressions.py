@@ -74,6 +74,22 @@ def test_where_none_can_stand(run: Callable[..., Ran], text: str) -> None:
     assert Path("q.sql").read_text() == text + f"SELECT 2 FROM sales s  {OURS}\n{REST}"
 
 
+PYTHON = """\
+spark.sql(\"\"\"SELECT 1 FROM sales s
+JOIN calendar c ON s.day = c.day WHERE c.year = 2000\"\"\")
+spark.sql("SELECT 1 FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000")
+"""
+
+
+def test_in_a_file_of_python(run: Callable[..., Ran]) -> None:
+    """Within the SQL there, and not behind a literal, where it would be Python."""
+    Path("q.py").write_text(PYTHON)
+    ran = run("lint", "--add-suppressions", "q.py")
+    assert ran.status == 0
+    assert "q.py:3:26: DPP001" in ran.err
+    assert Path("q.py").read_text() == PYTHON.replace("sales s\n", f"sales s  {OURS}\n")
+
+
 def test_only_what_counts(run: Callable[..., Ran]) -> None:
     """What the settings leave out, or the baseline knows, gets none."""
     text = f"SELECT 1 FROM sales s\n{REST}SELECT id FROM sales\n"

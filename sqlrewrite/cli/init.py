@@ -1,0 +1,181 @@
+"""``dpp-rewrite init``: a first file of settings, from what the folder has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+import click
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.report.styled import Printer, shown
+from sqlrewrite.results import ConfigError
+from sqlrewrite.run.discover import Found, discover
+from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
+from sqlrewrite.text.source import write_file
+from sqlrewrite.text.toml import read_toml
+from sqlrewrite.warehouse import CatalogError, Table, Warehouse
+
+_QUOTES = "spark.sql.ansi.doubleQuotedIdentifiers"
+_ANSI = "spark.sql.ansi.enabled"
+_PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+_SCHEMA = "spark.sql.catalog.spark_catalog.defaultDatabase"
+
+
+class InitCommand(Command):
+    """``init``."""
+
+    sections: Mapping[str, Sequence[str]] = {"What is reported": ("color",)}
+
+
+@click.command(
+    "init",
+    cls=InitCommand,
+    short_help="Write a first file of settings, from what there is.",
+    epilog="""\b
+Examples:
+  dpp-rewrite init        looks around, writes [tool.dpp-rewrite], says what it found
+  dpp-rewrite lint .      and then this needs no options""",
+)
+@click.argument(
+    "folder", default=".", type=click.Path(exists=True, file_okay=False), metavar="[FOLDER]"
+)
+@colour_option
+def command(folder: str, color: bool | None) -> None:
+    """Looks for what says something of tables and writes settings that name it.
+
+    Looked for are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
+    The settings go to the end of pyproject.toml where there is one, else to dpp-rewrite.toml.
+    Where there are settings already they stay as they are, and the new ones are printed.
+    """
+    err = printer(err=True, color=color)
+    found = discover(folder)
+    known = [*_catalogs(folder, found, err)]
+    lines = [*_settings(known, found)]
+    path, before = _target(folder)
+    if before is None:
+        write_stdout("".join(f"{line}\n" for line in lines).encode())
+        err.print([((f"{shown(path)} has settings already, and is left as it is", "yellow"),)])
+        raise click.exceptions.Exit(2)
+    own = os.path.basename(path) == OWN_FILE
+    gap = "\n" if before.endswith("\n") else "\n\n"
+    text = "\n".join([*([] if own else [SECTION]), *lines]) + "\n"
+    _write(path, before + gap + text if before else text)
+    err.print([((f"{shown(path)} written", "bold green"),)])
+    err.print([(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))])
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A catalog by its path in the settings, and what is in it; ``lacking`` is why it cannot be
+    used yet."""
+
+    path: str
+    what: str
+    lacking: str = ""
+
+
+def _catalogs(folder: str, found: Found, err: Printer) -> Iterator[Known]:
+    """Each catalog, tried. What is found is said."""
+    err.print([((f"{found.files:,} files of SQL", ""),)])
+    manifests = [
+        os.path.normpath(os.path.join(it, "target", "manifest.json")) for it in found.projects
+    ]
+    for path in (*found.ddl, *found.snapshots, *manifests):
+        dbt = path in manifests
+        known = _tried(folder, path, dbt=dbt)
+        mark = ("not usable yet ", "bold yellow") if known.lacking else ("found ", "bold green")
+        err.print([(mark, (f"{shown(path)}: {known.lacking or known.what}", ""))])
+        yield known
+    if not (found.ddl or found.snapshots or manifests):
+        what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
+        err.print([((what, "yellow"),)])
+    for key, (value, where) in found.spark.items():
+        if key in (_QUOTES, _ANSI, _PRUNING, _SCHEMA):
+            err.print([(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))])
+
+
+def _tried(folder: str, path: str, *, dbt: bool) -> Known:
+    whole = os.path.normpath(os.path.join(folder, path))
+    if dbt and not os.path.exists(whole):
+        return Known(path, "", "`dbt parse` or `dbt docs generate` writes it")
+    try:
+        known = Catalog.load(whole)
+    except CatalogError as error:
+        return Known(path, "", str(error).removeprefix(f"{whole}: "))
+    return Known(path, ("dbt: " if dbt else "") + _counted(known))
+
+
+def _counted(known: Warehouse) -> str:
+    tables = [it for it in known.relations.values() if isinstance(it, Table)]
+    parted = sum(bool(it.partitioned_by) for it in tables)
+    views = len(known.relations) - len(tables)
+    more = f", {views:,} view{'s' * (views != 1)}" if views else ""
+    return f"{len(tables):,} table{'s' * (len(tables) != 1)}, {parted:,} partitioned{more}"
+
+
+def _settings(catalogs: Sequence[Known], found: Found) -> Iterator[str]:
+    """The lines of the file."""
+    yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
+    usable = [it for it in catalogs if not it.lacking]
+    if usable:
+        yield "catalog = ["
+        yield from (f"  {_string(it.path)},  # {it.what}" for it in usable)
+        yield "]"
+    else:
+        yield '# catalog = ["ddl"]  # or a snapshot .json, or dbt\'s target/manifest.json'
+    yield from (
+        f"# {_string(it.path)}: {' '.join(it.lacking.split())}" for it in catalogs if it.lacking
+    )
+    schema = found.spark.get(_SCHEMA)
+    if schema:
+        yield f"schema = {_string(schema[0])}  # {schema[1]}"
+    else:
+        yield '# schema = "retail"  # where short names are looked up'
+    yield from _of_spark(found)
+    yield '# exclude = ["legacy"]  # what is left out'
+
+
+def _of_spark(found: Found) -> Iterator[str]:
+    """What Spark's own settings mean for ours."""
+    said = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
+    if _QUOTES in said:
+        quotes, where = said[_QUOTES]
+        ansi = said.get(_ANSI, (True, ""))[0]
+        known = not quotes or _ANSI in said
+        line = f"double-quoted-identifiers = {str(quotes and ansi).lower()}  # {_QUOTES} in {where}"
+        yield line if known else f"# {line}, if {_ANSI} is on (in Spark 4 it is)"
+    if _PRUNING in said and not said[_PRUNING][0]:
+        where = said[_PRUNING][1]
+        yield f'predicate = "set"  # prunes without dynamic pruning, which {where} switches off'
+
+
+def _string(text: str) -> str:
+    import json
+
+    return json.dumps(text.replace(os.sep, "/"), ensure_ascii=False)
+
+
+def _target(folder: str) -> tuple[str, str | None]:
+    """The file that the settings go to, and what stands in it; None where it has settings."""
+    own, shared = (os.path.normpath(os.path.join(folder, it)) for it in (OWN_FILE, SHARED_FILE))
+    if os.path.exists(own):
+        return own, None
+    if not os.path.exists(shared):
+        return own, ""
+    tool = read_toml(shared).get("tool", {})
+    if isinstance(tool, dict) and "dpp-rewrite" in tool:
+        return shared, None
+    with open(shared, encoding="utf-8", newline="") as file:
+        return shared, file.read()
+
+
+def _write(path: str, text: str) -> None:
+    """Writes the file, and reads it again as a run does."""
+    try:
+        write_file(path, text.encode("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from error
+    load(os.path.dirname(path) or ".", path)

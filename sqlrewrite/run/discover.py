@@ -1,0 +1,114 @@
+"""What a folder has that says something of tables: DDL, dbt projects, snapshots, Spark's settings.
+
+In comes a folder, out goes what was found in it, by paths from there. Nothing is decided here:
+``cli/init.py`` makes settings of it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.run.files import find
+
+DEEPEST = 5
+"""So many folders deep are projects and settings looked for."""
+
+_MANY = 6
+"""A folder with more pieces than this that hold definitions is named as a whole."""
+
+_DEFINES = re.compile(
+    rb"^[ \t]*create\s+(?:or\s+replace\s+)?(?:(?:external|managed|transient)\s+)*table\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_READ = 1 << 20
+_FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
+_SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``ddl`` are folders and files with definitions of tables, ``projects`` the folders of dbt
+    projects, ``snapshots`` files that ``catalog pull`` wrote, ``spark`` settings of Spark by name,
+    each with its value and the file that says so."""
+
+    files: int
+    ddl: tuple[str, ...]
+    projects: tuple[str, ...]
+    snapshots: tuple[str, ...]
+    spark: Mapping[str, tuple[str, str]]
+
+
+def discover(folder: str) -> Found:
+    """What there is in a folder and below it. Raises nothing for files that cannot be read."""
+    sql = [os.path.relpath(path, folder) for path in find([folder]).files]
+    defining = [path for path in sql if _DEFINES.search(_head(os.path.join(folder, path)))]
+    named: dict[str, list[str]] = {}
+    for path in _others(folder):
+        named.setdefault(_kind(path), []).append(os.path.relpath(path, folder))
+    projects = tuple(os.path.dirname(path) or "." for path in named.get("dbt", ()))
+    spark = {
+        key: (value, path)
+        for path in named.get("spark", ())
+        for key, value in _SETTING.findall(
+            _head(os.path.join(folder, path)).decode("utf-8", "replace")
+        )
+    }
+    snapshots = (it for it in named.get("json", ()) if _is_snapshot(os.path.join(folder, it)))
+    return Found(len(sql), tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark)
+
+
+def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:
+    """The innermost folders of which at least half of the files hold definitions, and the files
+    elsewhere that do."""
+    if not defining:
+        return []
+    defines = set(defining)
+    below: dict[str, list[str]] = {}
+    for path in files:
+        rest = path[len(folder) :].lstrip(os.sep)
+        below.setdefault(rest.partition(os.sep)[0], []).append(path)
+    holding = [name for name, inside in below.items() if not defines.isdisjoint(inside)]
+    alone = len(holding) == 1 and below[holding[0]] != [os.path.join(folder, holding[0])]
+    if not alone and 2 * len(defining) >= len(files) and (folder or len(files) > 1):
+        return [folder or "."]
+    found: list[str] = []
+    for name in holding:
+        path, inside = os.path.join(folder, name), below[name]
+        mine = [it for it in inside if it in defines]
+        found += mine if inside == [path] else _pieces(path, inside, mine)
+    return found if len(found) <= _MANY else [folder or "."]
+
+
+def _others(folder: str) -> Iterator[str]:
+    """The files that are no SQL and may say something."""
+    top = os.path.abspath(folder)
+    for at, folders, names in os.walk(top):
+        deep = at[len(top) :].count(os.sep)
+        kept = (it for it in folders if not it.startswith(".") and it not in _FOREIGN)
+        folders[:] = sorted(kept) if deep < DEEPEST else []
+        yield from (os.path.join(at, name) for name in sorted(names) if _kind(name))
+
+
+def _kind(path: str) -> str:
+    name = os.path.basename(path)
+    if name in ("dbt_project.yml", "dbt_project.yaml"):
+        return "dbt"
+    if name == "spark-defaults.conf":
+        return "spark"
+    return "json" if name.endswith(".json") else ""
+
+
+def _is_snapshot(path: str) -> bool:
+    """Whether a JSON file begins as ``catalog pull`` writes it."""
+    return b'"by": "dpp-rewrite' in _head(path)[:400]
+
+
+def _head(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_READ)
+    except OSError:
+        return b""

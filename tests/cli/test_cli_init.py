@@ -1,0 +1,174 @@
+"""``dpp-rewrite init``: what it finds, what it writes, and that it overwrites nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlrewrite.catalog import Catalog, snapshot
+from tests.cli.conftest import Ran, invoke
+
+TABLE = "CREATE TABLE {} (id INT, day DATE) USING parquet PARTITIONED BY (day);\n"
+QUERY = "SELECT s.id FROM sales s JOIN days d ON s.day = d.day WHERE d.id = 1;\n"
+PROJECT = Path(__file__).parents[2] / "fixtures" / "dbt"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
+    """Runs the program in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return invoke
+
+
+def write(**texts: str) -> None:
+    for name, text in texts.items():
+        path = Path(*name.split("__")).with_suffix(".sql")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def written() -> dict[str, Any]:
+    return tomllib.loads(Path("dpp-rewrite.toml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("texts", "catalog"),
+    [
+        ({"ddl__a": TABLE, "ddl__b": TABLE, "etl__q": QUERY}, ["ddl"]),
+        ({"a": TABLE, "b": TABLE, "q": QUERY}, ["."]),
+        ({"etl__a": TABLE, "etl__q": QUERY, "etl__r": QUERY, "etl__s": QUERY}, ["etl/a.sql"]),
+        (
+            {"x__ddl__a": TABLE, "y__ddl__b": TABLE, **{f"q{n}": QUERY for n in range(9)}},
+            ["x/ddl", "y/ddl"],
+        ),
+        (
+            {f"d{n}__{name}": text for n in range(9) for name, text in
+             {"t": TABLE, "q": QUERY, "r": QUERY, "s": QUERY}.items()},
+            ["."],
+        ),
+        ({"q": f"-- CREATE TABLE a (b INT)\n{QUERY}"}, None),
+        ({}, None),
+    ],
+)  # fmt: skip
+def test_definitions(run: Callable[..., Ran], texts: dict[str, str], catalog: object) -> None:
+    write(**{name: text.format(f"t{n}") for n, (name, text) in enumerate(texts.items())})
+    ran = run("init")
+    assert (ran.status, ran.out) == (0, b"")
+    assert written().get("catalog") == catalog
+    assert f"{len(texts)} files of SQL\n" in ran.err
+    assert ("catalog pull" in ran.err) == (catalog is None)
+
+
+def test_what_was_found_is_said_and_works(run: Callable[..., Ran]) -> None:
+    write(ddl__t=TABLE.format("sales") + "CREATE TABLE days (id INT, day DATE);\n", etl__q=QUERY)
+    ran = run("init")
+    assert ran.err.splitlines() == [
+        "2 files of SQL",
+        "found ddl: 2 tables, 1 partitioned",
+        "dpp-rewrite.toml written",
+        "next: dpp-rewrite lint .",
+    ]
+    assert run("lint", "--select", "DPP001", ".").status == 1
+    assert "# 2 tables, 1 partitioned" in Path("dpp-rewrite.toml").read_text()
+
+
+def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
+    shutil.copytree(PROJECT / "target", "shop/target")
+    Path("shop/dbt_project.yml").write_text("name: shop\n")
+    Path("other").mkdir()
+    Path("other/dbt_project.yml").write_text("name: other\n")
+    known = Catalog.from_ddl(TABLE.format("sales"))
+    Path("lake.json").write_text(snapshot.write(known, {"by": "dpp-rewrite 0.1.0"}))
+    Path("package.json").write_text("{}")
+    Path("conf").mkdir()
+    Path("conf/spark-defaults.conf").write_text(
+        "# none\nspark.sql.ansi.doubleQuotedIdentifiers  false\nspark.master yarn\n"
+        "spark.sql.optimizer.dynamicPartitionPruning.enabled=false\n"
+        "spark.sql.catalog.spark_catalog.defaultDatabase  lake\n"
+    )
+    ran = run("init")
+    assert ran.status == 0
+    assert written() == {
+        "catalog": ["lake.json", "shop/target/manifest.json"],
+        "schema": "lake",
+        "double-quoted-identifiers": False,
+        "predicate": "set",
+    }
+    assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 2 views" in ran.err
+    assert "not usable yet other/target/manifest.json: `dbt parse`" in ran.err
+    assert "spark.master" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("spark.sql.ansi.doubleQuotedIdentifiers true\nspark.sql.ansi.enabled true", True),
+        ("spark.sql.ansi.doubleQuotedIdentifiers true\nspark.sql.ansi.enabled false", False),
+        ("spark.sql.ansi.doubleQuotedIdentifiers true", None),  # Spark 3 and 4 differ
+        ("spark.sql.optimizer.dynamicPartitionPruning.enabled true", None),
+    ],
+)
+def test_double_quotes(run: Callable[..., Ran], lines: str, said: bool | None) -> None:
+    Path("spark-defaults.conf").write_text(lines)
+    assert run("init").status == 0
+    assert written().get("double-quoted-identifiers") is said
+    assert "predicate" not in written()
+
+
+def test_a_manifest_of_another_engine(run: Callable[..., Ran]) -> None:
+    Path("target").mkdir()
+    Path("dbt_project.yml").write_text("name: shop\n")
+    manifest = json.loads((PROJECT / "target" / "manifest.json").read_text())
+    manifest["metadata"]["adapter_type"] = "bigquery"
+    Path("target/manifest.json").write_text(json.dumps(manifest))
+    ran = run("init")
+    assert "not usable yet target/manifest.json: a manifest of dbt's bigquery adapter" in ran.err
+    assert "catalog" not in written()
+
+
+@pytest.mark.parametrize(
+    "text", ["[tool.black]\nline-length = 100", "[project]\r\nname = 'x'\r\n", ""]
+)
+def test_what_stands_in_pyproject_stays(run: Callable[..., Ran], text: str) -> None:
+    Path("pyproject.toml").write_bytes(text.encode())
+    write(ddl__t=TABLE.format("sales"))
+    assert run("init").status == 0
+    assert not Path("dpp-rewrite.toml").exists()
+    after = Path("pyproject.toml").read_bytes().decode()
+    assert after.startswith(text)
+    assert tomllib.loads(after)["tool"]["dpp-rewrite"] == {"catalog": ["ddl"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("pyproject.toml", "[tool.dpp-rewrite]\ndepth = 1\n"), ("dpp-rewrite.toml", "")],
+)
+def test_nothing_is_overwritten(run: Callable[..., Ran], name: str, text: str) -> None:
+    """What would have been written is printed."""
+    Path(name).write_text(text)
+    write(ddl__t=TABLE.format("sales"))
+    ran = run("init")
+    assert ran.status == 2
+    assert f"{name} has settings already, and is left as it is" in ran.err
+    assert Path(name).read_text() == text
+    assert tomllib.loads(ran.out.decode()) == {"catalog": ["ddl"]}
+
+
+def test_another_folder(run: Callable[..., Ran]) -> None:
+    write(a__ddl__t=TABLE.format("sales"), a__q=QUERY, b__t=TABLE.format("other"))
+    assert run("init", "a").status == 0
+    assert tomllib.loads(Path("a/dpp-rewrite.toml").read_text())["catalog"] == ["ddl"]
+    assert run("init", "none").status == 2
+
+
+def test_a_pyproject_that_cannot_be_read(run: Callable[..., Ran]) -> None:
+    Path("pyproject.toml").write_text("x = ")
+    ran = run("init")
+    assert (ran.status, "pyproject.toml: not valid TOML" in ran.err) == (2, True)
+    assert Path("pyproject.toml").read_text() == "x = "
