@@ -35,6 +35,16 @@ _WORDS = {
 }
 
 
+# What DuckDB has none of, of the forms that give NULL in place of an error.
+_ATTEMPTS = (
+    "try_add(a, b) AS a + b",
+    "try_subtract(a, b) AS a - b",
+    "try_multiply(a, b) AS a * b",
+    "try_divide(a, b) AS a / nullif(b, 0)",
+    "try_mod(a, b) AS a % nullif(b, 0)",
+)
+
+
 @lru_cache
 def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     """A filled database; the same seed gives the same rows."""
@@ -43,6 +53,8 @@ def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
     connection.execute("ATTACH ':memory:' AS spark_catalog")
     connection.execute('CREATE SCHEMA spark_catalog."default"; USE spark_catalog."default"')
+    for macro in _ATTEMPTS:
+        connection.execute(f"CREATE MACRO {macro}")
     if ddl.is_relative_to(RETAIL):
         retail_data.load(connection, seed, 120)
     else:

@@ -20,14 +20,22 @@ from sqlrewrite.plan.algebra import (
     Scan,
 )
 
+Path = tuple[int, ...]
+"""The way down to a node of an expression: at each step the number of the operand."""
+
+Attempts = tuple[tuple[Path, str], ...]
+"""Nodes of a condition that can raise an error, each with the form that is written instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
     """A condition of the query as it reads over a relation's columns; the references keep the
-    spans of the author's text, under which they may have other names."""
+    spans of the author's text, under which they may have other names. With ``attempts`` it is asked
+    that the condition is not false, and not that it is true."""
 
     condition: Condition
     expression: Expression
+    attempts: Attempts = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.find.restrictions import (
+    AnyOf,
+    Attempts,
+    Conjunct,
+    Restriction,
+    SemiJoin,
+    any_of,
+)
+from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
 from sqlrewrite.judge.raising import raising_below, raising_inside, total, truth
@@ -47,9 +55,10 @@ def _sifted(
     kept: list[Restriction] = []
     for item in found:
         match item:
-            case Conjunct():
-                if not _left_out(case, _of_conjunct(case, item), left_out):
-                    kept.append(item)
+            case Conjunct(expression=expression):
+                tried = attempts(case, expression) or ()
+                if not _left_out(case, _of_conjunct(case, item, tried), left_out):
+                    kept.append(replace(item, attempts=tried) if tried else item)
             case AnyOf(branches=branches):
                 # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
                 kept += any_of([_sifted(case, branch, left_out) for branch in branches])
@@ -83,12 +92,12 @@ def judge_guards(case: Case) -> Judgement:
     return passed("no condition in the key query can raise an error")
 
 
-def _of_conjunct(case: Case, item: Conjunct) -> Iterator[Reason]:
+def _of_conjunct(case: Case, item: Conjunct, tried: Attempts) -> Iterator[Reason]:
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
     if not truth(case, item.expression):
         yield GUARDS, f"{_named(case, item.expression)} is not known to be a BOOLEAN"
-    yield from of_value(case, item.expression)
+    yield from of_value(case, item.expression, tried=bool(tried))
 
 
 def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
@@ -103,15 +112,15 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
         yield TYPES, why
 
 
-def of_value(case: Case, expression: Expression) -> Iterator[Reason]:
+def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
-    been computed for."""
+    been computed for; ``tried``: what could raise an error in it is written so that it does not."""
     yield from of_expression(case.options, expression)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))
     for node in nodes:
-        if not total(case, node):
+        if not tried and not total(case, node):
             yield GUARDS, f"{shown(node)} can raise an error"
         if _of_many_rows(case, node):
             yield DETERMINISM, f"{shown(node)} is computed from many rows, and they would be others"

@@ -8,8 +8,7 @@ the literals with which some functions cannot fail that otherwise could.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, datetime
 from functools import partial
 
@@ -44,9 +43,11 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.arithmetic import in_range
+from sqlrewrite.plan.facts.calls import never_raises
 from sqlrewrite.plan.facts.casts import never_fails
 from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
+from sqlrewrite.plan.facts.harmless import CHECKS
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, INT, TIMESTAMP, Type, parse, valued
 from sqlrewrite.plan.relations import read_by
@@ -56,7 +57,7 @@ _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
 _DIGITS = 9
-"""So many digits in all of the numbers of a sum or product never overflow an INT."""
+"""A number of so many digits is an INT."""
 
 
 def total(case: Case, node: Expression) -> bool:
@@ -67,8 +68,9 @@ def total(case: Case, node: Expression) -> bool:
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case Call():
             found = case.options.function(node.name)
+            of = partial(type_of, case.plan)
             return found is not None and (
-                _total(case.plan, found, node) or in_range(node, partial(type_of, case.plan))
+                _total(case.plan, found, node) or in_range(node, of) or never_raises(node, of)
             )
         case Subquery(outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
@@ -283,75 +285,3 @@ def _first_outputs(plan: Plan, query: Query) -> list[OutputColumn]:
 
 def _constant(expression: Expression) -> bool:
     return all(isinstance(node, Literal | Call) for node in walk(expression))
-
-
-# --- literals with which a function cannot fail ---------------------------------------------------
-
-Args = tuple[Expression, ...]
-
-_LETTERS = re.compile(
-    r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
-)
-_EXPRESSION = re.compile(r"(?:[\w ,:;/@#%&=!~<>'\"-]|\.[*+?]?|\^|\$|\|)*")
-
-
-def _pattern(args: Args) -> bool:
-    """A pattern of plain fields of a date or time, behind the value."""
-    return any(
-        isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
-        for arg in args[1:]
-    )
-
-
-def _expression(args: Args) -> bool:
-    """A regular expression of plain characters, dots and anchors."""
-    return all(
-        isinstance(arg, Literal) and arg.kind == "string" and bool(_EXPRESSION.fullmatch(arg.text))
-        for arg in args[1:2]
-    )
-
-
-def _unescaped(args: Args) -> bool:
-    """A LIKE pattern without a backslash, after which not every character may stand."""
-    plain = all(isinstance(arg, Literal) and "\\" not in arg.text for arg in args[1:])
-    return plain and len(args) == 2  # no other character escapes
-
-
-def _small(args: Args) -> bool:
-    """Constants of so few digits that no sum or product of them overflows."""
-    nodes = [node for arg in args for node in walk(arg)]
-    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal) and it.kind == "number")
-    return digits <= _DIGITS and all(
-        isinstance(it, Literal) or (isinstance(it, Call) and it.name in ("+", "-", "*"))
-        for it in nodes
-    )
-
-
-def _divisor(args: Args) -> bool:
-    """A literal divisor that is neither zero nor minus one, of a literal."""
-    return _small(args) and all(
-        isinstance(arg, Literal) and arg.text.strip("0.") not in ("", "-1") for arg in args[1:]
-    )
-
-
-def _literal_rest(args: Args) -> bool:
-    """Small numbers and texts behind the first argument."""
-    return all(isinstance(arg, Literal) and len(arg.text) < _DIGITS for arg in args[1:])
-
-
-def _scale(args: Args) -> bool:
-    """Digits behind the point that are kept, if any: then nothing is rounded up beyond its type."""
-    return all(isinstance(arg, Literal) and arg.text.isdigit() for arg in args[1:])
-
-
-CHECKS: Mapping[str, Callable[[Args], bool]] = {
-    "pattern": _pattern,
-    "expression": _expression,
-    "unescaped": _unescaped,
-    "small": _small,
-    "divisor": _divisor,
-    "literals": _literal_rest,
-    "scale": _scale,
-}
-"""What the table of functions names behind ``raises``: of literal arguments with which there is no
-error."""

@@ -22,6 +22,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
+from sqlrewrite.write.attempts import attempted
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
 
@@ -195,6 +196,8 @@ class Writer:
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
         tokens = self.anchors.conjunct(item.condition)
+        if item.attempts:
+            return attempted(self.anchors, self.style, tokens, item, self.named(alias))
         text = self.over(tokens, item.expression, alias)
         return f"({text})" if self.anchors.disjunction(tokens) else text
 
@@ -202,11 +205,11 @@ class Writer:
         self, tokens: Range, expression: Expression, alias: str, around: Wrapping | None = None
     ) -> str:
         """The author's own text of an expression, its columns qualified with the alias."""
+        return computed(self.anchors, self.style, tokens, expression, self.named(alias), around)
 
-        def named(ref: ColumnRef) -> str:
-            return f"{alias}.{spelled(ref, self.anchors)}"
-
-        return computed(self.anchors, self.style, tokens, expression, named, around)
+    def named(self, alias: str) -> Callable[[ColumnRef], str]:
+        """How a column is named, qualified with an alias."""
+        return lambda ref: f"{alias}.{spelled(ref, self.anchors)}"
 
 
 def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:

@@ -67,6 +67,11 @@ class Expressions(Calls):
         """Any expression."""
         return self._joined("OR", lambda: self._joined("AND", self._negated))
 
+    def placed(self, start: int, found: Expr) -> Expr:
+        """What was read from a token on, up to the one that is next: where that is of interest, it
+        is noted here."""
+        return found
+
     def item(self) -> WrittenItem:
         """An expression with its alias."""
         value = self.expression()
@@ -103,7 +108,10 @@ class Expressions(Calls):
         return self._predicated()
 
     def _predicated(self) -> Expr:
-        value = self.value()
+        start = self.at
+        return self.placed(start, self._with_predicate(self.value()))
+
+    def _with_predicate(self, value: Expr) -> Expr:
         if self.take("IS"):
             return self._is(value, bool(self.any_of("NOT", "!")))
         before = self.at
@@ -158,6 +166,7 @@ class Expressions(Calls):
         """``valueExpression``, of operators that bind as tightly as those of a level."""
         if level == len(_LEVELS):
             return self._unary()
+        start = self.at
         found = self.value(level + 1)
         while True:
             if level == 1 and self.peek("|", ">"):
@@ -166,28 +175,31 @@ class Expressions(Calls):
             if operator is None:
                 return found
             operator = _SAME.get(operator, operator)
-            found = Operation(operator, (found, self.value(level + 1)))
+            found = self.placed(start, Operation(operator, (found, self.value(level + 1))))
 
     def _unary(self) -> Expr:
+        start = self.at
         if self.peek("-") and self.ahead(1).kind == "number":
             return self.primary()
         sign = self.any_of("-", "+", "~")
         if sign:
-            return Operation(f"unary {sign}", (self._unary(),))
+            return self.placed(start, Operation(f"unary {sign}", (self._unary(),)))
         return self.primary()
 
     def primary(self) -> Expr:
         """``primaryExpression``, with all that may follow it."""
-        found = self._atom()
+        start = self.at
+        found = self.placed(start, self._atom())
         while True:
             if self.take("["):
-                found = Index(found, self.value())
+                index = self.value()
                 self.need("]")
+                found = self.placed(start, Index(found, index))
             elif self.peek(".") and self.ahead(1).kind in self.names:
                 self.at += 1
-                found = Field(found, self.name())
+                found = self.placed(start, Field(found, self.name()))
             elif self.take("::"):
-                found = WrittenCast(found, self.type_text())
+                found = self.placed(start, WrittenCast(found, self.type_text()))
             elif self.peek("COLLATE") and self.ahead(1).kind in self.names:
                 self.at += 1
                 found = Special("COLLATE", (found,), ".".join(self.qualified()))

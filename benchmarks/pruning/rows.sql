@@ -1,0 +1,14 @@
+INSERT INTO landings SELECT CAST(id AS INT), CAST(id % 4 AS INT), CAST(id % 7 * 10 AS INT), CAST(id % 24 + 1 AS INT) FROM range(96);
+INSERT INTO landings_flat SELECT landed, kind, tons, port FROM landings;
+INSERT INTO harvest SELECT id, CAST(id % 9 AS INT), CAST(id + 1 AS INT), CAST(id + 2 AS TINYINT), CAST(id + 3 AS SMALLINT), CAST(id + 1 AS STRING) FROM range(30);
+INSERT INTO visits SELECT CAST(id AS INT), CAST(id % 5 AS INT), date_add(DATE '2024-01-01', CAST(id % 40 AS INT)) FROM range(80);
+INSERT INTO notes SELECT CAST(id AS INT), concat('t', id % 20) FROM range(40);
+INSERT INTO levels SELECT CAST(id AS INT), id % 20 FROM range(40);
+INSERT INTO prices SELECT CAST(id AS INT), CAST(id % 20 AS DECIMAL(10,2)) FROM range(40);
+INSERT INTO trips SELECT CAST(id AS INT), CAST(2020 + id % 4 AS INT), CAST(1 + id % 12 AS INT) FROM range(96);
+INSERT INTO ports SELECT CAST(id AS INT), concat('r', id % 3), CASE WHEN id <= 3 THEN 'NL' WHEN id <= 5 THEN 'DE' ELSE 'US' END, CAST(id * 10 AS INT), id % 2 = 0, date_add(DATE '2020-01-01', CAST(id * 100 AS INT)), CAST(id * 11 AS STRING), named_struct('code', CAST(id AS INT), 'name', concat('n', id)), array(concat('t', id), 'x'), map('zone', concat('z', id % 2)) FROM range(1, 9);
+INSERT INTO berths SELECT CAST(id * 10 AS INT), CAST(id AS INT) FROM range(1, 7);
+INSERT INTO closed SELECT CAST(id AS INT), IF(id < 5, 'storm', 'ice') FROM range(3, 25);
+INSERT INTO crops SELECT id, CAST(id + 1 AS INT), CAST(id + 2 AS TINYINT), CAST(id + 3 AS SMALLINT), id * 10, CAST(id + 1 AS STRING) FROM range(10);
+INSERT INTO calendar SELECT date_add(DATE '2024-01-01', CAST(id AS INT)), 2024, month(date_add(DATE '2024-01-01', CAST(id AS INT))), id % 7 = 0, concat('d', id), CAST(date_add(DATE '2024-01-01', CAST(id AS INT)) AS TIMESTAMP) FROM range(60);
+INSERT INTO labels SELECT concat('t', id), concat('g', id % 5), CAST(id AS INT) FROM range(20);

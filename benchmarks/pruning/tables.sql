@@ -1,0 +1,14 @@
+CREATE TABLE landings (landed INT, kind INT, tons INT, port INT) USING parquet PARTITIONED BY (port);
+CREATE TABLE landings_flat (landed INT, kind INT, tons INT, port INT) USING parquet;
+CREATE TABLE harvest (id BIGINT, tons INT, one INT, two TINYINT, three SMALLINT, name STRING) USING parquet PARTITIONED BY (one, two, three, name);
+CREATE TABLE visits (id INT, who INT, day DATE) USING parquet PARTITIONED BY (day);
+CREATE TABLE notes (id INT, tag STRING) USING parquet PARTITIONED BY (tag);
+CREATE TABLE levels (n INT, level BIGINT) USING parquet PARTITIONED BY (level);
+CREATE TABLE prices (n INT, price DECIMAL(10,2)) USING parquet PARTITIONED BY (price);
+CREATE TABLE trips (id INT, year INT, month INT) USING parquet PARTITIONED BY (year, month);
+CREATE TABLE ports (port INT, region STRING, country STRING, size INT, open BOOLEAN, since DATE, code STRING, info STRUCT<code: INT, name: STRING>, tags ARRAY<STRING>, extra MAP<STRING, STRING>) USING parquet;
+CREATE TABLE berths (berth INT, port INT) USING parquet PARTITIONED BY (port);
+CREATE TABLE closed (port INT, why STRING) USING parquet;
+CREATE TABLE crops (id BIGINT, one INT, two TINYINT, three SMALLINT, prod BIGINT, name STRING) USING parquet;
+CREATE TABLE calendar (day DATE, year INT, month INT, holiday BOOLEAN, label STRING, start TIMESTAMP) USING parquet;
+CREATE TABLE labels (tag STRING, grp STRING, n INT) USING parquet;

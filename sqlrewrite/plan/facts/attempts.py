@@ -1,0 +1,137 @@
+"""The forms that give NULL where a function or operator raises an error, from the table of
+functions (``rules/functions/spark.toml``, ``attempt``).
+
+In: a name and the types of its arguments. Out: an ``Attempt``, or None: then there is no such form,
+or none is known to give the same values for arguments of these types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    TIMESTAMP,
+    TINYINT,
+    Type,
+    is_day_time,
+    is_year_month,
+)
+from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.text.toml import read_toml
+
+_EVERY = "{...}"
+_LEAST = {TINYINT: -(1 << 7), SMALLINT: -(1 << 15), INT: -(1 << 31), BIGINT: -(1 << 63)}
+_FLOATING = (FLOAT, DOUBLE)
+
+Types = Sequence[Type | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A form: ``text`` with ``{0}`` for the first argument. ``exact`` says that its NULL is also
+    what the function gives without ANSI mode; else its NULL stands for any value."""
+
+    text: str
+    exact: bool
+
+
+def attempt(name: str, kinds: Types) -> Attempt | None:
+    """The form for a function or operator with arguments of these types."""
+    row = _rows().get(name)
+    if row is None or not _CLASSES[row[1]](kinds):
+        return None
+    legacy, of, text = row
+    if of == "text":
+        return Attempt(_as_numbers(text, kinds), False)
+    least = _LEAST.get(kinds[0]) if kinds[0] is not None else None
+    every = ", ".join(f"{{{at}}}" for at in range(len(kinds)))
+    text = text.replace(_EVERY, every).replace("{least}", str(least))
+    return Attempt(text, legacy == "null")
+
+
+def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
+    """The form for a cast, where both modes agree on each value that it gives: of a STRING, or of a
+    number to one of a smaller range. Of a date or an interval there are no others."""
+    if given is None or wanted is None:
+        return None
+    number = is_integral(wanted) or is_decimal(wanted)
+    plain = given.name in ("string", "varchar") and given.collation is None
+    text = plain and (number or wanted in (BOOLEAN, DATE, DOUBLE, FLOAT, TIMESTAMP))
+    if not (text or (number and is_numeric(given))):
+        return None
+    return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), False)
+
+
+def _as_numbers(text: str, kinds: Types) -> str:
+    """A comparison whose STRING is cast, as it is in ANSI mode, to the number it is compared with:
+    BIGINT for an integer."""
+    wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
+    to = "BIGINT" if is_integral(wanted) else "DOUBLE"
+    at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")
+    return text.replace(f"{{{at}}}", f"try_cast({{{at}}} AS {to})")
+
+
+def _numbers(kinds: Types) -> bool:
+    return all(kind is not None and is_numeric(kind) for kind in kinds)
+
+
+def _integers(kinds: Types) -> bool:
+    """Integers that no BIGINT overflows: of it, the least one divided by -1 does."""
+    return all(kind is not None and is_integral(kind) and kind != BIGINT for kind in kinds)
+
+
+def _sums(kinds: Types) -> bool:
+    """Two numbers, or a date and an interval."""
+    if len(kinds) == 2 and kinds[0] == DATE and kinds[1] is not None:
+        return is_year_month(kinds[1]) or is_day_time(kinds[1])
+    return len(kinds) == 2 and _numbers(kinds)
+
+
+def _text(kinds: Types) -> bool:
+    """A STRING against an integer or a DOUBLE."""
+    known = [kind for kind in kinds if kind is not None]
+    plain = [kind for kind in known if kind.name == "string" and kind.collation is None]
+    others = [kind for kind in known if is_integral(kind) or kind == DOUBLE]
+    return (len(kinds), len(plain), len(others)) == (2, 1, 1)
+
+
+def _array(kinds: Types) -> bool:
+    """An array and an INT or what fits into one."""
+    return (
+        len(kinds) == 2
+        and kinds[0] is not None
+        and kinds[0].name == "array"
+        and (kinds[1] in (TINYINT, SMALLINT, INT))
+    )
+
+
+_CLASSES: Mapping[str, Callable[[Types], bool]] = {
+    "numbers": _numbers,
+    "integers": _integers,
+    "integer": lambda kinds: len(kinds) == 1 and kinds[0] in _LEAST,
+    "sums": _sums,
+    "text": _text,
+    "array": _array,
+    "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
+    "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
+    "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
+}
+"""What the table's column ``of`` names."""
+
+
+@cache
+def _rows() -> dict[str, tuple[str, str, str]]:
+    """What a function gives without ANSI mode, for which types, and the form, by its name."""
+    section = read_toml(rules_folder() / "functions" / "spark.toml")["attempt"]
+    rows = (row.split(None, 3) for row in section.splitlines())
+    return {name: (legacy, of, text) for name, legacy, of, text in rows}

@@ -1,0 +1,59 @@
+"""What of integer division, CASE and maps cannot raise an error, as the types of the operands tell,
+which one row of the table of functions cannot say."""
+
+from __future__ import annotations
+
+from sqlrewrite.plan.algebra import Call, Expression, Literal
+from sqlrewrite.plan.facts.arithmetic import TypeOf
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.types import BOOLEAN, DOUBLE, FLOAT
+
+_DIVIDING = frozenset({"/", "%", "mod", "pmod", "div"})
+
+
+def never_raises(call: Call, of: TypeOf) -> bool:
+    """Whether a call gives a value or NULL whatever its columns hold, in ANSI mode too."""
+    match call:
+        case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in _DIVIDING:
+            kind = of(one)
+            number = kind is not None and (is_integral(kind) or kind in (DOUBLE, FLOAT))
+            # The least BIGINT divided by -1 is none.
+            whole = text.removeprefix("-").isdigit() and int(text) != 0
+            return number and whole and (name != "div" or text != "-1")
+        case Call(name="+" | "-" | "*", args=args):
+            return any(of(arg) in (DOUBLE, FLOAT) for arg in args) and all(
+                _number(of, arg) for arg in args
+            )
+        case Call(name="-", args=(arg,)):
+            return of(arg) in (DOUBLE, FLOAT)
+        case Call(name="[]" | "element_at", args=(one, key)):
+            kind = of(one)  # a map gives NULL for a key that it does not have
+            return kind is not None and kind.name == "map" and of(key) == kind.element
+        case Call(name="case", args=args):
+            return _of_one_type(args, of)
+        case _:
+            return False
+
+
+def _number(of: TypeOf, arg: Expression) -> bool:
+    kind = of(arg)
+    return kind is not None and (is_integral(kind) or kind in (DOUBLE, FLOAT))
+
+
+def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
+    """Whether a CASE asks conditions, and no cast of its values to one type can fail."""
+    found = set()
+    for arg in args:
+        match arg:
+            case Call(name="if", args=(condition, value)):
+                if of(condition) != BOOLEAN:
+                    return False
+                found.add(of(value))
+            case _ if arg is args[-1]:
+                found.add(of(arg))
+            case _:
+                return False  # what each WHEN is compared with
+    if None in found:
+        return False
+    kinds = {it for it in found if it is not None and it.name != "void"}
+    return len(kinds) == 1 or all(is_integral(it) or it in (DOUBLE, FLOAT) for it in kinds)

@@ -1,0 +1,46 @@
+"""The text of a condition in which what can raise an error is attempted (``judge/attempts.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.plan.algebra import ColumnRef
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.operands import written
+from sqlrewrite.text.edits import Span
+from sqlrewrite.write.names import Style
+
+
+def attempted(
+    anchors: Anchors,
+    style: Style,
+    tokens: Range,
+    item: Conjunct,
+    named: Callable[[ColumnRef], str],
+) -> str:
+    """The author's text of a conjunct, each column ``named`` anew and what can raise an error in
+    its form, as a condition that holds unless the conjunct is false."""
+    replaced: dict[Span, str] = {}
+    for ref in columns(item.expression):
+        if ref.span is None:
+            raise AnchorError("a column that the text does not name")
+        replaced[ref.span] = named(ref)
+    span, forms = anchors.span(tokens), dict(item.attempts)
+    text = anchors.text[span.start : span.end]
+    found = written(text, span.start, item.expression, list(forms))
+    for path in sorted(forms, key=len, reverse=True):  # from the inside
+        place = found[path]
+        operands = [_copied(anchors, operand, replaced) for operand in place.operands]
+        replaced[place.span] = style.word(forms[path]).format(*operands)
+    return f"({_copied(anchors, span, replaced)}) {style.word('IS NOT FALSE')}"
+
+
+def _copied(anchors: Anchors, span: Span, replaced: Mapping[Span, str]) -> str:
+    """A part of the text with what is replaced in it; of what begins at one place, the longest."""
+    inside = {
+        it: new for it, new in replaced.items() if span.start <= it.start <= it.end <= span.end
+    }
+    longest = {it.start: it for it in sorted(inside, key=lambda it: it.end)}
+    return anchors.copy(anchors.covering(span), {it: inside[it] for it in longest.values()})

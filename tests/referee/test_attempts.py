@@ -1,0 +1,130 @@
+"""What can raise an error is attempted: the key query raises none and loses no key, at the ends of
+each range, in ANSI mode and without (docs/soundness.md, "What can raise an error is attempted")."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+DDL = """
+CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);
+CREATE TABLE d (k INT, x INT, y INT, b BIGINT, m DECIMAL(10,2), g DOUBLE, s STRING, l ARRAY<INT>,
+  n MAP<STRING, INT>, t DATE) USING parquet;
+"""
+
+ROWS = (
+    "2147483647, 1, 9223372036854775807, 99999999.99, 1e300, '3000000000', array(), '9999-12-31'",
+    "-2147483648, -1, -9223372036854775808, -99999999.99, -1e300, '1.5', array(1), '0001-01-01'",
+    "0, 0, 0, 0, 0, '', array(NULL, 2), '2024-02-29'",
+    "7, 0, 5, 1.25, 0.5, 'x', NULL, '2024-01-31'",
+    "10, 3, -1, 2.5, double('NaN'), ' 12 ', array(5, 6, 7), '1970-01-01'",
+    "1, 2147483647, 1, 3, 2, '2024-01-05', array(1, 2), NULL",
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
+    "-7, -3, 86400, 0.01, 1, '-0', array(0), '2023-12-31'",
+    "59, -2147483648, 2, 12, 3, 'true', array(1, NULL), '2100-06-15'",
+)
+
+CONDITIONS = (
+    "x + 1 < 60",
+    "NOT x - y > 3",
+    "x * y BETWEEN -9 AND 9",
+    "b + 1 < 0",
+    "b * x <> 1",
+    "m * 1000000000 + 1 > 5",
+    "g + 1 > 2 AND g * 2 < 100",
+    "x / y > 2 OR y = 0",
+    "m / y < 1",
+    "x % y = 1",
+    "pmod(x, y) IN (0, 1)",
+    "mod(b, x) = 1",
+    "x div y < 5",
+    "x div 7 = 1 AND b % -1 = 0 AND pmod(x, 3) = 1",
+    "abs(x) > 5 AND abs(b - 1) < 9",
+    "NOT CAST(s AS INT) = 1",
+    "CAST(b AS INT) < 5",
+    "CAST(g AS INT) > 0",
+    "CAST(m AS DECIMAL(4,1)) < 3",
+    "CAST(s AS DATE) > DATE '2024-01-01'",
+    "s < 40",
+    "x <> s",
+    "s = 1.5D",
+    "l[2] = 7",
+    "NOT element_at(l, 2) = 2",
+    "n['a'] = 7 AND element_at(n, 'b') > 0",
+    "add_months(t, x) > DATE '2024-01-01'",
+    "to_date(s) >= DATE '2024-01-05'",
+    "NOT to_date(s, 'yyyy-MM-dd') = DATE '2024-01-05'",
+    "make_date(x, 1, y) < DATE '0060-01-01'",
+    "CASE WHEN y <> 0 THEN x / y ELSE 1 END > 2",
+    "(x + y) * 2 > 4 AND NOT (x - 1 = y OR x * x > 100)",
+    "split(s, '-')[1] = '01'",
+    "parse_url(s, 'HOST') = 'a'",
+)
+
+
+@cache
+def key_query(condition: str) -> str:
+    """The key query that is written for a condition on the dimension."""
+    catalog = Catalog.from_ddl(DDL)
+    result = rewrite(f"SELECT f.a FROM f JOIN d ON f.p = d.k WHERE {condition}", catalog)
+    found = re.search(r" f\.p IN \((SELECT .*)\) /\* dpp-rewrite \*/", result.sql)
+    assert found is not None, result.explain()
+    return found[1]
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> SparkSession:
+    listed = ", ".join(f"({number}, {row})" for number, row in enumerate(ROWS))
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW d AS SELECT k, CAST(x AS INT) x, CAST(y AS INT) y,"
+        " CAST(b AS BIGINT) b, CAST(m AS DECIMAL(10,2)) m, CAST(g AS DOUBLE) g,"
+        " CAST(s AS STRING) s, CAST(l AS ARRAY<INT>) l, map('a', CAST(x AS INT)) n,"
+        " CAST(t AS DATE) t"
+        f" FROM VALUES {listed} v(k, x, y, b, m, g, s, l, t)"
+    )
+    return spark
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_no_key_is_lost_and_no_error_raised(rows: SparkSession, condition: str, ansi: bool) -> None:
+    rows.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+    assert true_of(rows, condition) <= keys(rows, key_query(condition))
+
+
+def test_without_ansi_mode_a_sum_wraps_around_and_its_key_counts(rows: SparkSession) -> None:
+    """The counter-example: what a NULL of try_add would rule out, were it not kept."""
+    rows.conf.set("spark.sql.ansi.enabled", "false")
+    attempted = keys(rows, "SELECT k FROM d WHERE try_add(x, 1) < 60")
+    assert true_of(rows, "x + 1 < 60") - attempted == {0}
+
+
+def keys(spark: SparkSession, query: str) -> set[int]:
+    return {row[0] for row in spark.sql(query).collect()}
+
+
+def true_of(spark: SparkSession, condition: str) -> set[int]:
+    """The keys of the rows for which a condition is true and raises no error."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return keys(spark, f"SELECT k FROM d WHERE {condition}")
+    except PySparkException:
+        found: set[int] = set()
+        for number in range(len(ROWS)):
+            row = f"(SELECT * FROM d WHERE k = {number})"
+            try:
+                found |= keys(spark, f"SELECT k FROM {row} WHERE {condition}")
+            except PySparkException:
+                continue
+        return found
