@@ -55,6 +55,7 @@ class _Table(Struct, omit_defaults=True):
     name: _Text
     columns: list[_Column] | None = None
     partitioned_by: list[_Text | _Field] | None = None
+    clustered_by: list[_Text] | None = None
     primary_key: list[_Text] | None = None
     streaming: bool | None = None
     provider: _Text | None = None
@@ -141,6 +142,7 @@ def _written_table(table: Table) -> _Table:
         name=quoted_name(table.name),
         columns=[*columns] or None,
         partitioned_by=[*fields] or None,
+        clustered_by=[*table.clustered_by] or None,
         primary_key=[*table.primary_key] or None,
         streaming=table.streaming or None,
         provider=table.provider,
@@ -214,6 +216,7 @@ def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
         name=catalog.qualify(_name(found.name, f"{where}.name")),
         columns=tuple(map(_column, found.columns or ())),
         partitioned_by=tuple(map(_partition_field, found.partitioned_by or ())),
+        clustered_by=tuple(it.lower() for it in found.clustered_by or ()),
         primary_key=tuple(found.primary_key or ()),
         streaming=bool(found.streaming),
         provider=found.provider,

@@ -80,6 +80,8 @@ def _clauses(table: Table) -> Iterator[str]:
         yield "STORED AS TEXTFILE" if table.provider == "hive" else f"USING {table.provider}"
     if table.partitioned_by:
         yield f"PARTITIONED BY ({', '.join(map(_field, table.partitioned_by))})"
+    if table.clustered_by:
+        yield f"CLUSTER BY ({', '.join(map(_quoted, table.clustered_by))})"
     properties = []
     if not table.complete or not table.columns:
         properties.append(f"'{SOME}' = 'some'")

@@ -287,13 +287,16 @@ def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
 
 
 def _prunable(path: LineagePath) -> bool:
-    """Whether a path ends in a column that its table is partitioned by, plainly or transformed."""
+    """Whether a path ends in a column that its table is partitioned by, plainly or transformed, or
+    that its rows are clustered by."""
     return isinstance(path.end, Scan) and _partitions(path.end, path.column)
 
 
 def _partitions(scan: Scan, column: str) -> bool:
-    fields = scan.table.partitioned_by
-    return bool(fields) and any(field.column.lower() == column for field in fields)
+    table = scan.table
+    return column in table.clustered_by or any(
+        field.column.lower() == column for field in table.partitioned_by
+    )
 
 
 def _target(path: LineagePath, ways: list[LineagePath]) -> tuple[Relation, str]:

@@ -43,6 +43,14 @@ class Case:
         """The block in whose text the predicate would be written."""
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
 
+    @property
+    def clustered(self) -> bool:
+        """Whether the fact's column orders the rows of its table, and partitions nothing."""
+        table, column = self.pair.scan.table, self.pair.path.column
+        parts = (it for it in table.partitioned_by if it.column.lower() == column)
+        usable = any(it.transform in self.engine.transforms for it in parts)
+        return column in table.clustered_by and not usable
+
     def reason(self, code: str) -> str | None:
         """The first thing that speaks against reading the dimension again under a rule's code."""
         return next((reason for found, reason in self.against if found == code), None)

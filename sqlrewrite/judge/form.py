@@ -32,7 +32,7 @@ def chosen(case: Case) -> str:
     form = case.options.form
     if form == "values":
         return form
-    if case.pair.operator not in ("=", "<=>"):
+    if case.pair.operator not in ("=", "<=>") or case.clustered:
         return "range"
     if form == "auto":
         form = "in" if is_selective(case) else "set"

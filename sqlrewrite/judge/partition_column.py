@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
 from sqlrewrite.judge.raising import raising_below, raising_in
-from sqlrewrite.plan.algebra import Derived, Expression, Opaque
-from sqlrewrite.plan.columns import arithmetic, computed_as
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Opaque
+from sqlrewrite.plan.columns import arithmetic, column_type, computed_as, expression_type
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.nulls import null_from
@@ -16,6 +16,8 @@ from sqlrewrite.plan.relations import numbers
 def judge(case: Case) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
     path = case.pair.path
+    if case.clustered:
+        return _clustered(case)
     transforms = {
         field.transform
         for field in case.pair.scan.table.partitioned_by
@@ -32,6 +34,21 @@ def judge(case: Case) -> Judgement:
     if not case.pair.fact_plain:
         return _computed(case)
     return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
+
+
+def _clustered(case: Case) -> Judgement:
+    """Whether the rows of the fact are clustered by just what is compared: files and row groups
+    hold the ends of a column, and of nothing that is computed from it."""
+    pair = case.pair
+    name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
+    if pair.path.computed or not pair.fact_plain:
+        return failed(f"{name}, and not by what is computed from it")
+    if pair.scan.table.provider == "iceberg" and case.options.form != "values":
+        return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
+    stored = column_type(case.plan, ColumnRef(pair.scan.relation, pair.path.column, None))
+    if expression_type(case.plan, pair.key_side.expression) != stored:
+        return failed(f"{name}: its ends say nothing of a key of another type than {stored}")
+    return passed(f"{name}: whole files and row groups are left out")
 
 
 def _computed(case: Case) -> Judgement:

@@ -19,6 +19,10 @@ _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
 _UNITS = {"": 0, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
 _TRANSFORM = re.compile(r"(\w+)\((.*)\)")
 _TRANSFORMS = frozenset({"years", "months", "days", "hours", "bucket", "truncate"})
+# In the properties of a table: Delta's ``[["a"],["b"]]``, and what Iceberg sorts by first.
+_CLUSTERING = re.compile(r"clusteringColumns=(\[\[.*?\]\])")
+_CLUSTERED = re.compile(r'\["([^"]+)"\]')
+_SORT_ORDER = re.compile(r"sort-order=(\w+) (?:ASC|DESC)\b")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`|([^`.,\[\]\s]+)")
 
 
@@ -69,6 +73,18 @@ def described(rows: Sequence[tuple[str, str]]) -> Description:
     return Description(columns, tuple(fields), dict(details or ()))
 
 
+def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns by which rows are clustered: as Delta, as Iceberg and as Spark's own tables tell
+    it, which are sorted inside of their buckets."""
+    properties = details.get("Table Properties", "")
+    delta, iceberg = _CLUSTERING.search(properties), _SORT_ORDER.search(properties)
+    if delta is not None:
+        return tuple(it.lower() for it in _CLUSTERED.findall(delta[1]))
+    if iceberg is not None:
+        return (iceberg[1].lower(),)
+    return tuple(it.lower() for it in _names(details.get("Sort Columns", ""))[:1])
+
+
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
     """The table; ``data`` is the JSON, from which it is known that a column holds no NULL."""
     filled = {
@@ -84,6 +100,7 @@ def table(name: Name, description: Description, data: Mapping[str, Any] | None) 
             for it in description.columns
         ),
         partitioned_by=description.partitioned_by,
+        clustered_by=_clustered(description.details),
         provider=description.details.get("Provider", "").lower() or None,
         size_in_bytes=size,
         row_count=rows,

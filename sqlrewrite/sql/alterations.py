@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.sql.table_definition import find, ordered, partition_field, read_column
+from sqlrewrite.sql.table_definition import find, named, ordered, partition_field, read_column
 from sqlrewrite.warehouse import Column, Table, View, Warehouse
 
 # Actions after which columns, keys and partition fields are what they were.
@@ -31,8 +31,6 @@ _HARMLESS = (
     ("drop", "if", "exists", "partition"),
     ("partition",),
     ("recover", "partitions"),
-    ("cluster", "by"),
-    ("write",),
     ("owner", "to"),
     ("touch",),
     ("compact",),
@@ -58,6 +56,19 @@ def altered(relation: Table | View, at: Cursor, catalog: Warehouse) -> Table | V
             after = change(relation, at)
             return None if after is None else ordered(after, catalog)
     return None
+
+
+def _clustered(table: Table, at: Cursor) -> Table:
+    """Delta's CLUSTER BY; none for NONE, and for what is not understood."""
+    return replace(table, clustered_by=named(at))
+
+
+def _written(table: Table, at: Cursor) -> Table:
+    """Iceberg's WRITE … ORDERED BY a, b: by the first, by the others only in ties. Without an order
+    there is none."""
+    while not at.done and not at.take("ordered", "by"):
+        at.at += 1
+    return replace(table, clustered_by=() if at.done else (at.part().lower(),))
 
 
 def _added(table: Table, at: Cursor) -> Table | None:
@@ -217,4 +228,6 @@ _CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = (
     (("drop", "column"), _dropped),
     (("drop", "constraint"), _without_key),
     (("drop", "primary", "key"), _without_key),
+    (("cluster", "by"), _clustered),
+    (("write",), _written),
 )

@@ -71,6 +71,7 @@ class Definition:
     complete: bool = True
     key: tuple[str, ...] = ()
     partitions: tuple[Cursor, ...] = ()
+    clustered: tuple[str, ...] = ()
     provider: str | None = None
     hive: bool = False
     collation: str | None = None
@@ -120,6 +121,7 @@ def created_table(
             fields.append(PartitionField(typed.name))
         else:
             fields.append(partition_field(item, declared))
+    sorts = said.clustered or sorted_by(said.settings.get("sort-order", ""))
     columns = tuple(_collated(column, said.collation) for column in _keyed(columns, said.key))
     table = Table(
         name=parts,
@@ -135,6 +137,7 @@ def created_table(
         complete=said.complete
         and (said.listed or model is not None or not columns)
         and said.settings.get(_SOME) != "some",
+        clustered_by=sorts,
     )
     if provider != _UNKNOWN:
         return ordered(table, catalog)
@@ -346,6 +349,34 @@ def _grouped(found: Definition, at: Cursor) -> None:
         found.unread = "a parenthesis is not closed"
 
 
+def _clustered(found: Definition, at: Cursor) -> None:
+    """CLUSTER BY of Delta's liquid clustering, after which files hold narrow ranges of each."""
+    found.clustered = named(at)
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def _sorted(found: Definition, at: Cursor) -> None:
+    """SORTED BY of a bucketed table: within a bucket by the first, by the others only in ties."""
+    found.clustered = named(at)[:1]
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def named(at: Cursor) -> tuple[str, ...]:
+    """The columns in parentheses that stand next, in lower case; none where they are not closed."""
+    inner = at.group() if at.opens else None
+    return tuple(item.part().lower() for item in inner.items()) if inner is not None else ()
+
+
+def sorted_by(order: str) -> tuple[str, ...]:
+    """The first column of an order as Iceberg tells it: ``cust ASC NULLS FIRST, id DESC …``."""
+    match = _SORT_ORDER.match(order.strip())
+    return (match[1].lower(),) if match else ()
+
+
+_SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
+
 _Clause = Callable[[Definition, Cursor], None]
 _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
     (("using",), _using),
@@ -366,8 +397,8 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
     (("comment",), _quoted),
     (("location",), _quoted),
     (("clustered", "by"), _grouped),
-    (("sorted", "by"), _grouped),
-    (("cluster", "by"), _grouped),
+    (("sorted", "by"), _sorted),
+    (("cluster", "by"), _clustered),
     (("skewed", "by"), _grouped),
     (("on",), _grouped),
     (("order", "by"), _grouped),

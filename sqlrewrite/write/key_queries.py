@@ -44,8 +44,10 @@ class KeyQueries:
         *,
         hint: bool = False,
         distinct: bool = False,
+        filled: bool = False,
     ) -> str:
-        """The key query of cases, its keys ``wrapped`` in a function."""
+        """The key query of cases, its keys ``wrapped`` in a function; ``filled`` asks of one
+        case for those that are not NULL."""
         writer = Writer(self.anchors, self.style, self.words)
         if self.union:
             return f"({writer.union(cases, wrapped, hint=hint)})"
@@ -53,7 +55,13 @@ class KeyQueries:
         values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
         source = writer.source(cases)
         query = writer.query(
-            first.pair.dimension, values, first.kept, source=source, hint=hint, distinct=distinct
+            first.pair.dimension,
+            values,
+            first.kept,
+            source=source,
+            hint=hint,
+            distinct=distinct,
+            filled=writer.value(first.pair.key_side, first) if filled else None,
         )
         return f"({query})"
 
@@ -84,9 +92,11 @@ class Writer:
         source: str | None = None,
         hint: bool = False,
         distinct: bool = False,
+        filled: Value | None = None,
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
-        relation's text where it is not simply what the author wrote."""
+        relation's text where it is not simply what the author wrote, ``filled`` a value that is not
+        to be NULL."""
         alias, word = self.alias(relation), self.style.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
@@ -95,6 +105,8 @@ class Writer:
             f"{source or _source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
         )
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
+        if filled is not None:
+            conditions[f"{filled(alias)} {word('IS NOT NULL')}"] = None
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query

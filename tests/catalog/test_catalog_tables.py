@@ -474,3 +474,39 @@ def test_a_schema_that_may_be_another(follow: Follow, made: str, read: str) -> N
 )
 def test_a_table_that_is_another(follow: Follow, script: str, read: str) -> None:
     assert follow(script).resolve(tuple(read.split("."))) is None
+
+
+@pytest.mark.parametrize(
+    ("ddl", "columns"),
+    [
+        ("CREATE TABLE t (a INT, b INT) USING delta CLUSTER BY (B, a)", ("b", "a")),
+        (
+            "CREATE TABLE t (a INT, b INT) CLUSTERED BY (a) SORTED BY (b DESC, a) INTO 4 BUCKETS",
+            ("b",),
+        ),
+        ("CREATE TABLE t (a INT) CLUSTERED BY (a) INTO 4 BUCKETS", ()),
+        ("CREATE TABLE t (a INT) USING delta; ALTER TABLE t CLUSTER BY (a)", ("a",)),
+        (
+            "CREATE TABLE t (a INT) USING delta CLUSTER BY (a); ALTER TABLE t CLUSTER BY NONE",
+            (),
+        ),
+        ("CREATE TABLE t (a INT) USING iceberg; ALTER TABLE t WRITE ORDERED BY a, b", ("a",)),
+        (
+            "CREATE TABLE t (a INT) USING iceberg; "
+            "ALTER TABLE t WRITE DISTRIBUTED BY PARTITION LOCALLY ORDERED BY a",
+            ("a",),
+        ),
+        (
+            "CREATE TABLE t (a INT) USING iceberg; ALTER TABLE t WRITE ORDERED BY a; "
+            "ALTER TABLE t WRITE UNORDERED",
+            (),
+        ),
+        (
+            "CREATE TABLE t (a INT) USING iceberg "
+            "TBLPROPERTIES ('sort-order' = 'a ASC NULLS FIRST, b DESC NULLS LAST')",
+            ("a",),
+        ),
+    ],
+)
+def test_what_orders_the_rows(ddl: str, columns: tuple[str, ...]) -> None:
+    assert table(Catalog.from_ddl(ddl)).clustered_by == columns

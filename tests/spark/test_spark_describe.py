@@ -113,3 +113,22 @@ def test_what_made_a_snapshot() -> None:
     text = snapshot.write(Catalog(), {"by": "x", "at": "y"})
     assert snapshot.generated(text) == {"by": "x", "at": "y"}
     assert snapshot.generated(json.dumps([1])) == snapshot.generated("no") == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "columns"),
+    [
+        ("Table Properties", '[clusteringColumns=[["a"],["B"]],delta.minReaderVersion=1]', "a b"),
+        (
+            "Table Properties",
+            "[format-version=2,sort-order=a ASC NULLS FIRST, b DESC NULLS LAST,write.x=y]",
+            "a",
+        ),
+        ("Sort Columns", "[`a`, `b`]", "a"),
+        ("Table Properties", "[format-version=2]", ""),
+    ],
+)
+def test_what_orders_the_rows(name: str, value: str, columns: str) -> None:
+    rows = [("a", "int"), ("", ""), ("# Detailed Table Information", ""), (name, value)]
+    read = table(NAME, described(rows), None)
+    assert read.clustered_by == tuple(columns.split())

@@ -1,11 +1,21 @@
 """``range``: ``p >= (SELECT min(a.k) …) AND p <= (SELECT max(a.k) …)``, the smallest and the
-largest key; of a join by ``<`` or ``>=`` the one end that bounds the fact."""
+largest key; of a join by ``<`` or ``>=`` the one end that bounds the fact.
+
+Where the column is one that the rows are clustered by, Spark pushes a scalar subquery down to the
+row groups, but not the two ends once it has merged their queries to one, as it does where they
+differ in the function alone (``MergeSubplans``). So the second end is asked for in another way:
+with an IS NOT NULL more, which changes no largest key, or, where Spark would find that of both, as
+the largest of a set (docs/spark.md, "Files and row groups").
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case
+from sqlrewrite.plan.algebra import Scan
+from sqlrewrite.plan.expressions import columns
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import fact
@@ -13,13 +23,49 @@ from sqlrewrite.write.names import fact
 END = {">": "min({})", "<": "max({})"}
 """Of the keys that the fact is to be above, or below, the one that the others imply."""
 
+LARGEST_OF_ALL = "array_max(collect_set({}))"
+"""The largest key as well, by an aggregate that Spark merges with no other kind."""
+
 
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     """A predicate for each end."""
     operator = cases[0].pair.operator
     bounded = fact(cases[0], queries.anchors, queries.style)
-    found = []
+    found: list[Predicate] = []
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
-        query = queries.over(cases, END[sign[0]])
+        if found and cases[0].clustered:
+            query = _apart(cases, queries)
+        else:
+            query = queries.over(cases, END[sign[0]])
         found.append(Predicate(f"{bounded} {sign} {query}", (query,)))
     return found
+
+
+def _apart(cases: Sequence[Case], queries: KeyQueries) -> str:
+    """The query for the largest key that Spark does not merge with that for the smallest."""
+    if len(cases) == 1 and _may_be_null(cases[0]):
+        return queries.over(cases, END["<"], filled=True)
+    return queries.over(cases, LARGEST_OF_ALL)
+
+
+def _may_be_null(case: Case) -> bool:
+    """Whether Spark infers of neither query by itself that the key is not NULL: it does of a column
+    that is declared so, and of one that a condition speaks of."""
+    pair = case.pair
+    if not isinstance(pair.dimension, Scan) or not pair.key_plain:
+        return False
+    column = pair.dimension.table.column(pair.key.name)
+    return column is not None and column.nullable and pair.key.name not in set(_named(case.kept))
+
+
+def _named(items: Iterable[Restriction]) -> Iterable[str]:
+    """The columns that restrictions of a relation speak of."""
+    for item in items:
+        match item:
+            case Conjunct(expression=expression):
+                yield from (ref.name for ref in columns(expression))
+            case SemiJoin(key=key):
+                yield key.name
+            case AnyOf(branches=branches):
+                for branch in branches:
+                    yield from _named(branch)

@@ -1,0 +1,1 @@
+"""Rewritten statements on real Delta and Iceberg tables; ``.ci/formats`` runs them."""

@@ -1,0 +1,135 @@
+"""A Spark with Delta and Iceberg, and what its scans said they read.
+
+In comes a statement, out come the rows of its target and the sums over all scans of a table, from
+the metrics that Spark keeps of each execution: those that a commit runs inside are among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pyspark.sql import SparkSession
+
+from sqlrewrite.spark.catalog import pull
+from sqlrewrite.spark.session import Session
+from sqlrewrite.spark.target import Target
+from sqlrewrite.warehouse import Warehouse
+
+FILES = ("number of files read", "number of file splits read")
+"""What Spark's own scan and what Iceberg's calls the files that were read, filters at run time
+included."""
+BYTES = ("size of files read", "total data file size (bytes)")
+"""Bytes of files; Iceberg's are those it planned, before a filter at run time."""
+
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+class Read(NamedTuple):
+    """What all scans of a table read in one statement; None is what the format does not count."""
+
+    files: int = 0
+    partitions: int | None = None
+    rows: int = 0
+    bytes: int = 0
+
+    def __str__(self) -> str:
+        """As a row of the page shows it."""
+        partitions = "" if self.partitions is None else f"{self.partitions} | "
+        return f"{self.files} | {partitions or '- | '}{self.rows:,} | {self.bytes:,}"
+
+
+class Lake:
+    """A session with the two formats: ``spark_catalog`` holds Delta tables, ``ice`` Iceberg's."""
+
+    def __init__(self, jars: Path, folder: Path) -> None:
+        builder = SparkSession.builder.master("local[1]")
+        for key, value in _settings(jars, folder).items():
+            builder = builder.config(key, value)
+        self.spark = builder.getOrCreate()
+        self.spark.sparkContext.setLogLevel("ERROR")
+
+    def run(self, text: str) -> list[Any]:
+        """The rows of a statement."""
+        return list(self.spark.sql(text).collect())
+
+    def rows(self, table: str) -> list[str]:
+        """All rows of a table, in an order."""
+        return sorted(map(str, self.run(f"SELECT * FROM {table}")))
+
+    def measured(self, text: str, table: str) -> tuple[list[Any], Read]:
+        """The rows of a statement, and what it read of a table."""
+        store = self.spark._jsparkSession.sharedState().statusStore()
+        before = store.executionsCount()
+        rows = self.run(text)
+        self.spark._jsc.sc().listenerBus().waitUntilEmpty()
+        return rows, _sum(_scans(store, before, table))
+
+    def warehouse(self, *tables: str) -> Warehouse:
+        """What ``catalog pull`` reads of tables."""
+        session = Session(self.spark, Target(), classic=True)
+        names = [_qualified(table) for table in tables]
+        found = {it.name: it.relation for it in pull(session, names) if it.relation is not None}
+        assert set(found) == set(names), set(names) - set(found)
+        return Warehouse(found)
+
+
+def _qualified(table: str) -> tuple[str, ...]:
+    parts = tuple(table.split("."))
+    return parts if len(parts) == 3 else ("spark_catalog", *parts)
+
+
+def _settings(jars: Path, folder: Path) -> dict[str, str]:
+    delta, iceberg = "io.delta.sql.DeltaSparkSessionExtension", "org.apache.iceberg.spark"
+    return {
+        "spark.jars": ",".join(sorted(str(it) for it in jars.glob("*.jar"))),
+        "spark.driver.memory": "2g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.warehouse.dir": str(folder / "delta"),
+        "spark.sql.extensions": f"{delta},{iceberg}.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": f"{iceberg}.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
+    }
+
+
+def _scans(store: Any, before: int, table: str) -> Iterator[dict[str, str]]:
+    """The metrics of each scan of a table in the executions since so many."""
+    executions = store.executionsList()
+    for index in range(before, executions.size()):
+        number = executions.apply(index).executionId()
+        values, nodes = store.executionMetrics(number), store.planGraph(number).allNodes()
+        for node in (nodes.apply(at) for at in range(nodes.size())):
+            if "Scan" not in node.name() or not node.name().endswith(f" {table}"):
+                continue
+            metrics = [node.metrics().apply(at) for at in range(node.metrics().size())]
+            known = {it.name(): values.get(it.accumulatorId()) for it in metrics}
+            yield {name: it.get() for name, it in known.items() if it.isDefined()}
+
+
+def _sum(scans: Iterator[dict[str, str]]) -> Read:
+    found = Read()
+    for scan in scans:
+        partitions = scan.get("number of partitions read")
+        known = None if partitions is None else _number(partitions)
+        found = Read(
+            found.files + next((_number(scan[it]) for it in FILES if it in scan), 0),
+            found.partitions if known is None else (found.partitions or 0) + known,
+            found.rows + _number(scan.get("number of output rows", "0")),
+            found.bytes + next((_number(scan[it]) for it in BYTES if it in scan), 0),
+        )
+    return found
+
+
+def _number(shown: str) -> int:
+    """A metric as Spark shows it: ``4,000``, ``44.7 KiB``."""
+    value, _, unit = shown.split("\n")[-1].partition(" (")[0].partition(" ")
+    return round(float(value.replace(",", "")) * _UNITS.get(unit, 1))
