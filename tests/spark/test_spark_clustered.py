@@ -1,0 +1,67 @@
+"""Rows in an order: the ends of the keys reach the scan, also where Spark would ask for both at
+once. Facts in docs/spark.md, "Files and row groups"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.spark.scans import class_name, metric, plan_nodes
+
+pytestmark = pytest.mark.spark
+
+ROWS, KEYS, WANTED = 400_000, 400, 30
+DDL = """
+CREATE TABLE ordered_facts (k INT, a INT) USING parquet CLUSTER BY (k);
+CREATE TABLE key_months (k INT, month INT) USING parquet;
+CREATE TABLE key_numbers (k INT NOT NULL, month INT) USING delta;
+"""
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession) -> Iterator[SparkSession]:
+    spark.sql("DROP TABLE IF EXISTS ordered_facts")
+    spark.sql(
+        f"CREATE TABLE ordered_facts USING parquet AS SELECT CAST(id DIV {ROWS // KEYS} AS INT) "
+        f"AS k, CAST(id % 7 AS INT) AS a FROM range(0, {ROWS}, 1, 1)"
+    )
+    keys = f"SELECT CAST(id AS INT) AS k, CAST(id DIV {WANTED} AS INT) AS month FROM range({KEYS})"
+    spark.sql("DROP TABLE IF EXISTS key_months")
+    spark.sql(f"CREATE TABLE key_months USING parquet AS {keys} UNION ALL SELECT NULL, 5")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW key_numbers AS {keys}")
+    yield spark
+    spark.sql("DROP TABLE ordered_facts")
+    spark.sql("DROP TABLE key_months")
+    spark.sql("DROP VIEW key_numbers")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "condition"),
+    [
+        pytest.param("key_months", "d.month = 5", id="IS NOT NULL sets them apart"),
+        pytest.param("key_months", "d.month = 5 AND d.k < 1000", id="it is inferred for both"),
+        pytest.param("key_numbers", "d.month = 5", id="the key is never NULL"),
+    ],
+)
+def test_fewer_rows_come_out_of_the_scan(
+    tables: SparkSession, dimension: str, condition: str
+) -> None:
+    sql = f"SELECT sum(f.a), count(*) FROM ordered_facts f JOIN {dimension} d ON f.k = d.k WHERE "
+    done = rewrite(sql + condition, Catalog.from_ddl(DDL)).sql
+    before, after = _ran(tables, sql + condition), _ran(tables, done)
+    assert before[0] == after[0]
+    assert before[1] == ROWS
+    assert after[1] * 5 <= ROWS
+
+
+def _ran(spark: SparkSession, sql: str) -> tuple[list[object], int]:
+    """The rows of a query, and how many came out of the scan of the facts."""
+    frame = spark.sql(sql)
+    rows: list[object] = list(frame.collect())
+    plan = frame._jdf.queryExecution().executedPlan()
+    scans = [it for it in plan_nodes(plan, set()) if class_name(it) == "FileSourceScanExec"]
+    facts = [it for it in scans if it.tableIdentifier().get().table() == "ordered_facts"]
+    return rows, sum(metric(it, "numOutputRows") for it in facts)
