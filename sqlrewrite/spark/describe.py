@@ -82,7 +82,7 @@ def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(it.lower() for it in _CLUSTERED.findall(delta[1]))
     if iceberg is not None:
         return (iceberg[1].lower(),)
-    return tuple(it.lower() for it in _names(details.get("Sort Columns", ""))[:1])
+    return tuple(it.lower() for it in parts_of(details.get("Sort Columns", ""))[:1])
 
 
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:

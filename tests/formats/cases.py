@@ -24,7 +24,7 @@ _JOIN = "FROM {f} f JOIN {d} d ON f.p = d.k WHERE d.x = 1"
 
 class Case(NamedTuple):
     """A statement, which table it changes (none for a query), of which table the scans are counted,
-    the form of the predicate, and the formats that take it."""
+    the form of the predicate, and the formats: those that take it, and count what it reads."""
 
     name: str
     text: str
@@ -37,25 +37,30 @@ class Case(NamedTuple):
 CASES = (
     Case("SELECT with a join", f"SELECT sum(f.a) {_JOIN}"),
     Case(
-        "MERGE, literals for the target",
-        "MERGE INTO {f} t USING {d} s ON t.p = s.k AND t.id = s.id "
-        "WHEN MATCHED THEN UPDATE SET a = -s.x "
-        "WHEN NOT MATCHED THEN INSERT (id, p, a) VALUES (s.id, s.k, s.x)",
-        changes="f",
-        form="values",
-    ),
-    Case(
         "MERGE, its source",
         f"MERGE INTO {{t}} t USING (SELECT DISTINCT f.id, f.a {_JOIN}) s ON t.id = s.id "
         "WHEN MATCHED THEN UPDATE SET a = s.a",
         changes="t",
     ),
     Case("INSERT", f"INSERT INTO {{t}} SELECT f.id, f.a {_JOIN}", changes="t"),
-    Case("UPDATE, a value", f"UPDATE {{t}} SET a = (SELECT max(f.a) {_JOIN})", changes="t"),
+    Case(
+        "UPDATE, a value",
+        f"UPDATE {{t}} SET a = (SELECT max(f.a) {_JOIN})",
+        changes="t",
+        formats=("iceberg",),
+    ),
     Case(
         "DELETE, its IN",
         f"DELETE FROM {{t}} WHERE id IN (SELECT f.id {_JOIN})",
         changes="t",
         formats=("iceberg",),
+    ),
+    Case(
+        "MERGE, literals for the target",
+        "MERGE INTO {f} t USING {d} s ON t.p = s.k AND t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET a = -s.x "
+        "WHEN NOT MATCHED THEN INSERT (id, p, a) VALUES (s.id, s.k, s.x)",
+        changes="f",
+        form="values",
     ),
 )
