@@ -66,6 +66,8 @@ class ExpressionParser(SparkParser):
 
     # `payload:a.b`, a path into a VARIANT.
     COLON_IS_VARIANT_EXTRACT: ClassVar[bool] = True
+    # `array(a, b)[0]` and `list[0]` take an element: no name before a bracket makes an array.
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
 
     # --- booleanExpression ---------------------------------------------------------------------
 
