@@ -81,7 +81,7 @@ TEXTS = [
 
 STRANGE = [
     "SELECT AS STRUCT a FROM t",
-    "SELECT array[1]",
+    "SELECT [1]",
     "SELECT TRANSFORM (a) USING 'cat' AS (b) FROM t",
     "SELECT a FROM t FOR UPDATE",
     "SELECT INTERVAL + 1",

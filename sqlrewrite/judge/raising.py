@@ -9,7 +9,6 @@ the literals with which some functions cannot fail that otherwise could.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
 from functools import partial
 
 from sqlrewrite.judge.case import Case
@@ -47,15 +46,28 @@ from sqlrewrite.plan.facts.calls import never_raises
 from sqlrewrite.plan.facts.casts import never_fails
 from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
-from sqlrewrite.plan.facts.harmless import CHECKS
+from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import Signature, signature
-from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, INT, TIMESTAMP, Type, parse, valued
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    TIMESTAMP,
+    Type,
+    parse,
+    valued,
+)
 from sqlrewrite.plan.relations import read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
 
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
+_BRANCHES = frozenset("if coalesce nvl ifnull nvl2 nullif".split())
+"""Functions that compute some of their arguments only: where those meet in a type by a cast, even
+that of a constant is not computed for every row."""
 _DIGITS = 9
 """A number of so many digits is an INT."""
 
@@ -66,6 +78,8 @@ def total(case: Case, node: Expression) -> bool:
         case Cast(operand=operand, type=kind, safe=safe):
             given, wanted = type_of(case.plan, operand), parse(kind)
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
+        case Call(name="tuple"):
+            return True
         case Call():
             found = case.options.function(node.name)
             of = partial(type_of, case.plan)
@@ -183,8 +197,21 @@ def _of_a_row(case: Case, node: Expression) -> bool:
 
 
 def _total(plan: Plan, found: Function, call: Call) -> bool:
+    if found.name == "case":
+        return False  # its parts are no arguments in a row: ``never_raises`` looks at them
     safe = found.total or (bool(found.unless) and CHECKS[found.unless](call.args))
-    return safe and _accepted(plan, signature(found.signature), call.args)
+    if not safe or not _accepted(plan, signature(found.signature), call.args):
+        return False
+    return found.name not in _BRANCHES or _uncast(plan, call.args)
+
+
+def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
+    """Whether no constant string among values of which only some are computed is cast to another
+    type, but as a date that is one."""
+    kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
+    texts = [it.text for it in args if isinstance(it, Literal) and it.kind == "string"]
+    strings = all(kind is not None and kind.startswith("string") for kind in kinds)
+    return not texts or strings or (kinds <= {"datetime", _OTHER} and all(map(is_instant, texts)))
 
 
 def _accepted(plan: Plan, form: Signature, args: tuple[Expression, ...]) -> bool:
@@ -221,18 +248,13 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
     return given is not None and wanted is not None and never_fails(given, wanted)
 
 
-def is_instant(text: str) -> bool:
-    """Whether a text is a date or a time that any cast reads."""
-    try:
-        datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
-    except ValueError:
-        return False
-    return text[4:5] == "-"
-
-
 def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
     """Whether operands meet in one type without a cast of a column that could fail: a string
     against a number is one, a string constant against anything is a cast of the constant."""
+    if all(isinstance(it, Call) and it.name == "tuple" for it in operands):
+        rows = [it.args for it in operands if isinstance(it, Call)]
+        alike = len({len(row) for row in rows}) == 1
+        return alike and all(comparable(plan, column) for column in zip(*rows, strict=True))
     kinds = {_kind(plan, operand) for operand in operands} - {_NULL}
     if None in kinds:
         return False
@@ -265,7 +287,8 @@ def _kind(plan: Plan, operand: Expression) -> str | None:
             return "boolean"
         case Call(name="+" | "-", args=args):
             kinds = {_kind(plan, arg) for arg in args} - {_NUMBER}
-            return "numeric" if kinds <= {"numeric"} else None
+            kind = DOUBLE if kinds <= {"numeric"} else type_of(plan, operand)
+            return None if kind is None else _family(kind)
         case _:
             kind = type_of(plan, operand)
             return None if kind is None else _family(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeGuard
 
 from sqlrewrite.plan.algebra import (
     Aggregate,
@@ -154,6 +155,13 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             return None if cast is None else valued(cast)
         case Call(name="distinct", args=(arg,)):
             return _of_expression(plan, arg, world)
+        case Call(name="case", args=args):
+            first = 0 if _is_when(args[0]) else 1  # what each WHEN is compared with
+            parts = [
+                part for arg in args[first:] for part in (arg.args if _is_when(arg) else (arg,))
+            ]
+            kinds = tuple(_of_expression(plan, part, world) for part in parts)
+            return result("case", Arguments(kinds, world, (None,) * len(kinds)))
         case Call(name=name, args=args):
             known = settled(name, len(args))
             if known is not None:
@@ -163,6 +171,11 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             return result(name, Arguments(kinds, world, literals))
         case _:
             return None
+
+
+def _is_when(arg: Expression) -> TypeGuard[Call]:
+    """Whether an argument of a CASE is a WHEN and its THEN."""
+    return isinstance(arg, Call) and arg.name == "if" and len(arg.args) == 2
 
 
 def _of_position(plan: Plan, node: Node, position: int) -> Type | None:

@@ -47,7 +47,6 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.If: "if",
     exp.Dot: ".",
     exp.Bracket: "[]",
-    exp.Extract: "extract",
     exp.Trim: "trim",
     exp.Distinct: "distinct",
     exp.Filter: "filter",
@@ -83,6 +82,9 @@ _CAST_FUNCTIONS = frozenset(
     "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
 )
 
+_FIELDS = {it: it for it in ("year", "month", "day", "hour", "minute", "second")}
+_FIELDS |= {"week": "day", "millisecond": "second", "microsecond": "second"}
+"""The field of an interval by the unit that it is written in (``IntervalUtils`` of Spark 4.3)."""
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 
@@ -280,8 +282,16 @@ class Translator:
 
     def _interval(self, node: exp.Expr) -> Expression:
         if isinstance(node.this, exp.Literal):
-            return Literal("typed", node.name)
+            unit = node.args["unit"]
+            names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
+            fields = [_FIELDS.get(it.name.lower().removesuffix("s"), "") for it in names]
+            kind = f"interval {' to '.join(fields)}" if all(fields) else ""
+            return Literal("typed", node.name, kind)
         return self._unknown(node)
+
+    def _extract(self, node: exp.Expr) -> Expression:
+        field = Literal("string", node.this.name)
+        return Call("extract", (field, self.translate(node.expression)))
 
     def _like(self, node: exp.Expr) -> Expression:
         pattern = node.expression
@@ -372,6 +382,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.TryCast: Translator._cast,
     exp.Neg: Translator._negative,
     exp.Interval: Translator._interval,
+    exp.Extract: Translator._extract,
     exp.Like: Translator._like,
     exp.ILike: Translator._like,
     exp.Anonymous: Translator._function,

@@ -1,13 +1,24 @@
-"""What of integer division, CASE and maps cannot raise an error, as the types of the operands tell,
-which one row of the table of functions cannot say."""
+"""What of integer division, dates, CASE and maps cannot raise an error, as the types of the
+operands tell, which one row of the table of functions cannot say."""
 
 from __future__ import annotations
 
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.types import BOOLEAN, DOUBLE, FLOAT
+from sqlrewrite.plan.facts.harmless import tame
+from sqlrewrite.plan.facts.types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    SMALLINT,
+    TINYINT,
+    interval,
+)
 
+_DAYS = (INT, SMALLINT, TINYINT, interval("day"))
 _DIVIDING = frozenset({"/", "%", "mod", "pmod", "div"})
 
 
@@ -20,6 +31,8 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return number and whole and (name != "div" or text != "-1")
+        case Call(name="+" | "-" | "add_months", args=(_, _)) if _moved(call, of):
+            return True
         case Call(name="+" | "-" | "*", args=args):
             return any(of(arg) in (DOUBLE, FLOAT) for arg in args) and all(
                 _number(of, arg) for arg in args
@@ -29,10 +42,22 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="[]" | "element_at", args=(one, key)):
             kind = of(one)  # a map gives NULL for a key that it does not have
             return kind is not None and kind.name == "map" and of(key) == kind.element
+        case Call(name="if", args=(_, _)):
+            return True  # a WHEN and its THEN, at which the CASE around it looks
         case Call(name="case", args=args):
             return _of_one_type(args, of)
         case _:
             return False
+
+
+def _moved(call: Call, of: TypeOf) -> bool:
+    """Whether a date is moved by days, or by a small constant."""
+    start, by = call.args
+    if call.name == "+" and of(start) != DATE:
+        start, by = by, start
+    constant = isinstance(by, Literal) and by.kind != "string" and of(by) != DATE
+    days = call.name != "add_months" and of(by) in _DAYS
+    return of(start) == DATE and (days or (constant and tame((by,))))
 
 
 def _number(of: TypeOf, arg: Expression) -> bool:
@@ -41,18 +66,22 @@ def _number(of: TypeOf, arg: Expression) -> bool:
 
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
-    """Whether a CASE asks conditions, and no cast of its values to one type can fail."""
-    found = set()
+    """Whether a CASE asks conditions, or compares with values of the type of its operand, and no
+    cast of its values to one type can fail."""
+    found, asked = set(), BOOLEAN
     for arg in args:
         match arg:
             case Call(name="if", args=(condition, value)):
-                if of(condition) != BOOLEAN:
+                if of(condition) != asked:
                     return False
                 found.add(of(value))
-            case _ if arg is args[-1]:
-                found.add(of(arg))
+            case _ if arg is args[0]:  # what each WHEN is compared with
+                operand = of(arg)
+                if operand is None:
+                    return False
+                asked = operand
             case _:
-                return False  # what each WHEN is compared with
+                found.add(of(arg))
     if None in found:
         return False
     kinds = {it for it in found if it is not None and it.name != "void"}

@@ -5,12 +5,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 
-from sqlrewrite.plan.algebra import Call, Expression, Literal
+from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, parse
 
 _DIGITS = 9
 """So many digits in all of the numbers of a sum or product never overflow an INT."""
+
+_FEW = 4
+_NODES = 12
+"""So few digits of each number, and so few numbers, move a date by less than 200,000 years."""
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+_CLOCK = frozenset("current_date curdate current_timestamp now localtimestamp".split())
+_MOVED = frozenset(
+    "+ - date_add date_sub dateadd add_months trunc date_trunc last_day make_date to_date".split()
+)
+_PARTS = frozenset("year month day dayofmonth quarter dayofweek weekday hour minute second".split())
+_UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
+_FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
 
 Args = tuple[Expression, ...]
 
@@ -91,14 +105,68 @@ def _listed(pattern: Expression) -> Args:
     return pattern.args if isinstance(pattern, Call) and pattern.name == "tuple" else (pattern,)
 
 
+def is_instant(text: str) -> bool:
+    """Whether a text is a date or a time that any cast reads."""
+    try:
+        datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+    except ValueError:
+        return False
+    return _INSTANT.fullmatch(text) is not None
+
+
 def _small(args: Args) -> bool:
-    """Constants of so few digits that no sum or product of them overflows."""
+    """Numbers of so few digits that no sum or product of them overflows, or tame constants."""
     nodes = [node for arg in args for node in walk(arg)]
-    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal) and it.kind == "number")
-    return digits <= _DIGITS and all(
-        isinstance(it, Literal) or (isinstance(it, Call) and it.name in ("+", "-", "*"))
+    digits = sum(len(it.text) for it in nodes if isinstance(it, Literal))
+    numbers = all(
+        (isinstance(it, Literal) and it.kind in ("number", "null"))
+        or (isinstance(it, Call) and it.name in ("+", "-", "*"))
         for it in nodes
     )
+    return digits <= _DIGITS if numbers else tame(args)
+
+
+def tame(args: Args) -> bool:
+    """Dates, the clock, and what moves them a little: nothing that is added to them leaves the
+    range of its type."""
+    nodes = [node for arg in args for node in walk(arg)]
+    return len(nodes) <= _NODES and all(map(_is_tame, nodes))
+
+
+def _is_tame(node: Expression) -> bool:
+    match node:
+        case Literal(kind="number", text=text):
+            return len(text.lstrip("-")) <= _FEW
+        case Literal(kind="typed", text=text, type=kind) if parse(kind) in (DATE, TIMESTAMP):
+            return is_instant(text)
+        case Literal(kind="typed", text=text, type=kind) if kind.startswith("interval"):
+            return all(len(number) <= _FEW for number in re.findall(r"\d+", text))
+        case Literal(kind="string", text=text):
+            return is_instant(text) or text.lower() in _UNITS  # date_trunc('MONTH', …)
+        case Call(name=name):
+            return name in _CLOCK or name in _MOVED or name in _PARTS
+        case Cast(type=kind):
+            return parse(kind) in (DATE, TIMESTAMP)
+        case _:
+            return False
+
+
+def _day(args: Args) -> bool:
+    """A date that is written out: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
+    texts = [arg.text for arg in args if isinstance(arg, Literal)]
+    try:
+        match texts if len(texts) == len(args) else []:
+            case [text]:
+                return is_instant(text)
+            case [text, pattern]:
+                form = _FORMATS[pattern]
+                return datetime.strptime(text, form).strftime(form) == text
+            case [year, month, day]:
+                return date(int(year), int(month), int(day)) is not None
+            case _:
+                return False
+    except (ValueError, KeyError):
+        return False
 
 
 def _divisor(args: Args) -> bool:
@@ -123,6 +191,7 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "expression": _expression,
     "unescaped": _unescaped,
     "small": _small,
+    "day": _day,
     "divisor": _divisor,
     "literals": _literal_rest,
     "scale": _scale,
