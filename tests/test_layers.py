@@ -17,6 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
 ROOMS = (
     "__main__",
     "cli",
+    "server",
     "report",
     "spark",
     "__init__",  # the public face
@@ -49,6 +50,8 @@ ELSEWHERE = {
     "click": {"sqlrewrite.cli."},
     "msgspec": {"sqlrewrite.catalog.", "sqlrewrite.linting.", "sqlrewrite.run."},
     "platformdirs": {"sqlrewrite.run."},
+    "pygls": {"sqlrewrite.server."},
+    "lsprotocol": {"sqlrewrite.server."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
 }
 

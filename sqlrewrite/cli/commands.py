@@ -22,6 +22,7 @@ COMMANDS = {
     "catalog": "sqlrewrite.cli.catalog",
     "init": "sqlrewrite.cli.init",
     "rules": "sqlrewrite.cli.rules",
+    "server": "sqlrewrite.cli.server",
 }
 """Each command's module, which holds it under the name ``command``."""
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.cli.many import Files, Group, Run, progress, results, why_missing
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Linted, LintTask, Rules, unread
-from sqlrewrite.linting.selection import Selection
+from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
+from sqlrewrite.linting.selection import selection_of
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.results import ConfigError
 from sqlrewrite.run.runner import missing
 from sqlrewrite.settings.table import Settings
 
@@ -43,30 +41,9 @@ class Judge:
 
 def judge_of(asked: LintAsked, settings: Settings) -> Judge:
     """What counts under these settings. Raises ConfigError, and BaselineError for its file."""
-    _selection(Settings(**asked.chosen))
-    try:
-        selection = _selection(settings)
-    except ConfigError as error:  # the options alone are right
-        where = settings.source or "the environment"
-        raise ConfigError(f"{where}: {error}") from error
-    # The one that --write-baseline makes is known without being named.
-    path = settings.baseline or os.path.join(settings.root, baseline.NAME)
-    if asked.write_baseline or not (settings.baseline or os.path.exists(path)):
-        return Judge(Rules(selection, baseline.Baseline(root=baseline.root_of(path))), path)
-    return Judge(Rules(selection, baseline.load(path)), path)
-
-
-def _selection(settings: Settings) -> Selection:
-    """Which findings count. Raises ConfigError for a code that is none."""
-    return Selection(
-        select=settings.select,
-        extend=settings.extend_select,
-        ignore=settings.ignore,
-        per_file=settings.per_file_ignores,
-        severities=dict(settings.severity),
-        root=settings.root,
-        strict=settings.strict,
-    )
+    selection_of(Settings(**asked.chosen))  # the options alone, whose errors name no file
+    rules = rules_of(settings, known=not asked.write_baseline)
+    return Judge(rules, baseline.path_of(settings))
 
 
 def judged(

@@ -15,6 +15,7 @@ from typing import TypedDict
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Suppression
 from sqlrewrite.results import ConfigError
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.expected import expected
 from sqlrewrite.text.source import write_atomically
 
@@ -52,6 +53,12 @@ class Baseline:
                 known = Suppression("external", "known to the baseline")
                 finding = replace(finding, suppression=known, counts=False)
             yield finding
+
+
+def path_of(settings: Settings) -> str:
+    """Where a project's baseline is: the one that --write-baseline makes is known without being
+    named."""
+    return settings.baseline or os.path.join(settings.root, NAME)
 
 
 def root_of(path: str) -> str:

@@ -11,45 +11,67 @@ from dataclasses import replace
 
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement, Suppression
 from sqlrewrite.linting.linter import findings
 from sqlrewrite.linting.subject import place_of
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options
+from sqlrewrite.sql.directives import Directive
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Host, Region, Unwritable
 from sqlrewrite.warehouse import Warehouse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What is found in a region, in its own offsets; ``asked`` is the comment by which it asks that
+    the whole file be left alone, if it does."""
+
+    region: Region
+    findings: tuple[Finding, ...]
+    bugs: tuple[Problem, ...] = ()
+    asked: Directive | None = None
 
 
 def lint(
     host: Host, catalog: Warehouse, wanted: Options
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The findings of a file, and what went wrong while looking for them."""
-    read = list(documents(host, catalog, wanted.limits, heed=False))
-    done = [(part, document, *findings(document, wanted)) for part, document in read]
-    asked = next((it for _, it in read if it.directives.whole_file is not None), None)
-    found = [_left(host, at, why) for at, why in host.left]
-    for part, document, own, _ in done:
-        if asked is not None:
-            others = any(found for _, other, found, _ in done if other is not asked)
-            own = tuple(_suppressed(asked, document, own, used=others))
-        found += (in_file(host, part.region, it) for it in own)
-    found.sort(key=lambda it: (it.place.span.start, it.code))
-    return tuple(found), tuple(it for *_, bugs in done for it in bugs)
+    read = documents(host, catalog, wanted.limits, heed=False)
+    done = [found(part.region, document, wanted) for part, document in read]
+    return tuple(together(host, done)), tuple(bug for it in done for bug in it.bugs)
+
+
+def found(region: Region, document: Document, wanted: Options) -> Found:
+    """What is found in a region, which is read as a document."""
+    return Found(region, *findings(document, wanted), document.directives.whole_file)
+
+
+def together(host: Host, done: Sequence[Found]) -> list[Finding]:
+    """The findings of all regions in the order of the file, those marked that one of them asks to
+    leave alone, and one for each call or cell that is not read."""
+    whole = next((it for it in done if it.asked is not None), None)
+    every = [_left(host, at, why) for at, why in host.left]
+    for it in done:
+        own = it.findings
+        if whole is not None and whole.asked is not None:
+            used = any(other.findings for other in done if other is not whole)
+            own = tuple(_suppressed(whole.asked, own, its_own=it is whole, used=used))
+        every += (in_file(host, it.region, found) for found in own)
+    return sorted(every, key=lambda it: (it.place.span.start, it.code))
 
 
 def _suppressed(
-    asked: Document, document: Document, found: Sequence[Finding], *, used: bool
+    asked: Directive, found: Sequence[Finding], *, its_own: bool, used: bool
 ) -> Iterator[Finding]:
-    """The findings of a document in a file that another, or itself, asks to leave alone."""
-    whole = asked.directives.whole_file
-    assert whole is not None
-    by = Suppression("inSource", whole.reason or str(whole))
+    """The findings of a region in a file that it, or another one, asks to leave alone."""
+    by = Suppression("inSource", asked.reason or str(asked))
     for it in found:
-        if document is not asked and it.suppression is None:
+        if not its_own and it.suppression is None:
             yield replace(it, suppression=by, counts=False)
-        elif not (used and it.code == UNUSED and it.place.span == whole.span):
+        elif not (its_own and used and it.code == UNUSED and it.place.span == asked.span):
             yield it
 
 

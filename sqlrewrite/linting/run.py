@@ -14,13 +14,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.selection import Selection
+from sqlrewrite.linting.selection import Selection, selection_of
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import FileResult, Request, count, internal_error, missing, over_limit
 from sqlrewrite.run.runner import run as rewritten
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
@@ -96,6 +98,19 @@ class Rules:
         wanted = self.selection.of(result.path, result.findings)
         found = tuple(self.baseline.of(result.path, wanted))
         return result if found == result.findings else replace(result, findings=found)
+
+
+def rules_of(settings: Settings, *, known: bool = True) -> Rules:
+    """Which findings count in a project, those of its baseline left out if they are ``known``.
+    Raises ConfigError."""
+    try:
+        selection = selection_of(settings)
+    except ConfigError as error:
+        raise ConfigError(f"{settings.source or 'the environment'}: {error}") from error
+    path = baseline.path_of(settings)
+    if known and (settings.baseline or os.path.exists(path)):
+        return Rules(selection, baseline.load(path))
+    return Rules(selection, Baseline(root=baseline.root_of(path)))
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:

@@ -14,6 +14,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.results import NOT_PARSED, ConfigError
 from sqlrewrite.run.files import Patterns
+from sqlrewrite.settings.table import Settings
 from sqlrewrite.text.nearest import nearest
 
 
@@ -63,6 +64,19 @@ class Selection:
         if (severity, counts) == (finding.severity, finding.counts):
             return finding
         return replace(finding, severity=severity, counts=counts)
+
+
+def selection_of(settings: Settings) -> Selection:
+    """Which findings count in a project. Raises ConfigError for a code that is none."""
+    return Selection(
+        select=settings.select,
+        extend=settings.extend_select,
+        ignore=settings.ignore,
+        per_file=settings.per_file_ignores,
+        severities=dict(settings.severity),
+        root=settings.root,
+        strict=settings.strict,
+    )
 
 
 @lru_cache(256)

@@ -68,7 +68,7 @@ def _tried(
 ) -> str | None:
     """The text with the comments, or None where they do not do just what they are for."""
     lines = Lines(text)
-    edits = [_edit(text, lines.offset(line), codes) for line, codes in wanted.items()]
+    edits = [comment(text, lines.offset(line), codes) for line, codes in wanted.items()]
     templates = [match.span() for match in _TEMPLATE.finditer(text)]
     if any(start < it.offset < end for start, end in templates for it in edits):
         return None  # dbt would read it, and not we
@@ -77,7 +77,7 @@ def _tried(
     return done if _counted(_open(lint(done))) == _counted(stays) else None
 
 
-def _edit(text: str, start: int, codes: Sequence[str]) -> Edit:
+def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
     """The comment for the line that begins there, or the codes in the one that it has."""
     end = LINE_END.search(text, start)
     at = len(text) if end is None else end.start()

@@ -49,7 +49,7 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
         return tokens, ()
     tokens, differences = [], []
     start = line = 0
-    for part in _statements(text, found):
+    for part in statements(text, found):
         end = part[-1][2] if part[-1] != found[-1] else len(text)
         theirs = _tokenized(text[start:end])
         mine = [_shifted(it, start, line) for it in theirs or ()]
@@ -83,7 +83,7 @@ def _tokenized(text: str) -> list[Token] | None:
         return None
 
 
-def _statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
+def statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
     """The lexemes of each statement, with its semicolon. One that opens a hint and does not close
     it takes in what is behind it, as a quote does."""
     start, hint = 0, False

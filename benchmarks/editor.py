@@ -1,0 +1,144 @@
+"""What does a keystroke cost? ``python -m benchmarks.editor`` types into a file of some 500 lines.
+
+The file is made of the retail queries, one statement after the other. In each statement a character
+is typed and taken out again, and a line before all of them; measured is what the server does until
+it can tell the findings (the processor's time), and how long an editor waits for them over the
+protocol. The first reading is told apart. Asserts nothing.
+"""
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.lsp.client import LanguageClient
+from rich.console import Console
+from rich.table import Table
+
+from sqlrewrite import Catalog
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.server.analysis import Reader, analyse
+from sqlrewrite.server.pieces import pieces
+from sqlrewrite.settings.options import options
+
+RETAIL = Path(__file__).resolve().parent.parent / "fixtures" / "retail"
+LIMIT = 50
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.editor", description=__doc__)
+    parser.add_argument("--lines", type=int, default=500, help="default: %(default)s")
+    lines: int = parser.parse_args().lines
+    text = _file(lines)
+    console, table = Console(), Table()
+    console.print(
+        f"a file of {text.count(chr(10))} lines, {len(text):,} characters, "
+        f"{len(pieces(text))} statements"
+    )
+    for heading in ("", "first", "median", "95 of 100", "most", f"over {LIMIT} ms"):
+        table.add_column(heading, justify="right" if heading else "left")
+    table.add_row(*_row("read again, processor", *_read(text)))
+    table.add_row(*_row("read as a whole, processor", *_whole(text)))
+    table.add_row(*_row("until an editor has them", *asyncio.run(_asked(text))))
+    console.print(table)
+
+
+def _file(lines: int) -> str:
+    found: list[str] = []
+    queries = sorted((RETAIL / "queries").glob("*.sql"))
+    while sum(it.count("\n") for it in found) < lines:
+        found += [f"{it.read_text('utf-8').rstrip().rstrip(';')};\n" for it in queries]
+    text = "".join(found)
+    cut = text.splitlines(keepends=True)[:lines]
+    return "".join(cut)
+
+
+def _typed(text: str) -> Iterator[str]:
+    """The texts that are typed, one after the other, each once with a change and once without."""
+    at = 0
+    for piece in pieces(text):
+        middle = piece.find(" ", len(piece) // 2)
+        here = at + (middle if middle >= 0 else len(piece) // 2)
+        yield f"{text[:here]} {text[here:]}"
+        yield text
+        yield f"{text[:here]}x{text[here:]}"
+        yield text
+        at += len(piece)
+    yield f"\n{text}"
+    yield text
+
+
+def _read(text: str) -> tuple[float, list[float]]:
+    """The milliseconds of the first reading, and of each that follows."""
+    catalog, wanted, reader = Catalog.load(str(RETAIL / "ddl.sql")), options(), Reader()
+    since = time.process_time()
+    analyse("q.sql", text, catalog, wanted, reader)
+    first = time.process_time() - since
+    found = []
+    for typed in _typed(text):
+        since = time.process_time()
+        analyse("q.sql", typed, catalog, wanted, reader)
+        found.append(1000 * (time.process_time() - since))
+    return 1000 * first, found
+
+
+def _whole(text: str) -> tuple[float, list[float]]:
+    catalog, found = Catalog.load(str(RETAIL / "ddl.sql")), []
+    for typed in [text] * 6:
+        since = time.process_time()
+        lint(typed, catalog)
+        found.append(1000 * (time.process_time() - since))
+    return found[0], found[1:]
+
+
+async def _asked(text: str) -> tuple[float, list[float]]:
+    """The milliseconds that an editor waits for the findings of each text."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = f'[tool.dpp-rewrite]\ncatalog = ["{(RETAIL / "ddl.sql").as_posix()}"]\n'
+        (Path(folder) / "pyproject.toml").write_text(settings, "utf-8")
+        client = LanguageClient("benchmark", "1")
+        await client.start_io(sys.executable, "-m", "sqlrewrite", "server")
+        asks = types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
+        its = types.ClientCapabilities(text_document=asks)
+        await client.initialize_async(types.InitializeParams(its, root_uri=Path(folder).as_uri()))
+        client.initialized(types.InitializedParams())
+        uri = (Path(folder) / "q.sql").as_uri()
+        item = types.TextDocumentItem(uri, "sql", 0, text)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
+        since = time.perf_counter()
+        await client.text_document_diagnostic_async(params)
+        first = time.perf_counter() - since
+        found = []
+        for version, typed in enumerate(_typed(text), 1):
+            since = time.perf_counter()
+            client.text_document_did_change(
+                types.DidChangeTextDocumentParams(
+                    types.VersionedTextDocumentIdentifier(version, uri),
+                    [types.TextDocumentContentChangeWholeDocument(typed)],
+                )
+            )
+            await client.text_document_diagnostic_async(params)
+            found.append(1000 * (time.perf_counter() - since))
+        await client.shutdown_async(None)
+        client.exit(None)
+        await client.stop()  # type: ignore[no-untyped-call]
+    return 1000 * first, found
+
+
+def _row(name: str, first: float, others: list[float]) -> tuple[str, ...]:
+    ordered = sorted(others)
+    most = ordered[-1]
+    nearly = ordered[int(0.95 * (len(ordered) - 1))]
+    over = sum(it > LIMIT for it in ordered)
+    numbers = (first, statistics.median(ordered), nearly, most)
+    return (name, *(f"{it:.1f} ms" for it in numbers), f"{over} of {len(ordered)}")
+
+
+if __name__ == "__main__":
+    main()

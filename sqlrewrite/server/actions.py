@@ -1,0 +1,99 @@
+"""What an editor offers at a finding: to write the predicate, to refresh it, to suppress it here.
+
+In: an analysis and findings of it. Out: actions, each a title with changes of the file's text. A
+comment is offered only where reading the file with it shows that it suppresses the finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting.findings import Finding, Fix
+from sqlrewrite.linting.suppressing import comment
+from sqlrewrite.results import NOT_PARSED
+from sqlrewrite.server.analysis import Analysis, local
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.hosts.region import Change, Region, Unwritable
+
+_TITLES = {
+    "DPP001": "Write the pruning predicate",
+    "DPP002": "Refresh the pruning predicate",
+    "DPP003": "Take out the pruning predicate",
+}
+_UNSUPPRESSED = frozenset({NOT_PARSED, "DPP008", "DPP009"})
+"""Findings that no comment suppresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What is offered for a finding, with its changes of the file."""
+
+    title: str
+    finding: Finding
+    changes: tuple[Change, ...]
+    preferred: bool = False
+
+
+def actions(
+    analysis: Analysis, found: Iterable[Finding], again: Callable[[str], Analysis]
+) -> Iterator[Action]:
+    """What is offered for findings; ``again`` reads the file with another text."""
+    for it in found:
+        if it.suppression is not None:
+            continue
+        if it.fix is not None:
+            title = _TITLES.get(it.code, "Mend this as `dpp-rewrite --write` does")
+            about = f" on {it.subject}" if it.subject else ""
+            yield Action(f"{title}{about}", it, tuple(changes(it.fix)), preferred=True)
+        suppressing = _suppressing(analysis, it, again)
+        if suppressing is not None:
+            yield suppressing
+
+
+def changes(fix: Fix) -> Iterator[Change]:
+    """What a fix changes."""
+    return ((it.place.span, it.text) for it in fix.replacements)
+
+
+def everything(analysis: Analysis) -> tuple[Change, ...]:
+    """All that the fixes of a file change: what ``dpp-rewrite --write`` does."""
+    found = (it.fix for it in analysis.findings if it.fix is not None and it.suppression is None)
+    return tuple(dict.fromkeys(change for fix in found for change in changes(fix)))
+
+
+def _suppressing(
+    analysis: Analysis, found: Finding, again: Callable[[str], Analysis]
+) -> Action | None:
+    """The comment that suppresses a finding, None where there is no place for one."""
+    if found.code in _UNSUPPRESSED:
+        return None
+    region = _region(analysis, found)
+    if region is None:
+        return None
+    at = local(region, found.place.span.start)
+    start = max(region.text.rfind("\n", 0, at), region.text.rfind("\r", 0, at)) + 1
+    edit = comment(region.text, start, [found.code])
+    try:
+        change = analysis.host.in_file(region, (Span(edit.offset, edit.offset), edit.text))
+    except Unwritable:
+        return None
+    then = again(analysis.host.changed([change]))
+    same = (it for it in then.findings if it.code == found.code and it.subject == found.subject)
+    left = sum(it.suppression is None for it in same)
+    before = sum(
+        it.suppression is None and (it.code, it.subject) == (found.code, found.subject)
+        for it in analysis.findings
+    )
+    if left >= before:
+        return None
+    return Action(f"Suppress {found.code} here", found, (change,))
+
+
+def _region(analysis: Analysis, found: Finding) -> Region | None:
+    start = found.place.span.start
+    for region in analysis.host.regions:
+        offsets = region.sql.offsets
+        if region.written and offsets[0] <= start <= offsets[-1]:
+            return region
+    return None

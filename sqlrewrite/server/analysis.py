@@ -1,0 +1,225 @@
+"""What is found in a file that is being edited: a statement that is as it was is not read again.
+
+In: a file's name and text, what is known of the tables, the options. Out: an ``Analysis``, in the
+file's own places, with just what ``lint`` finds. ``Reader`` keeps, from one text of a file to the
+next, what was found in each piece, by its text and the catalog that holds there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlrewrite import embedded
+from sqlrewrite.document import Document, read
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.hosted import Found, found, together
+from sqlrewrite.results import Problem
+from sqlrewrite.server.pieces import pieces
+from sqlrewrite.settings.options import Options
+from sqlrewrite.sql.definitions import apply as apply_definition
+from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.hosts.region import Host, Region, plain
+from sqlrewrite.warehouse import View, Warehouse
+
+_WORD = re.compile(r"\w+")
+_NAMES_A_LINE = re.compile(r"\bline \d")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A piece of a file: its text there, and the catalog that holds in it."""
+
+    region: Region
+    catalog: Warehouse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """What is found in a file: all findings, those too that a comment suppresses."""
+
+    path: str
+    host: Host
+    options: Options
+    parts: tuple[Part, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    bugs: tuple[Problem, ...] = ()
+
+    def part(self, offset: int) -> tuple[Part, int] | None:
+        """The piece that holds an offset of the file, and the offset in its text."""
+        for it in self.parts:
+            offsets = it.region.sql.offsets
+            if offsets[0] <= offset <= offsets[-1]:
+                return it, local(it.region, offset)
+        return None
+
+    def document(self, part: Part, *, heed: bool = True) -> Document:
+        """A piece as a document."""
+        lines = self.host.lines_of(part.region)
+        limits = self.options.limits
+        return read(part.region.text, part.catalog, limits, heed=heed, lines=lines)
+
+
+def local(region: Region, offset: int) -> int:
+    """The offset in a region's text of one in the file that it holds."""
+    offsets = region.sql.offsets
+    return max(0, min(bisect_right(offsets, offset) - 1, len(offsets) - 1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """What was found in a piece, the catalogs before and behind it, and where it stood, if what is
+    said of it names lines."""
+
+    before: Warehouse
+    after: Warehouse
+    found: Found
+    place: tuple[int, int] | None
+
+
+class Reader:
+    """Reads the texts of one file, one after the other."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int], _Kept] = {}
+        self._met: dict[tuple[str, int], _Kept] = {}
+        self._pieces: dict[int, list[str]] = {}
+        self._catalogs: list[Warehouse] = []
+        self._by_text: dict[str, _Kept] = {}
+        self._changed: dict[tuple[int, int], frozenset[str] | None] = {}
+        self._options: Options | None = None
+
+    def steps(
+        self, path: str, text: str, catalog: Warehouse, options: Options
+    ) -> Iterator[Analysis | None]:
+        """Reads a text a piece at a time: None while there is more to do, then the analysis. Who
+        stops in between loses nothing that is done."""
+        if options != self._options:
+            self._options, self._kept = options, {}
+        self._met, self._changed = {}, {}
+        self._by_text = {text: kept for (text, _), kept in self._kept.items()}
+        self._catalogs = [catalog, *(it for it in self._catalogs if it is not catalog)]
+        host = host_of(path, text)
+        whole = Host(text, (Region(plain(text)),)) if host is None else host
+        told: list[Found] = []
+        parts: list[Part] = []
+        for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
+            # The keys of literals may be those of what another statement changes.
+            cut = [region] if options.form == "values" else self._cut(number, region)
+            for piece in cut:
+                kept = self._read(whole, piece, known, options)
+                parts.append(Part(piece, known))
+                told.append(kept.found)
+                known = kept.after
+                yield None
+        self._kept = self._met
+        self._catalogs = [*{id(it.after): it.after for it in self._met.values()}.values()]
+        bugs = tuple(bug for it in told for bug in it.bugs)
+        findings = tuple(together(whole, told))
+        yield Analysis(path, whole, options, tuple(parts), findings, bugs)
+
+    def _regions(
+        self, host: Host, catalog: Warehouse, sql: bool
+    ) -> Iterator[tuple[Region, Warehouse]]:
+        if sql:
+            yield host.regions[0], catalog
+            return
+        for part in embedded.parts(host, catalog):
+            yield part.region, self._same(part.catalog)
+
+    def _cut(self, number: int, region: Region) -> Iterator[Region]:
+        """The pieces of a region."""
+        found = self._pieces[number] = pieces(region.text, self._pieces.get(number, ()))
+        if len(found) <= 1:
+            yield region
+            return
+        at = 0
+        for piece in found:
+            yield replace(region, sql=region.sql.cut(at, at + len(piece)))
+            at += len(piece)
+
+    def _read(self, host: Host, piece: Region, known: Warehouse, options: Options) -> _Kept:
+        """What is found in a piece: as before, if nothing has changed that it depends on."""
+        key = (piece.text, id(known))
+        kept = self._met.get(key) or self._kept.get(key) or self._elsewhere(piece.text, known)
+        place = host.lines.place(piece.sql.offsets[0])
+        if kept is None or (kept.place is not None and kept.place != place):
+            lines = host.lines_of(piece)
+            document = read(piece.text, known, options.limits, heed=False, lines=lines)
+            done = found(piece, document, options)
+            kept = _Kept(known, self._after(document), done, place if _names_a_line(done) else None)
+        self._met[key] = self._kept[key] = kept
+        return replace(kept, found=replace(kept.found, region=piece))
+
+    def _elsewhere(self, text: str, known: Warehouse) -> _Kept | None:
+        """What was found in the same text with another catalog, if these differ in nothing that the
+        text may name, and if it changes nothing itself."""
+        kept = self._by_text.get(text)
+        if kept is None or kept.after is not kept.before:
+            return None
+        pair = (id(kept.before), id(known))
+        if pair not in self._changed:
+            self._changed[pair] = changed_names(kept.before, known)
+        names = self._changed[pair]
+        if names is None or not names.isdisjoint(_words(text)):
+            return None
+        return replace(kept, before=known, after=known)
+
+    def _after(self, document: Document) -> Warehouse:
+        """The catalog behind a document."""
+        if not document.statements:
+            return document.catalog
+        last = document.statements[-1]
+        text = document.stripped.text
+        after = apply_definition(last.statement, text, last.catalog, "the text")
+        return after if after is document.catalog else self._same(after)
+
+    def _same(self, catalog: Warehouse) -> Warehouse:
+        """The catalog that is known already and says the same, if there is one."""
+        for known in self._catalogs:
+            if known == catalog and known.forgotten == catalog.forgotten:
+                return known
+        self._catalogs.append(catalog)
+        return catalog
+
+
+def changed_names(one: Warehouse, other: Warehouse) -> frozenset[str] | None:
+    """The last names that mean one thing in one catalog and another in the other, those too of
+    views whose query may name them; None where any name may."""
+    if (one.namespace, one.references) != (other.namespace, other.references):
+        return None
+    before, after = one.relations, other.relations
+    names = set(one.forgotten ^ other.forgotten)
+    names |= {it for it in (*before, *after) if before.get(it) != after.get(it)}
+    if any(len(name) == 2 or not name[-1].isidentifier() for name in names):
+        return None  # a schema's name may be a catalog's; in quotes a name is written otherwise
+    found = {name[-1] for name in names}
+    views = [it for it in (*before.values(), *after.values()) if isinstance(it, View)]
+    while more := {it.name[-1] for it in views if _reads(it, found)} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _reads(view: View, names: set[str]) -> bool:
+    return not names.isdisjoint(_words(view.query))
+
+
+def _words(text: str) -> list[str]:
+    """All that may be a name in a text."""
+    return _WORD.findall(text.lower())
+
+
+def _names_a_line(done: Found) -> bool:
+    return any(_NAMES_A_LINE.search(f"{it.message} {it.help}") for it in done.findings)
+
+
+def analyse(
+    path: str, text: str, catalog: Warehouse, options: Options, reader: Reader | None = None
+) -> Analysis:
+    """The analysis of a text, at once."""
+    found: Sequence[Analysis | None] = [*(reader or Reader()).steps(path, text, catalog, options)]
+    assert found[-1] is not None
+    return found[-1]

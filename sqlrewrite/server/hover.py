@@ -1,0 +1,86 @@
+"""What is said of a fact scan under the cursor: what prunes it, and the verdict of each rule.
+
+In: an analysis and an offset of the file. Out: Markdown, and the stretch of the file that it is
+about; None where no partitioned table is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlrewrite.document import Document, candidates, decide
+from sqlrewrite.linting.scans import partitions, scans
+from sqlrewrite.plan.algebra import Scan
+from sqlrewrite.results import Candidate, Outcome, Verdict
+from sqlrewrite.server.analysis import Analysis
+from sqlrewrite.text.edits import Span
+
+_SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.UNKNOWN: "?"}
+
+
+def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
+    """What is said at an offset of the file."""
+    found = analysis.part(offset)
+    if found is None:
+        return None
+    part, at = found
+    document = analysis.document(part)
+    for decided in decide(document, analysis.options).statements:
+        if not decided.matters:
+            continue
+        for scan in scans(decided.plan):
+            span = _original(document, scan)
+            columns = partitions(scan, analysis.options.engine)
+            if span is None or not columns or not span.start <= at < span.end:
+                continue
+            offsets = part.region.sql.offsets
+            place = document.directives.lines.place(span.start)
+            its = [
+                it
+                for it in candidates(document, decided)
+                if (it.fact.line, it.fact.column_number) == place
+            ]
+            text = "\n".join(_lines(scan, sorted(columns), its))
+            return text, Span(offsets[span.start], offsets[span.end])
+    return None
+
+
+def _original(document: Document, scan: Scan) -> Span | None:
+    if scan.span is None:
+        return None
+    start, last = map(document.stripped.original_offset, (scan.span.start, scan.span.end - 1))
+    return Span(start, last + 1)
+
+
+def _lines(scan: Scan, columns: Sequence[str], found: Sequence[Candidate]) -> Iterator[str]:
+    alias = f" `{scan.alias}`" if scan.aliased else ""
+    names = ", ".join(f"`{it}`" for it in columns)
+    yield f"**{'.'.join(scan.parts)}**{alias} is partitioned by {names}"
+    if not found:
+        yield ""
+        yield "No join bounds a partition column."
+    for it in found:
+        yield ""
+        yield f"---\n`{it.fact.column}` by the {it.join.type} with **{it.dimension.table}**"
+        yield ""
+        yield _verdict(it)
+        yield ""
+        yield "| | rule | |\n|---|---|---|"
+        for rule in it.rules:
+            message = rule.message.replace("|", "\\|").replace("\n", " ")
+            yield f"| {_SIGNS[rule.outcome]} | {rule.code} {rule.name} | {message} |"
+
+
+def _verdict(it: Candidate) -> str:
+    match it.verdict:
+        case Verdict.REWRITTEN:
+            return f"Could be pruned by{_predicate(it)}"
+        case Verdict.ALREADY_PRUNED:
+            return f"Already pruned{' by' + _predicate(it) if it.predicate else ''}"
+        case Verdict.REJECTED:
+            why = it.reason
+            return f"Left alone: {why.code} {why.message}" if why else "Left alone"
+
+
+def _predicate(it: Candidate) -> str:
+    return f"\n```sql\n{it.predicate}\n```"

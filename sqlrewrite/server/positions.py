@@ -1,0 +1,60 @@
+"""Places as the editor counts them: lines from 0, and columns in the units that it has chosen.
+
+Offsets here count code points. An editor's columns are units of UTF-16 unless it has agreed to
+another encoding (Language Server Protocol 3.17, "Text Documents").
+"""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.source import LINE_END, Lines
+
+_UNITS = {
+    types.PositionEncodingKind.Utf8: "utf-8",
+    types.PositionEncodingKind.Utf16: "utf-16-le",
+    types.PositionEncodingKind.Utf32: "utf-32-le",
+}
+_WIDTH = {"utf-8": 1, "utf-16-le": 2, "utf-32-le": 4}
+
+
+class Positions:
+    """A text's offsets as places of an editor, and the other way round."""
+
+    def __init__(self, text: str, encoding: types.PositionEncodingKind | str | None) -> None:
+        self._text = text
+        self._lines = Lines(text)
+        self._codec = _UNITS[types.PositionEncodingKind(encoding or "utf-16")]
+
+    def position(self, offset: int) -> types.Position:
+        """The place of an offset."""
+        line, column = self._lines.place(offset)
+        before = self._text[offset - column + 1 : offset]
+        return types.Position(line - 1, self._units(before))
+
+    def range(self, span: Span) -> types.Range:
+        """The places of a stretch."""
+        return types.Range(self.position(span.start), self.position(span.end))
+
+    def offset(self, position: types.Position) -> int:
+        """The offset of a place; beyond the end of a line, that end."""
+        try:
+            start = self._lines.offset(position.line + 1)
+        except IndexError:
+            return len(self._text)
+        found = LINE_END.search(self._text, start)
+        line = self._text[start : found.start() if found else len(self._text)]
+        if line.isascii():
+            return start + min(position.character, len(line))
+        units = 0
+        for index, char in enumerate(line):
+            if units >= position.character:
+                return start + index
+            units += self._units(char)
+        return start + len(line)
+
+    def _units(self, text: str) -> int:
+        if text.isascii():
+            return len(text)
+        return len(text.encode(self._codec, "surrogatepass")) // _WIDTH[self._codec]

@@ -1,0 +1,91 @@
+"""What holds for a file that is open: its settings, its catalog, and which findings count.
+
+Read when a file is opened or saved, and again only if a file that says any of it has changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.linting import baseline
+from sqlrewrite.linting.run import Rules, rules_of
+from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.table import Settings
+from sqlrewrite.text.source import SQL_SUFFIXES
+from sqlrewrite.warehouse import Warehouse
+
+_Stamps = tuple[tuple[str, int], ...]
+_CONFIGS = ("pyproject.toml", "dpp-rewrite.toml")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Project:
+    """The settings of a file, and what is made of them."""
+
+    settings: Settings
+    catalog: Warehouse
+    options: Options
+    rules: Rules
+
+
+class Workspace:
+    """The projects of all open files."""
+
+    def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
+        self._how = (config, chosen, isolated)
+        self._known: dict[str, tuple[_Stamps, Project]] = {}
+
+    def of(self, path: str) -> Project:
+        """The project of a file. Raises ConfigError and CatalogError."""
+        config, chosen, isolated = self._how
+        known = self._known.get(path)
+        if known is not None and known[0] == self._stamps(path, known[1].settings):
+            return known[1]
+        settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
+        found = Project(settings, _catalog(path, settings), options(settings), rules_of(settings))
+        self._known[path] = (self._stamps(path, settings), found)
+        return found
+
+    def _stamps(self, path: str, settings: Settings) -> _Stamps:
+        """The times of change of all files that a project is made of."""
+        files = [*_configs(path), *filter(None, self._how[:1])]
+        files += [file for name in settings.catalog for file in _files(name)]
+        files += [baseline.path_of(settings), *([] if settings.catalog else [path])]
+        return tuple((file, _changed(file)) for file in files)
+
+
+def _catalog(path: str, settings: Settings) -> Warehouse:
+    if settings.catalog:
+        return Catalog.load(*settings.catalog, schema=settings.schema)
+    return Catalog.seen(path, schema=settings.schema)
+
+
+def _configs(path: str) -> Iterator[str]:
+    folder = os.path.dirname(os.path.abspath(path))
+    while True:
+        yield from (os.path.join(folder, name) for name in _CONFIGS)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
+
+
+def _files(name: str) -> Iterator[str]:
+    if not os.path.isdir(name):
+        yield name
+        return
+    found = (str(it) for it in Path(name).rglob("*") if it.name.lower().endswith(SQL_SUFFIXES))
+    yield from sorted(found)
+
+
+def _changed(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return 0

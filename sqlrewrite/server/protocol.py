@@ -1,0 +1,274 @@
+"""The server itself: what an editor asks, and what it is told (Language Server Protocol 3.17).
+
+Diagnostics are pulled by editors that can, else pushed as one types. Texts are read in the event
+loop, a statement at a time; in between the next keystroke, or a cancellation, is heeded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from sqlrewrite import __version__
+from sqlrewrite.linting.findings import Finding, Severity
+from sqlrewrite.linting.run import Linted
+from sqlrewrite.results import ConfigError
+from sqlrewrite.server import actions, hover
+from sqlrewrite.server.analysis import Analysis, Reader, analyse
+from sqlrewrite.server.positions import Positions
+from sqlrewrite.server.project import Project, Workspace
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.hosts.region import Change
+from sqlrewrite.warehouse import CatalogError
+
+_NAME = "dpp-rewrite"
+_FIX_ALL = "source.fixAll.dpp-rewrite"
+_SLICE = 0.01
+"""So many seconds of reading, and then whoever waits has a turn."""
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+_PULLED = types.DiagnosticOptions(
+    inter_file_dependencies=False, workspace_diagnostics=False, identifier=_NAME
+)
+_KINDS = types.CodeActionOptions([types.CodeActionKind.QuickFix, _FIX_ALL])
+
+
+class _Open:
+    """A file that is open: who reads it, and what was found in its last text."""
+
+    def __init__(self) -> None:
+        self.reader = Reader()
+        self.lock = asyncio.Lock()
+        self.last: tuple[str, Project, Analysis] | None = None
+        self.pushing: asyncio.Task[None] | None = None
+
+
+class Server(LanguageServer):
+    """The server, with the files that are open in its editor."""
+
+    def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
+        full = types.TextDocumentSyncKind.Full  # lines are counted here, and as the protocol has it
+        super().__init__(_NAME, __version__, text_document_sync_kind=full)
+        self.projects = Workspace(config, chosen, isolated=isolated)
+        self.open: dict[str, _Open] = {}
+        self.said: dict[str, str] = {}
+
+    @property
+    def pulled(self) -> bool:
+        """Whether the editor asks for diagnostics by itself."""
+        its = self.client_capabilities.text_document
+        return its is not None and its.diagnostic is not None
+
+    def positions(self, analysis: Analysis) -> Positions:
+        """The places of a text, as the editor counts them."""
+        return Positions(analysis.host.text, self.server_capabilities.position_encoding)
+
+    def project(self, uri: str) -> Project | None:
+        """What holds for a file; None, and the editor is told why once, where that cannot be."""
+        path = path_of(uri)
+        try:
+            found = self.projects.of(path)
+        except (ConfigError, CatalogError) as error:
+            if self.said.get(path) != str(error):
+                self.said[path] = str(error)
+                message = f"{_NAME}: {error}"
+                self.window_show_message(types.ShowMessageParams(types.MessageType.Error, message))
+            return None
+        self.said.pop(path, None)
+        return found
+
+    async def analysis(self, uri: str) -> tuple[Project, Analysis] | None:
+        """What is found in the text that a file has now; None where no project can be read."""
+        its = self.open.setdefault(uri, _Open())
+        async with its.lock:
+            while True:
+                text = self.workspace.get_text_document(uri).source
+                project = self.project(uri)
+                if project is None:
+                    return None
+                if its.last is not None and its.last[0] == text and its.last[1] is project:
+                    return project, its.last[2]
+                done = await self._read(uri, text, project, its.reader)
+                if done is not None:
+                    its.last = (text, project, done)
+                    return project, done
+
+    async def _read(self, uri: str, text: str, project: Project, reader: Reader) -> Analysis | None:
+        """The analysis of a text, None where there is a newer one meanwhile."""
+        done: Analysis | None = None
+        since = time.monotonic()
+        document = self.workspace.get_text_document(uri)
+        for step in reader.steps(path_of(uri), text, project.catalog, project.options):
+            done = step
+            if time.monotonic() - since > _SLICE:
+                await asyncio.sleep(0)
+                since = time.monotonic()
+                if document.source is not text and document.source != text:
+                    return None
+        return done
+
+    def diagnostics(self, project: Project, analysis: Analysis) -> list[types.Diagnostic]:
+        """The findings that count, as the editor shows them."""
+        found = Linted(analysis.path, findings=analysis.findings)
+        places = self.positions(analysis)
+        return [_diagnostic(it, places) for it in project.rules.of(found).shown]
+
+    def push(self, uri: str) -> None:
+        """Tells the editor what is found, when it is; what it has not been told yet is dropped."""
+        if self.pulled:
+            return
+        its = self.open.setdefault(uri, _Open())
+        if its.pushing is not None:
+            its.pushing.cancel()
+        its.pushing = asyncio.ensure_future(self._push(uri))
+
+    async def _push(self, uri: str) -> None:
+        version = self.workspace.get_text_document(uri).version
+        done = await self.analysis(uri)
+        items = [] if done is None else self.diagnostics(*done)
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, items, version=version)
+        )
+
+
+def path_of(uri: str) -> str:
+    """A file's path; of a text that is in no file its name, which tells its language all the
+    same."""
+    return to_fs_path(uri) or urlsplit(uri).path
+
+
+def _diagnostic(found: Finding, places: Positions) -> types.Diagnostic:
+    message = f"{found.message}\n{found.help}" if found.help else found.message
+    return types.Diagnostic(
+        range=places.range(found.place.span),
+        message=message,
+        severity=_SEVERITIES[found.severity],
+        code=found.code,
+        source=_NAME,
+    )
+
+
+def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = False) -> Server:
+    """A server that is ready to be started."""
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
+    server = Server(config, chosen, isolated=isolated)
+    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(_changed)
+    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(_changed)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(_changed)
+    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(_closed)
+    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _PULLED)(_diagnose)
+    server.feature(types.TEXT_DOCUMENT_HOVER)(_hover)
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _KINDS)(_actions)
+    return server
+
+
+_Changed = (
+    types.DidOpenTextDocumentParams
+    | types.DidChangeTextDocumentParams
+    | types.DidSaveTextDocumentParams
+)
+
+
+async def _changed(server: Server, params: _Changed) -> None:
+    server.push(params.text_document.uri)
+
+
+async def _closed(server: Server, params: types.DidCloseTextDocumentParams) -> None:
+    uri = params.text_document.uri
+    its = server.open.pop(uri, None)
+    if its is not None and its.pushing is not None:
+        its.pushing.cancel()
+    if not server.pulled:
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+
+
+async def _diagnose(
+    server: Server, params: types.DocumentDiagnosticParams
+) -> types.DocumentDiagnosticReport:
+    done = await server.analysis(params.text_document.uri)
+    if done is None:
+        return types.RelatedFullDocumentDiagnosticReport([])
+    items = server.diagnostics(*done)
+    name = f"{hash(tuple(map(repr, items))):x}"
+    if params.previous_result_id == name:
+        return types.RelatedUnchangedDocumentDiagnosticReport(name)
+    return types.RelatedFullDocumentDiagnosticReport(items, result_id=name)
+
+
+async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
+    done = await server.analysis(params.text_document.uri)
+    if done is None:
+        return None
+    places = server.positions(done[1])
+    found = hover.hover(done[1], places.offset(params.position))
+    if found is None:
+        return None
+    text, span = found
+    content = types.MarkupContent(types.MarkupKind.Markdown, text)
+    return types.Hover(content, places.range(span))
+
+
+async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+    uri = params.text_document.uri
+    done = await server.analysis(uri)
+    if done is None:
+        return []
+    project, analysis = done
+    places = server.positions(analysis)
+    found: list[types.CodeAction] = []
+    if _wanted(params, types.CodeActionKind.QuickFix):
+        start, end = map(places.offset, (params.range.start, params.range.end))
+        near = [it for it in _shown(project, analysis) if _touches(it.place.span, start, end)]
+        reader = server.open[uri].reader
+
+        def again(text: str) -> Analysis:
+            return analyse(analysis.path, text, project.catalog, project.options, reader)
+
+        offered = actions.actions(analysis, near, again)
+        found += (_action(uri, it, places) for it in offered)
+    every = actions.everything(analysis) if _wanted(params, _FIX_ALL) else ()
+    if every:
+        title = "Write and refresh all pruning predicates"
+        edit = _edit(uri, every, places)
+        found.append(types.CodeAction(title, kind=_FIX_ALL, edit=edit))
+    return found
+
+
+def _action(uri: str, it: actions.Action, places: Positions) -> types.CodeAction:
+    return types.CodeAction(
+        it.title,
+        kind=types.CodeActionKind.QuickFix,
+        diagnostics=[_diagnostic(it.finding, places)],
+        is_preferred=it.preferred,
+        edit=_edit(uri, it.changes, places),
+    )
+
+
+def _shown(project: Project, analysis: Analysis) -> Iterable[Finding]:
+    return project.rules.of(Linted(analysis.path, findings=analysis.findings)).shown
+
+
+def _wanted(params: types.CodeActionParams, kind: str) -> bool:
+    """Whether an action of a kind is asked for: of that, of a kind that it is one of, or of any."""
+    only = params.context.only
+    return not only or any(kind == it or kind.startswith(f"{it}.") for it in only)
+
+
+def _touches(span: Span, start: int, end: int) -> bool:
+    return span.start <= end and start <= span.end
+
+
+def _edit(uri: str, changes: Iterable[Change], places: Positions) -> types.WorkspaceEdit:
+    edits = [types.TextEdit(places.range(span), text) for span, text in changes]
+    return types.WorkspaceEdit(changes={uri: edits})
