@@ -74,7 +74,7 @@ def _tried(
         return None  # dbt would read it, and not we
     done = apply(text, edits)
     stays = (it for it in _open(before) if it.code not in wanted.get(it.place.line, ()))
-    return done if _counted(_open(lint(done))) == _counted(stays) else None
+    return done if counted(_open(lint(done))) == counted(stays) else None
 
 
 def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
@@ -91,7 +91,7 @@ def _open(found: Findings) -> list[Finding]:
     return [it for it in found if it.suppression is None]
 
 
-def _counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
+def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:
     """Findings by what stays the same when a comment comes to stand in their statement; those about
     comments are of any."""
     return Counter(

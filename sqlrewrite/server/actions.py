@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Fix
-from sqlrewrite.linting.suppressing import comment
+from sqlrewrite.linting.suppressing import comment, counted
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.server.analysis import Analysis, local
 from sqlrewrite.text.edits import Span
@@ -79,15 +79,15 @@ def _suppressing(
     except Unwritable:
         return None
     then = again(analysis.host.changed([change]))
-    same = (it for it in then.findings if it.code == found.code and it.subject == found.subject)
-    left = sum(it.suppression is None for it in same)
-    before = sum(
-        it.suppression is None and (it.code, it.subject) == (found.code, found.subject)
-        for it in analysis.findings
-    )
-    if left >= before:
+    here = (found.code, found.place.line)
+    stays = (it for it in _open(analysis) if (it.code, it.place.line) != here)
+    if counted(_open(then)) != counted(stays):  # it would do more, or nothing
         return None
     return Action(f"Suppress {found.code} here", found, (change,))
+
+
+def _open(analysis: Analysis) -> list[Finding]:
+    return [it for it in analysis.findings if it.suppression is None]
 
 
 def _region(analysis: Analysis, found: Finding) -> Region | None:

@@ -19,14 +19,15 @@ from pygls.uris import to_fs_path
 
 from sqlrewrite import __version__
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.run import Linted
+from sqlrewrite.linting.run import Linted, large
 from sqlrewrite.results import ConfigError
+from sqlrewrite.run.runner import Request, internal_error
 from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions
 from sqlrewrite.server.project import Project, Workspace
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.hosts.region import Change
+from sqlrewrite.text.hosts.region import Change, Host
 from sqlrewrite.warehouse import CatalogError
 
 _NAME = "dpp-rewrite"
@@ -99,17 +100,29 @@ class Server(LanguageServer):
                     return None
                 if its.last is not None and its.last[0] == text and its.last[1] is project:
                     return project, its.last[2]
-                done = await self._read(uri, text, project, its.reader)
+                try:
+                    done = await self._read(uri, text, project, its.reader)
+                except Exception as error:  # of ours: the server goes on with what is typed next
+                    its.reader = Reader()
+                    message = internal_error(error).message
+                    log = types.LogMessageParams(types.MessageType.Error, message)
+                    self.window_log_message(log)
+                    done = Analysis(path_of(uri), Host(text), project.options)
                 if done is not None:
                     its.last = (text, project, done)
                     return project, done
 
     async def _read(self, uri: str, text: str, project: Project, reader: Reader) -> Analysis | None:
         """The analysis of a text, None where there is a newer one meanwhile."""
+        path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
+        if size > project.settings.file_limit:
+            request = Request(project.catalog, project.settings)
+            findings = large(path, size, request).findings
+            return Analysis(path, Host(text), project.options, findings=findings)
         done: Analysis | None = None
         since = time.monotonic()
         document = self.workspace.get_text_document(uri)
-        for step in reader.steps(path_of(uri), text, project.catalog, project.options):
+        for step in reader.steps(path, text, project.catalog, project.options):
             done = step
             if time.monotonic() - since > _SLICE:
                 await asyncio.sleep(0)
