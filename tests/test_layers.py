@@ -24,6 +24,7 @@ ROOMS = (
     "library",
     "linting",
     "run",
+    "audit",
     "embedded",
     "document",
     "decision",

@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "sqlrewrite.cli.explain",
     "verify": "sqlrewrite.cli.verify",
     "run": "sqlrewrite.cli.run",
+    "audit": "sqlrewrite.cli.audit",
     "catalog": "sqlrewrite.cli.catalog",
     "init": "sqlrewrite.cli.init",
     "rules": "sqlrewrite.cli.rules",

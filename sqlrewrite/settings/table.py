@@ -43,7 +43,7 @@ WHENS = ("eligible", "missed")
 that the engine would not derive by itself."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
-ON_QUERIES = (*ON_SPARK, "lint")
+ON_QUERIES = (*ON_SPARK, "lint", "audit")
 ON_CATALOG = (*ON_QUERIES, "catalog show")
 ON_FILES = ("rewrite", "lint")
 

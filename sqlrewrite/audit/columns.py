@@ -1,0 +1,69 @@
+"""The columns of the histories that are known: which one has the text, who ran it, what it read.
+
+In come the names of a history's columns, and those that a person has given; out goes the column for
+each part, with what makes bytes and seconds of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import ConfigError
+
+PARTS = ("text", "schema", "time", "user", "bytes", "runtime")
+
+# By part, the names in order: Databricks' system.query.history, Snowflake's QUERY_HISTORY, Trino's
+# event listeners, BigQuery's INFORMATION_SCHEMA.JOBS, and what else people call them. Names are
+# compared in lower case.
+_KNOWN: Mapping[str, Sequence[str]] = {
+    "text": (
+        *("statement_text", "query_text", "metadata.query", "query", "sql_text", "sql"),
+        *("statement", "text"),
+    ),
+    "schema": ("schema_name", "context.schema", "schema", "default_schema"),
+    "time": ("start_time", "createtime", "create_time", "creation_time", "created_at", "time"),
+    "user": ("executed_by", "user_name", "user_email", "context.user", "user"),
+    "bytes": (
+        *("read_bytes", "bytes_scanned", "statistics.physicalinputbytes", "physical_input_bytes"),
+        *("total_bytes_processed", "bytes_read", "bytes"),
+    ),
+    "runtime": (
+        *("execution_duration_ms", "total_duration_ms", "total_elapsed_time", "wall_time_millis"),
+        *("statistics.walltime", "runtime_ms", "runtime", "seconds", "duration"),
+    ),
+}
+_MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The column of each part, None where a history has none; ``seconds`` is by what the runtime is
+    divided."""
+
+    text: str
+    schema: str | None = None
+    time: str | None = None
+    user: str | None = None
+    bytes: str | None = None
+    runtime: str | None = None
+    seconds: int = 1
+
+
+def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
+    """The columns of a history, of which ``names`` are all, those in a struct as ``struct.field``.
+    Raises ConfigError where none has the text, or a given one is not there."""
+    known = {name.lower(): name for name in names}
+    found: dict[str, str | None] = {}
+    for part in PARTS:
+        said = given.get(part)
+        if said is not None and said.lower() not in known:
+            raise ConfigError(f"no column is called {said!r}; there are: {', '.join(names)}")
+        candidates = (said.lower(),) if said is not None else _KNOWN[part]
+        found[part] = next((known[name] for name in candidates if name in known), None)
+    if found["text"] is None:
+        raise ConfigError(f"which column has the texts? say --text; there are: {', '.join(names)}")
+    runtime = (found["runtime"] or "").lower()
+    text = found.pop("text")
+    assert text is not None
+    return Columns(text, **found, seconds=1000 if runtime.endswith(_MILLISECONDS) else 1)

@@ -1,0 +1,223 @@
+"""``dpp-rewrite audit``: a history of queries, judged as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sqlrewrite.audit.columns import PARTS
+from sqlrewrite.cli.common import (
+    CommandFailure,
+    Given,
+    colour_option,
+    printer,
+    request,
+    setting_options,
+    sorted_out,
+    write_stdout,
+)
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target, write_page
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.settings.table import section
+from sqlrewrite.text.source import write_file
+
+if TYPE_CHECKING:
+    from sqlrewrite.audit.answer import Answer
+
+_HELP = {
+    "text": "The column with the texts.",
+    "schema": "The column with the schema that was current.",
+    "time": "The column with the time of a run.",
+    "user": "The column with who ran it.",
+    "bytes": "The column with the bytes that were read.",
+    "runtime": "The column with the seconds that it took; …_ms are milliseconds.",
+}
+_FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table")
+
+
+class AuditCommand(SparkCommand):
+    """``audit``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What the history is": ("input_format", *(f"{part}_column" for part in PARTS)),
+        "What is known": (*section("known"), "config", "isolated"),
+        "What is inserted": section("inserted"),
+        "Which Spark": SPARK,
+        "How it is done": ("out", "timeout", "measure"),
+        "What is reported": ("top", "apply", "format", "html", "color"),
+    }
+
+
+def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for part in reversed(PARTS):
+        name = "--schema-column" if part == "schema" else f"--{part}"
+        said = f"{_HELP[part]}  [default: by its name in the known histories]"
+        function = click.option(name, f"{part}_column", metavar="COLUMN", help=said)(function)
+    return function
+
+
+@click.command(
+    "audit",
+    cls=AuditCommand,
+    short_help="Judge a history of queries as a whole, as a Spark job.",
+    epilog="""\b
+Examples:
+  dpp-rewrite audit -c warehouse.json history.parquet
+  dpp-rewrite audit -c warehouse.json --master yarn -o hdfs:///audit \\
+      --html audit.html system.query.history
+  dpp-rewrite audit -c target/manifest.json target/run_results.json""",
+)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option(
+    "--input-format",
+    type=click.Choice(_FORMATS),
+    help="How each INPUT is read.  [default: as its name or the files in it say, else a table]",
+)
+@_column_options
+@setting_options("audit")
+@spark_options
+@click.option(
+    "-o",
+    "--out",
+    metavar="DIR",
+    help="Write the shapes there as Parquet, and go on there the next time: only what is new is "
+    "decided.",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="A text that takes longer is passed over.",
+)
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Ask this Spark's tables how many partitions each predicate of the top shapes keeps.",
+)
+@click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="So many shapes, those whose runs read the most.",
+)
+@click.option("--apply", metavar="DIR", help="Write the rewritten text of each of them there.")
+@click.option("--html", metavar="FILE", help="Write the report as a page, too.")
+@click.option(
+    "--format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="text for people, json for programs.",
+)
+@colour_option
+def command(
+    inputs: tuple[str, ...],
+    input_format: str | None,
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    out: str | None,
+    timeout: float,
+    measure: bool,
+    top: int,
+    apply: str | None,
+    html: str | None,
+    format: str,
+    color: bool | None,
+    **given: Any,
+) -> None:
+    """Tells which queries of a history read partitions for nothing, and what to change first.
+
+    INPUT is what Spark reads: Parquet, ORC, JSON or CSV, a table by its name, a folder of *.sql,
+    dbt's run_results.json. Texts of one shape, that differ in nothing that matters, are judged
+    once. See docs/audit.md.
+    """
+    columns = {part: given.pop(f"{part}_column") for part in PARTS}
+    where, asked = target(master, remote, conf), Given(**sorted_out(given))
+    todo = request(asked.projects().at("."))
+    if not todo.catalog.relations:
+        raise CommandFailure("nothing is known of the tables: give --catalog")
+    err = printer(err=True, color=color)
+    if where.embedded or (master or "").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from sqlrewrite.spark import audit, histories, summary
+    from sqlrewrite.spark.session import session
+
+    with ExitStack() as ends:
+        if out is None and not where.embedded and not (master or "").startswith("local"):
+            raise CommandFailure("say -o DIR, a folder that all machines of the cluster see")
+        folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-"))
+        running = ends.enter_context(session(where))
+        job = audit.Job(todo.catalog, todo.options(), out or folder, timeout)
+        with _shown(err, running) as told:
+            history = histories.history(running, inputs, columns, input_format)
+            counts = audit.run(running, history, job, told)
+            told("adding up")
+            found = summary.answer(running, job.place, counts, top)
+            if measure:
+                told("asking for partitions")
+                found = summary.measured(running, found)
+    _report(found, format, html, apply, color)
+
+
+def _report(
+    found: Answer, format: str, html: str | None, apply: str | None, color: bool | None
+) -> None:
+    from sqlrewrite.report.audit import audit_json, print_audit
+
+    if format == "json":
+        write_stdout(audit_json(found).encode("ascii"))
+    else:
+        print_audit(printer(err=False, color=color), found)
+    if html is not None:
+        from sqlrewrite.report.audit_page import audit_page
+
+        write_page(html, audit_page(found))
+    if apply is not None:
+        _write_texts(Path(apply), found)
+
+
+def _write_texts(folder: Path, found: Answer) -> None:
+    """The rewritten text of each top shape, in files that are named by their rank and shape."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, it in enumerate(found.top, 1):
+            path = folder / f"{number:03}-{it.shape[:12]}.sql"
+            write_file(str(path), it.rewritten.encode("utf-8", "surrogatepass"))
+    except OSError as error:
+        raise CommandFailure(f"{folder}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
+    """What says on stderr, where someone sits and waits, what is being done and how far it is."""
+    if not err.stream.isatty():
+        yield lambda what: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from sqlrewrite.spark.progress import watched
+
+    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*shown, console=err.console, transient=True) as bar:
+        step = bar.add_task("starting", total=None)
+
+        def told(what: str) -> None:
+            bar.reset(step, description=what, total=None)
+
+        def far(done: int, count: int) -> None:
+            bar.update(step, completed=done, total=count)
+
+        with watched(running, far):
+            yield told

@@ -1,0 +1,126 @@
+"""The answer of an audit as one page that stands by itself: its charts are drawn in it, it asks no
+network and runs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from sqlrewrite.audit.answer import Answer, Fact, Shape
+from sqlrewrite.report.audit import SAID, by, one_line, read, saved
+from sqlrewrite.report.page import page, table
+
+_WIDTH, _ROW, _LABEL = 1060, 26, 330
+_COLOURS = {
+    "rewritten": "var(--old)",
+    "rejected": "#d92",
+    "pruned": "var(--new)",
+}
+_OTHER = "#8888"
+
+
+def audit_page(found: Answer) -> str:
+    """The whole answer."""
+    return page("What a history of queries reads, and need not", _sections(found))
+
+
+def _sections(found: Answer) -> Iterator[str]:
+    yield (
+        f"<p>{found.runs:,} runs of {found.shapes:,} distinct shapes of queries"
+        + (f", which read {read(found.bytes)}" if found.bytes is not None else "")
+        + ".</p>"
+    )
+    yield "<h2>What became of the runs</h2>"
+    yield _bars([(SAID.get(it.what, it.what), it.runs, it.what) for it in found.totals])
+    if found.top:
+        yield "<h2>What to change first</h2>"
+        weighed = [(it.bytes if it.bytes is not None else it.runs, it) for it in found.top]
+        yield _bars([(one_line(it.text)[:48], weight, "rewritten") for weight, it in weighed])
+        for number, it in enumerate(found.top, 1):
+            yield _shape(number, it)
+    if found.facts:
+        yield "<h2>Tables: runs with a predicate to be had, pruned, and without</h2>"
+        yield _stacks(found.facts)
+        tables = [(it.name, read(it.bytes), by(it.bounded_by)) for it in found.facts]
+        yield table(("table", "read by these runs", "bounded by (runs)"), tables)
+    if found.reasons:
+        yield "<h2>What is alone in the way, and what it would unlock</h2>"
+        rows = [
+            (f"{it.fact}.{it.column}", f"{it.runs:,}", read(it.bytes), f"{it.code} {it.reason}")
+            for it in found.reasons
+        ]
+        yield table(("column", "runs", "read", "reason"), rows)
+    if found.left:
+        yield "<h2>What was not judged</h2>"
+        left = [(it.what, f"{it.runs:,}", f"{it.shapes:,}") for it in found.left]
+        yield table(("reason", "runs", "shapes"), left)
+
+
+def _shape(number: int, it: Shape) -> str:
+    facts = [
+        (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
+    ]
+    said = f"{it.runs:,} runs, {it.users:,} users, {read(it.bytes)} read, saved: {saved(it)}"
+    return (
+        f"<details><summary>{number}. {escape(one_line(it.text))}</summary>"
+        f"<p>{escape(said)} ({escape(it.how)})</p>"
+        f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
+        f"<pre>{escape(it.rewritten)}</pre></details>"
+    )
+
+
+def _number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def _bars(rows: Sequence[tuple[str, int, str]]) -> str:
+    """A bar a row, as long as its number."""
+    most = max((number for _, number, _ in rows), default=0) or 1
+    return _svg(
+        [
+            (label, f"{number:,}", [(number / most, _COLOURS.get(kind, _OTHER))])
+            for label, number, kind in rows
+        ]
+    )
+
+
+def _stacks(facts: Sequence[Fact]) -> str:
+    """A bar a table, of three parts."""
+    most = max((it.rewritten + it.pruned + it.rejected for it in facts), default=0) or 1
+    return _svg(
+        [
+            (
+                it.name,
+                f"{it.rewritten:,} / {it.pruned:,} / {it.rejected:,}",
+                [
+                    (it.rewritten / most, _COLOURS["rewritten"]),
+                    (it.pruned / most, _COLOURS["pruned"]),
+                    (it.rejected / most, _COLOURS["rejected"]),
+                ],
+            )
+            for it in facts
+        ]
+    )
+
+
+def _svg(rows: Sequence[tuple[str, str, Sequence[tuple[float, str]]]]) -> str:
+    """A chart of bars: a label, what stands behind the bar, and its parts with their colours."""
+    room = _WIDTH - _LABEL - 180
+    drawn = []
+    for number, (label, value, parts) in enumerate(rows):
+        top, left = number * _ROW, float(_LABEL)
+        drawn.append(
+            f'<text x="{_LABEL - 8}" y="{top + 17}" text-anchor="end">{escape(label)}</text>'
+        )
+        for share, colour in parts:
+            width = share * room
+            drawn.append(
+                f'<rect x="{left:.1f}" y="{top + 5}" width="{width:.1f}" height="16" '
+                f'style="fill:{colour}"/>'
+            )
+            left += width
+        drawn.append(f'<text x="{left + 8:.1f}" y="{top + 17}">{escape(value)}</text>')
+    return (
+        f'<svg role="img" viewBox="0 0 {_WIDTH} {len(rows) * _ROW}" width="100%" '
+        'style="font-size:13px;fill:currentColor">' + "".join(drawn) + "</svg>"
+    )

@@ -1,0 +1,208 @@
+"""``dpp-rewrite audit`` as a Spark job: a history in, one row a distinct shape out.
+
+1. Each text is folded to the fingerprint of its shape; Spark counts by it. No text is shuffled.
+2. Of each shape that is not decided yet one text is picked, always the same one of the same input.
+3. These are decided, in rounds: each is written when it is done, so that a job that was cut off
+   goes on there, and a later one over a longer history decides only what is new.
+4. Counts and decisions are joined and written; the summary is asked of them.
+
+All is done by plain Python functions, which need neither pandas nor Arrow, so that a cluster needs
+nothing but this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import astuple
+from functools import reduce
+from hashlib import blake2b
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import sqlrewrite
+from sqlrewrite.audit.folding import TEXT, folded
+from sqlrewrite.audit.judged import judged
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.options import Options
+from sqlrewrite.spark.session import Session, spark_errors, tried
+from sqlrewrite.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+PER_ROUND = 10_000
+"""So many shapes are decided before they are written."""
+
+SCANS = (
+    "array<struct<fact: string, alias: string, column: string, dimension: string, key: string, "
+    "verdict: string, code: string, reason: string, only: boolean, predicate: string, "
+    "partitions: bigint>>"
+)
+_JUDGED = f"struct<outcome: string, reason: string, rewritten: string, scans: {SCANS}>"
+_DECIDED = (
+    f"shape string, schema string, outcome string, reason string, rewritten string, scans {SCANS}, "
+    "text string, made string"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be decided, and how: ``place`` is the folder of the result, ``timeout`` the
+    seconds for a text."""
+
+    catalog: Warehouse
+    options: Options
+    place: str
+    timeout: float = 10.0
+    per_round: int = PER_ROUND
+
+    @property
+    def made(self) -> str:
+        """What a decision depends on besides its text."""
+        catalog, wanted = self.catalog, self.options
+        said = (
+            sqlrewrite.__version__,
+            sorted(catalog.relations.items()),
+            catalog.namespace,
+            sorted(catalog.references.items()),
+            wanted.engine.name,
+            [sorted(it) if isinstance(it, frozenset) else it for it in astuple(wanted.engine)],
+            (wanted.form, wanted.when, wanted.hint, wanted.reach, wanted.key_limit),
+            (wanted.limits, sorted(wanted.functions.items()), sorted(wanted.disabled)),
+        )
+        return blake2b(repr(said).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many shapes there are, and how many of them were decided now."""
+
+    shapes: int
+    decided: int
+
+
+Told = Callable[[str], None]
+"""Told of each step as it begins."""
+
+
+def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
+    """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
+    with spark_errors("the audit cannot be done"):
+        told("counting shapes")
+        _counted(history).write.mode("overwrite").parquet(f"{job.place}/work/counted")
+        counted = session.spark.read.parquet(f"{job.place}/work/counted")
+        told("looking for what is new")
+        known = _decided(session, job)
+        texts = counted.where(f"what = '{TEXT}'")
+        new = texts.join(known, _same(texts, known), "left_anti")
+        count = new.count()
+        if count:
+            told(f"picking {count:,} texts")
+            _picked(history, new).write.mode("overwrite").parquet(f"{job.place}/work/texts")
+            _decide(session, job, count, told)
+        told("writing the result")
+        known = _decided(session, job)
+        joined = counted.join(known, _same(counted, known), "left")
+        joined = joined.select(counted["*"], *(known[it] for it in _RESULT))
+        joined.write.mode("overwrite").parquet(f"{job.place}/shapes")
+        return Counts(texts.count(), count)
+
+
+_RESULT = ("outcome", "reason", "rewritten", "scans", "text")
+
+
+def _same(one: DataFrame, other: DataFrame) -> Column:
+    alike = (one[it].eqNullSafe(other[it]) for it in ("shape", "schema"))
+    return reduce(and_, alike)
+
+
+def _counted(history: DataFrame) -> DataFrame:
+    """The runs of each shape, and which row has the text that stands for it: the one with the
+    smallest hash, of several of them the first."""
+    from pyspark.sql import functions as f
+
+    fold = f.udf(folded, "string", useArrow=False)
+    rows = _numbered(history).withColumn("folded", fold("text"))
+    return (
+        rows.groupBy("folded", "schema")
+        .agg(
+            f.count(f.lit(1)).alias("runs"),
+            f.count_distinct("user").alias("users"),
+            f.sum("bytes").alias("bytes"),
+            f.sum("micros").alias("micros"),
+            f.min("at").alias("first"),
+            f.max("at").alias("last"),
+            f.min(f.struct("hash", "row")).alias("stands"),
+        )
+        .withColumn("what", f.substring_index("folded", ":", 1))
+        .withColumn("shape", f.substring_index("folded", ":", -1))
+        .drop("folded")
+    )
+
+
+def _numbered(history: DataFrame) -> DataFrame:
+    """The rows with their number, which is the same each time the same files are read, and the hash
+    of their text."""
+    from pyspark.sql import functions as f
+
+    numbered = history.withColumn("row", f.monotonically_increasing_id())
+    return numbered.withColumn("hash", f.xxhash64("text"))
+
+
+def _picked(history: DataFrame, new: DataFrame) -> DataFrame:
+    """The text of each new shape. The numbers of rows are as they were unless the input has
+    changed meanwhile, which the hash would show: then texts are missing, and so are decisions,
+    until the next run."""
+    from pyspark.sql import functions as f
+
+    wanted = new.select("shape", "schema", "stands.hash", "stands.row")
+    rows = _numbered(history).select("row", "hash", "text")
+    return rows.join(f.broadcast(wanted), ["row", "hash"]).select("shape", "schema", "text")
+
+
+def _decide(session: Session, job: Job, count: int, told: Told) -> None:
+    """Decides the texts, round by round."""
+    from pyspark.sql import functions as f
+
+    texts = session.spark.read.parquet(f"{job.place}/work/texts")
+    judge = f.udf(_Judge(job.catalog, job.options, job.timeout), _JUDGED, useArrow=False)
+    rounds = -(-count // job.per_round)
+    tasks = _tasks(session)
+    for number in range(rounds):
+        told(f"deciding {count:,} shapes, round {number + 1} of {rounds}")
+        some = texts.where(f.pmod(f.xxhash64("shape"), f.lit(rounds)) == number)
+        (
+            some.repartition(tasks)
+            .withColumn("judged", judge("text", "schema"))
+            .select("shape", "schema", "judged.*", "text", f.lit(job.made).alias("made"))
+            .write.mode("append")
+            .parquet(f"{job.place}/decided")
+        )
+
+
+def _tasks(session: Session) -> int:
+    """Several tasks a core, so that none is left waiting for a slow text."""
+    if session.classic:
+        return 4 * session.spark.sparkContext.defaultParallelism
+    return 4 * int(session.spark.conf.get("spark.sql.shuffle.partitions") or 50)
+
+
+class _Judge:
+    """What judges a text, on whichever machine it is: Spark sends it there once a task, or, if the
+    catalog is large, once a machine."""
+
+    def __init__(self, catalog: Warehouse, options: Options, timeout: float) -> None:
+        self._given = catalog, options, timeout
+
+    def __call__(self, text: str, schema: str | None) -> tuple[Any, ...]:
+        catalog, options, timeout = self._given
+        found = judged(text, schema, catalog, options, timeout)
+        return found.outcome, found.reason, found.rewritten, [astuple(it) for it in found.scans]
+
+
+def _decided(session: Session, job: Job) -> DataFrame:
+    """What this and earlier runs have decided with the same catalog and options."""
+    with tried():
+        found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
+        return found.where(found["made"] == job.made).dropDuplicates(["shape", "schema"])
+    return session.spark.createDataFrame([], _DECIDED)  # this is the first run

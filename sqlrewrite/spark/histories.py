@@ -1,0 +1,136 @@
+"""A history of queries as Spark reads it: one row a run, with the same columns whatever it was.
+
+In come the inputs as a person names them, out goes a frame of ``COLUMNS``. Files of SQL have a row
+a statement, dbt's ``run_results.json`` a row a node.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlrewrite.audit.columns import columns
+from sqlrewrite.spark.session import Session, spark_errors
+from sqlrewrite.spark.target import SparkError
+from sqlrewrite.sql.queries import queries
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+COLUMNS = "text string, schema string, at timestamp, user string, bytes bigint, micros bigint"
+
+FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table")
+_ENDINGS = {
+    ".parquet": "parquet",
+    ".orc": "orc",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".csv": "csv",
+    ".sql": "sql",
+}
+_RUN_RESULTS = "run_results.json"
+_MILLION = 1_000_000
+
+
+def history(
+    session: Session, inputs: Sequence[str], given: Mapping[str, str | None], form: str | None
+) -> DataFrame:
+    """All inputs as one frame. ``form`` is how they are to be read, None: as each one's name says.
+    Raises SparkError, and ConfigError for a column that is not there."""
+    return reduce(
+        lambda one, other: one.unionByName(other),
+        (_read(session.spark, it, given, form or _form(it)) for it in inputs),
+    )
+
+
+def _form(name: str) -> str:
+    """How an input is read: by its ending, or by what is in the folder."""
+    path = Path(name)
+    if path.name == _RUN_RESULTS:
+        return "dbt"
+    found = _ENDINGS.get("".join(path.suffixes[:1]).lower())
+    if found is None and path.is_dir():
+        inside = (_ENDINGS.get(it.suffix.lower()) for it in sorted(path.rglob("*")))
+        found = next((it for it in inside if it is not None), None)
+        if found is None:
+            raise SparkError(f"{name}: nothing in it is known to be a history: say --input-format")
+    return found or "table"
+
+
+def _read(spark: SparkSession, name: str, given: Mapping[str, str | None], form: str) -> DataFrame:
+    with spark_errors(f"{name}: cannot be read"):
+        if form == "dbt":
+            return spark.createDataFrame(list(_of_dbt(name)), COLUMNS)
+        if form == "sql":
+            return _of_files(spark, name)
+        reader = spark.read
+        if form == "csv":
+            reader = reader.options(header=True, multiLine=True, escape='"')
+        frame = spark.table(name) if form == "table" else reader.format(form).load(name)
+        return _named(frame, given)
+
+
+def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
+    """A history's own columns as ours."""
+    from pyspark.sql import functions as f
+
+    found = columns(list(_names(frame.schema)), given)
+
+    def column(name: str | None, kind: str) -> Any:
+        value = f.lit(None) if name is None else f.col(name)
+        return value.cast(kind)
+
+    micros = column(found.runtime, "double") * (_MILLION / found.seconds)
+    return frame.select(
+        column(found.text, "string").alias("text"),
+        column(found.schema, "string").alias("schema"),
+        column(found.time, "timestamp").alias("at"),
+        column(found.user, "string").alias("user"),
+        column(found.bytes, "bigint").alias("bytes"),
+        f.round(micros).cast("bigint").alias("micros"),
+    )
+
+
+def _names(schema: StructType, before: str = "") -> Iterator[str]:
+    """The names of all columns, those in a struct behind its name."""
+    for it in schema.fields:
+        yield before + it.name
+        if it.dataType.typeName() == "struct":
+            yield from _names(it.dataType, f"{before}{it.name}.")  # type: ignore[arg-type]
+
+
+def _of_files(spark: SparkSession, name: str) -> DataFrame:
+    """The statements of files of SQL."""
+    from pyspark.sql import functions as f
+
+    split = f.udf(_statements, "array<string>", useArrow=False)
+    reader = spark.read.options(wholetext=True, recursiveFileLookup=True, pathGlobFilter="*.sql")
+    texts = reader.text(name).select(f.explode(split("value")).alias("text"))
+    return _named(texts, {})
+
+
+def _statements(text: str | None) -> list[str]:
+    """The statements of a text; of one in which something of ours fails, the whole."""
+    try:
+        return [it.text for it in queries(text or "")]
+    except Exception:
+        return [text or ""]
+
+
+def _of_dbt(name: str) -> Iterator[tuple[Any, ...]]:
+    """The nodes that a run of dbt has run. Raises SparkError."""
+    try:
+        found = json.loads(Path(name).read_text("utf-8"))["results"]
+        for it in found:
+            text = it.get("compiled_code") or it.get("compiled_sql") or ""
+            told = it.get("adapter_response") or {}
+            seconds = round(float(it.get("execution_time") or 0) * _MILLION)
+            size = told.get("bytes_processed") or told.get("data_scanned_in_bytes")
+            yield text, None, None, None, None if size is None else int(size), seconds
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SparkError(f"{name}: not a run_results.json of dbt: {error}") from error

@@ -1,0 +1,54 @@
+"""How far Spark is, by its own stages: tasks that are done, of those of the stages that run now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlrewrite.spark.session import Session
+
+Show = Callable[[int, int], None]
+"""Told of tasks that are done, and of all."""
+
+_SECONDS = 0.5
+
+
+@contextmanager
+def watched(session: Session, show: Show) -> Iterator[None]:
+    """Tells how far the stages that run are, as long as what is inside goes on. Over Connect the
+    server tells it, from Spark 4; before, nobody does."""
+    if session.classic:
+        ended = threading.Event()
+        tracker = session.spark.sparkContext.statusTracker()
+        thread = threading.Thread(target=_poll, args=(tracker, show, ended), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+        return
+    client: Any = session.spark
+
+    def told(stages: Any, inflight_tasks: int, operation_id: str, done: bool) -> None:
+        known = list(stages or ())
+        show(sum(it.num_completed_tasks for it in known), sum(it.num_tasks for it in known))
+
+    can = hasattr(client, "registerProgressHandler")
+    if can:
+        client.registerProgressHandler(told)
+    try:
+        yield
+    finally:
+        if can:
+            client.removeProgressHandler(told)
+
+
+def _poll(tracker: Any, show: Show, ended: threading.Event) -> None:
+    while not ended.wait(_SECONDS):
+        found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+        stages = [it for it in found if it is not None]
+        if stages:
+            show(sum(it.numCompletedTasks for it in stages), sum(it.numTasks for it in stages))

@@ -1,0 +1,205 @@
+"""The answer of an audit, asked of the shapes that it has written.
+
+Only what is shown is brought to the driver: the first of each list, never the shapes themselves. So
+its memory does not grow with the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
+from sqlrewrite.spark.audit import Counts
+from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
+from sqlrewrite.spark.target import SparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST = 100
+"""So many tables and reasons are brought, those with the most bytes."""
+
+_PARTITIONS = "dpp_rewrite_partitions"
+_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+def answer(session: Session, place: str, counts: Counts, top: int) -> Answer:
+    """The answer. Raises SparkError."""
+    from pyspark.sql import functions as f
+
+    with spark_errors("the result of the audit cannot be read"):
+        shapes = session.spark.read.parquet(f"{place}/shapes")
+        shapes = shapes.withColumn("outcome", f.coalesce("outcome", "what"))
+        whole = shapes.agg(f.sum("runs"), f.sum("bytes")).collect()[0]
+        return Answer(
+            shapes=counts.shapes,
+            decided=counts.decided,
+            runs=whole[0] or 0,
+            bytes=whole[1],
+            totals=_totals(shapes, "outcome"),
+            left=_totals(shapes.where("reason <> ''"), "reason"),
+            top=_top(shapes, top),
+            facts=_facts(shapes),
+            reasons=_reasons(shapes),
+        )
+
+
+def _totals(shapes: DataFrame, column: str) -> tuple[Total, ...]:
+    found = _sums(shapes, column).orderBy(*_most(), column).limit(MOST).collect()
+    return tuple(Total(it[column], it["n"], it["r"], it["b"], it["m"]) for it in found)
+
+
+def _sums(rows: DataFrame, *columns: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return rows.groupBy(*columns).agg(
+        f.count(f.lit(1)).alias("n"),
+        f.sum("runs").alias("r"),
+        f.sum("bytes").alias("b"),
+        f.sum("micros").alias("m"),
+    )
+
+
+def _most() -> Sequence[Any]:
+    """Those that read the most come first, and of those of which that is not known the ones that
+    ran most often."""
+    from pyspark.sql import functions as f
+
+    return f.col("b").desc_nulls_last(), f.col("r").desc()
+
+
+def _top(shapes: DataFrame, top: int) -> tuple[Shape, ...]:
+    from pyspark.sql import functions as f
+
+    order = (f.col("bytes").desc_nulls_last(), f.col("micros").desc_nulls_last())
+    rewritten = shapes.where("outcome = 'rewritten'")
+    found = rewritten.orderBy(*order, f.col("runs").desc(), "shape", "schema").limit(top).collect()
+    return tuple(
+        Shape(
+            it["shape"],
+            it["schema"],
+            it["runs"],
+            it["users"],
+            it["bytes"],
+            it["micros"],
+            it["text"],
+            it["rewritten"],
+            tuple(
+                Kept(scan["fact"], scan["alias"], scan["predicate"], scan["partitions"])
+                for scan in it["scans"]
+                if scan["verdict"] == "rewritten"
+            ),
+        )
+        for it in found
+    )
+
+
+def _scans(shapes: DataFrame) -> DataFrame:
+    """A row a scan of a shape, with the shape's runs and bytes."""
+    from pyspark.sql import functions as f
+
+    rows = shapes.select(
+        "shape", "schema", "runs", "bytes", "micros", f.explode("scans").alias("s")
+    )
+    return rows.select("shape", "schema", "runs", "bytes", "micros", "s.*")
+
+
+def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
+    """The fact tables; a shape that scans one twice counts once, for the better of the two."""
+    from pyspark.sql import functions as f
+
+    rank = f.when(f.col("verdict") == "rewritten", 2)
+    rank = rank.when(f.col("verdict") != "rejected", 1).otherwise(0)
+    scans = _scans(shapes).withColumn("rank", rank)
+    each = scans.groupBy("shape", "schema", "fact", "runs", "bytes").agg(
+        f.max("rank").alias("rank")
+    )
+    counted = (f.sum(f.when(f.col("rank") == number, f.col("runs"))) for number in range(3))
+    named = [it.alias(name) for it, name in zip(counted, ("r0", "r1", "r2"), strict=True)]
+    tables = each.groupBy("fact").agg(*named, f.sum("bytes").alias("b"), f.sum("runs").alias("r"))
+    found = tables.orderBy(*_most(), "fact").limit(MOST).collect()
+    bound = scans.where("rank > 0").dropDuplicates(["shape", "schema", "fact", "dimension"])
+    bound = bound.groupBy("fact", "dimension").agg(f.sum("runs").alias("r"))
+    wanted = bound.where(f.col("fact").isin([it["fact"] for it in found]))
+    by: dict[str, list[tuple[str, int]]] = {}
+    for it in wanted.orderBy("fact", f.col("r").desc(), "dimension").limit(MOST * 10).collect():
+        by.setdefault(it["fact"], []).append((it["dimension"], it["r"]))
+    return tuple(
+        Fact(
+            it["fact"],
+            it["r2"] or 0,
+            it["r1"] or 0,
+            it["r0"] or 0,
+            it["b"],
+            tuple(by.get(it["fact"], ())),
+        )
+        for it in found
+    )
+
+
+def _reasons(shapes: DataFrame) -> tuple[Reason, ...]:
+    """What is alone in the way of a fact's column; the reason is that of one of the shapes."""
+    from pyspark.sql import functions as f
+
+    alone = _scans(shapes).where("verdict = 'rejected' AND only")
+    keys = ("fact", "column", "code")
+    each = alone.groupBy("shape", "schema", *keys, "runs", "bytes", "micros").agg(
+        f.min("reason").alias("reason")
+    )
+    said = each.groupBy(*keys).agg(f.min("reason").alias("reason"))
+    found = _sums(each, *keys).join(said, list(keys)).orderBy(*_most(), *keys).limit(MOST)
+    return tuple(
+        Reason(it["fact"], it["column"], it["code"], it["reason"], it["n"], it["r"], it["b"])
+        for it in found.collect()
+    )
+
+
+# --- what predicates keep
+
+
+def measured(session: Session, found: Answer) -> Answer:
+    """The answer with what the predicates of its top shapes keep of the partitions that there are
+    now: each is asked of the list of its table's partitions, so no fact is read, only dimensions.
+    """
+    asked = fresh(session)
+    return replace(found, top=tuple(_measured(asked, it) for it in found.top))
+
+
+def _measured(session: Session, shape: Shape) -> Shape:
+    try:
+        if shape.schema:
+            with spark_errors(f"USE {shape.schema}"):
+                session.spark.sql(f"USE {literal_name(tuple(shape.schema.split('.')))}")
+        scans = tuple(_kept(session.spark, it) for it in shape.scans)
+    except SparkError as error:
+        return replace(shape, how=f"not known: {error}")
+    kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
+    if not total:
+        return replace(shape, scans=scans, how="not known: there are no partitions")
+    how = "each predicate over SHOW PARTITIONS, all partitions taken to be of one size"
+    return replace(shape, scans=scans, saved=1 - kept / total, how=how)
+
+
+def _kept(spark: SparkSession, scan: Kept) -> Kept:
+    """How many partitions there are, and how many a predicate keeps. Raises SparkError."""
+    with spark_errors(f"{scan.fact}: its partitions cannot be asked"):
+        table = literal_name(tuple(scan.fact.split(".")))
+        shown = [row[0].split("/") for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
+        if not shown:
+            return replace(scan, total=0, kept=0)
+        names = [part.partition("=")[0] for part in shown[0]]
+        rows = [tuple(_value(part.partition("=")[2]) for part in parts) for parts in shown]
+        kinds = dict(spark.table(table).select(names).dtypes)
+        listed = spark.createDataFrame(rows, ", ".join(f"`{it}` string" for it in names))
+        typed = listed.selectExpr(*(f"CAST(`{it}` AS {kinds[it]}) AS `{it}`" for it in names))
+        typed.createOrReplaceTempView(_PARTITIONS)
+        asked = f"SELECT count(*) FROM {_PARTITIONS} AS `{scan.alias}` WHERE {scan.predicate}"
+        return replace(scan, total=len(shown), kept=spark.sql(asked).collect()[0][0])
+
+
+def _value(text: str) -> str | None:
+    """A partition's value as its folder has it: characters that a path cannot have are escaped."""
+    return None if text == _NULL_PARTITION else unquote(text)

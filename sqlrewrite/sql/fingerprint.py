@@ -1,0 +1,175 @@
+"""The shape of a text: what is left without its spelling and the values of its literals.
+
+In comes a text, out goes its shape; of two texts with one shape the same is decided, but for the
+literals in the predicates. So a literal is left out only where what is decided cannot depend on its
+value: alone beside a comparison of a WHERE, in an IN list, beside LIKE, and only for another of its
+kind (as many digits; a date that is surely one; a word). Whatever is out of the ordinary is its own
+shape: a text that is not plain (``lex.lexemes.plain``), that speaks to dpp-rewrite in a comment, or
+that repeats a value elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+
+from sqlrewrite.plan.facts.literals import fits
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
+from sqlrewrite.sql.lex.lexemes import plain
+
+_LARGE = 1 << 20
+
+# A lexeme of a plain text, behind white space and comments; a comment that is a hint is lexemes.
+_TOKENS = re.compile(
+    r"""
+    (?: \s++ | --[^\r\n]*+ | /\*(?!\+)[^*/]*+(?:(?:\*(?!/)|/(?!\*))[^*/]*+)*+\*/ )*+
+    ( [A-Za-z_]\w*+ | '[^'\\]*+(?:\\.[^'\\]*+)*+' | [0-9]++(?:\.[0-9]++)?+ | `[^`]++`
+    | /\*\+ | \*/ | <=> | [<>!=]= | <> | \|\| | :: | . )
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_LITERALS = frozenset("'0123456789")
+_COMPARISONS = frozenset("= == <> != < <= > >= <=> like".split())
+_AFTER = frozenset(
+    """
+    and or ) , ; then when else end group order having limit union intersect except minus join left
+    right inner full cross semi anti natural where window qualify lateral sort cluster distribute
+    """.split()
+)
+_TYPES = {"date": DATE, "timestamp": TIMESTAMP}
+_WORD = re.compile(r"[A-Za-z][A-Za-z_ %&-]*")
+# Words that are a value of some type that is no string.
+_VALUES = frozenset(
+    """
+    true false t f yes y no n nan inf infinity null epoch now today tomorrow yesterday
+    """.split()
+)
+_INT_DIGITS = 9
+"""So many digits are an INT, whatever they are."""
+
+
+def shape(text: str) -> str:
+    """The shape of a text. Raises nothing."""
+    if len(text) > _LARGE or "dpp-rewrite" in text.lower() or not plain(text):
+        return f"as written: {text.strip()}"
+    tokens = _TOKENS.findall(text)
+    literals = [at for at, it in enumerate(tokens) if it[0] in _LITERALS]
+    folded = dict(_folded(tokens, literals))
+    if folded:
+        tokens = _without_values(tokens, literals, folded)
+    while tokens and tokens[-1] == ";":
+        tokens.pop()
+    found = " ".join(tokens)
+    if "'" not in found:
+        return found.lower()
+    return " ".join([it if it[0] == "'" else it.lower() for it in tokens])
+
+
+def fingerprint(shape: str) -> str:
+    """A shape as 32 hexadecimal digits."""
+    return blake2b(shape.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The literals whose values nothing depends on, by their place, each with its kind."""
+    count = len(tokens)
+    for at in literals:
+        token = tokens[at]
+        kind = _kind(token)
+        if not kind:
+            continue
+        start = at - 1
+        before = tokens[start].lower() if at else ""
+        if before in _TYPES:
+            if not fits(token[1:-1], _TYPES[before]):
+                continue
+            start, before = start - 1, tokens[start - 1].lower() if start else ""
+        after = tokens[at + 1].lower() if at + 1 < count else ")"
+        if before in _COMPARISONS:
+            fold = after in _AFTER
+        elif before == "between":
+            fold = after == "and"
+        elif before == "and":
+            fold = after in _AFTER and _ends_between(tokens, start)
+        else:
+            fold = before in ("(", ",") and after in (")", ",") and _in_list(tokens, start)
+        if fold:
+            yield at, kind
+
+
+@lru_cache(1 << 16)
+def _kind(token: str) -> str:
+    """The kind of a literal, of which each value is as good as another; empty where its own value
+    may matter."""
+    if token[0] != "'":
+        usual = len(token) <= _INT_DIGITS and token[0] != "0"
+        return f"n{len(token.partition('.')[0])}.{len(token.partition('.')[2])}" if usual else ""
+    value = token[1:-1]
+    if fits(value, TIMESTAMP):
+        return "d" if fits(value, DATE) else "t"
+    if _WORD.fullmatch(value) and value.strip().lower() not in _VALUES:
+        return "w"
+    return ""
+
+
+def _ends_between(tokens: Sequence[str], and_: int) -> bool:
+    """Whether an AND is that of ``BETWEEN literal AND``."""
+    at = and_ - 2
+    if at > 0 and tokens[at].lower() in _TYPES:
+        at -= 1
+    return at > 0 and tokens[at].lower() == "between"
+
+
+def _in_list(tokens: Sequence[str], at: int) -> bool:
+    """Whether what is before a literal, a comma or a parenthesis, is of a list of literals behind
+    IN."""
+    while tokens[at] == "," and at > 2 and tokens[at - 1][0] in _LITERALS:
+        at -= 1
+        if tokens[at - 1].lower() in _TYPES:
+            at -= 1
+        at -= 1
+    return tokens[at] == "(" and at > 0 and tokens[at - 1].lower() == "in"
+
+
+def _without_values(
+    tokens: list[str], literals: Sequence[int], folded: dict[int, str]
+) -> list[str]:
+    """The tokens with a sign for each literal that is left out, the same for the same value, and
+    one for a whole IN list of one kind. A value that is kept in one place is kept in all."""
+    lists = {at: end for at in folded if (end := _list_end(tokens, at, folded)) > at}
+    listed = {at for start, end in lists.items() for at in range(start, end)}
+    once = Counter(tokens[at] for at in literals if at not in listed)
+    inner = Counter(
+        it for start, end in lists.items() for it in {tokens[at] for at in range(start, end, 2)}
+    )
+    kept = {tokens[at] for at in literals if at not in folded} | {
+        it for it, count in inner.items() if once[it] or count > 1
+    }
+    values: dict[str, int] = {}
+    found, at = [], 0
+    while at < len(tokens):
+        end = lists.get(at, 0)
+        if end and kept.isdisjoint(tokens[at:end:2]):
+            found.append(f"?{folded[at]}*")
+            at = end
+            continue
+        token = tokens[at]
+        if at in folded and token not in kept:
+            token = f"?{folded[at]}{values.setdefault(token, len(values))}"
+        found.append(token)
+        at += 1
+    return found
+
+
+def _list_end(tokens: Sequence[str], start: int, folded: Mapping[int, str]) -> int:
+    """Where an IN list ends that begins with a literal, if all of it are literals of one kind
+    without a type before them; 0 where there is none."""
+    if tokens[start - 1] != "(" or tokens[start - 2].lower() != "in":
+        return 0
+    at = start
+    while folded.get(at) == folded[start] and tokens[at + 1] == ",":
+        at += 2
+    return at + 1 if folded.get(at) == folded[start] and tokens[at + 1] == ")" else 0

@@ -1,0 +1,171 @@
+"""`audit` on Spark: a history counted by shape, decided once, added up, and gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from sqlrewrite import Catalog
+from sqlrewrite.cli.commands import program
+from sqlrewrite.settings.options import options
+from sqlrewrite.spark import audit, histories, summary
+from sqlrewrite.spark.session import Session
+from sqlrewrite.spark.target import SparkError, Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).resolve().parents[2]
+DDL = """
+CREATE TABLE audited.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE audited.days (day INT, month INT);
+"""
+GOOD = "SELECT s.v FROM sales s JOIN days d ON s.day = d.day WHERE d.month = {}"
+BAD = "SELECT s.v FROM sales s LEFT JOIN days d ON s.day = d.day AND d.month = {}"
+COLUMNS = (
+    "query_text string, schema_name string, user_name string, bytes_scanned bigint, "
+    "total_elapsed_time bigint"
+)
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> Iterator[Session]:
+    """A session whose Python workers find this package, wherever the JVM was started."""
+    context = spark.sparkContext
+    before = context.pythonExec, dict(context.environment)
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    context.pythonExec = sys.executable
+    context.environment["PYTHONPATH"] = path
+    own = spark.newSession()
+    own.conf.set("spark.sql.shuffle.partitions", "1")
+    yield Session(own, Target(), classic=True)
+    context.pythonExec, context.environment = before
+
+
+def _write(session: Session, texts: list[str], place: Path, files: int = 1) -> str:
+    rows = [(text, "audited", f"u{n % 2}", 100 + n, 1000) for n, text in enumerate(texts)]
+    frame = session.spark.createDataFrame(rows, COLUMNS).repartition(files)
+    frame.write.mode("overwrite").parquet(str(place))
+    return str(place)
+
+
+def _job(place: Path, **more: Any) -> audit.Job:
+    return audit.Job(Catalog.from_ddl(DDL), options(), str(place), **more)
+
+
+def _shapes(session: Session, place: Path) -> list[Any]:
+    found = session.spark.read.parquet(f"{place}/shapes").drop("stands")
+    return sorted(map(repr, found.collect()))
+
+
+def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path) -> None:
+    texts = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
+    said: list[str] = []
+
+    def run(count: int, out: str, files: int = 1, **more: Any) -> audit.Counts:
+        made = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
+        place = _write(session, made, tmp_path / "history", files)
+        history = histories.history(session, [place], {}, None)
+        return audit.run(session, history, _job(tmp_path / out, **more), said.append)
+
+    assert run(0, "one") == audit.Counts(shapes=3, decided=3)
+    assert run(2, "one") == audit.Counts(shapes=4, decided=1)
+    assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
+    assert "deciding 4 shapes, round 2 of 2" in said
+    assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
+    found = summary.answer(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
+    totals = {it.what: (it.shapes, it.runs) for it in found.totals}
+    assert totals == {
+        "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
+        "empty": (1, 1), "other": (1, 1),
+    }  # fmt: skip
+    (top,) = found.top
+    assert (top.runs, top.users, top.bytes, top.micros) == (8, 2, 828, 8_000_000)
+    assert "IN (SELECT" in top.rewritten
+    (fact,) = found.facts
+    assert (fact.name, fact.rewritten, fact.rejected) == ("spark_catalog.audited.sales", 8, 2)
+    assert fact.bounded_by == (("days", 8),)
+    (reason,) = found.reasons
+    assert (reason.column, reason.code, reason.runs) == ("day", "DPP101", 2)
+
+
+def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
+    texts = [f"SELECT {number} FROM sales" for number in range(8)]
+    history = histories.history(session, [_write(session, texts, tmp_path / "h")], {}, None)
+
+    def cut(step: str) -> None:
+        if "round 4 of 8" in step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit.run(session, history, _job(tmp_path / "out", per_round=1), cut)
+    first = session.spark.read.parquet(str(tmp_path / "out" / "decided")).count()
+    again = audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    assert 0 < first < 8
+    assert again == audit.Counts(shapes=8, decided=8 - first)
+
+
+def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None:
+    spark = session.spark
+    for statement in (
+        "DROP DATABASE IF EXISTS audited CASCADE",
+        "CREATE DATABASE audited",
+        "CREATE TABLE audited.sales USING parquet PARTITIONED BY (day) AS "
+        "SELECT 1 v, CAST(id AS INT) day FROM range(8)",
+        "CREATE TABLE audited.days USING parquet AS "
+        "SELECT CAST(id AS INT) day, CAST(id DIV 3 AS INT) month FROM range(20)",
+    ):
+        spark.sql(statement)
+    history = histories.history(
+        session, [_write(session, [GOOD.format(1)], tmp_path / "h")], {}, None
+    )
+    counts = audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    found = summary.measured(session, summary.answer(session, str(tmp_path / "out"), counts, 5))
+    (top,) = found.top
+    assert [(it.total, it.kept) for it in top.scans] == [(8, 3)]
+    assert top.saved_bytes == round(100 * 5 / 8)
+    spark.sql("DROP DATABASE audited CASCADE")
+    (top,) = summary.measured(session, found).top
+    assert "not known" in top.how
+
+
+def test_the_command(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
+    folder = tmp_path / "queries"
+    folder.mkdir()
+    text = f"USE audited;\n{GOOD.format(1)};\n{GOOD.format(2)}"
+    (folder / "a.sql").write_text(
+        text.replace("sales", "audited.sales").replace("days", "audited.days"), "utf-8"
+    )
+    args = ["audit", "-c", str(tmp_path / "ddl.sql"), "--format", "json", "--html"]
+    args += [str(tmp_path / "out.html"), "--apply", str(tmp_path / "new"), str(folder)]
+    session.spark.sql("SELECT 1")  # the session that is active is the one that is used
+    done = CliRunner().invoke(program, args)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert [(it["what"], it["runs"]) for it in found["totals"]] == [("rewritten", 2), ("other", 1)]
+    assert "<svg" in (tmp_path / "out.html").read_text("utf-8")
+    (new,) = (tmp_path / "new").iterdir()
+    assert "/* dpp-rewrite */" in new.read_text("utf-8")
+
+
+def test_dbt_and_what_cannot_be_read(session: Session, tmp_path: Path) -> None:
+    node = {"compiled_code": GOOD.format(1), "execution_time": 1.5, "adapter_response": {}}
+    results = tmp_path / "run_results.json"
+    results.write_text(json.dumps({"results": [node, {"compiled_code": None}]}), "utf-8")
+    found = histories.history(session, [str(results)], {}, None).collect()
+    assert [(it.text, it.micros) for it in found] == [(GOOD.format(1), 1_500_000), ("", 0)]
+    results.write_text("{}", "utf-8")
+    with pytest.raises(SparkError, match="run_results"):
+        histories.history(session, [str(results)], {}, None)
+    with pytest.raises(SparkError, match="no_such_table"):
+        histories.history(session, ["no_such_table"], {}, None)

@@ -1,0 +1,153 @@
+"""A history judged, without Spark: what a text is and comes to, its columns, the report."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from io import StringIO
+
+import pytest
+
+from sqlrewrite import Catalog, ConfigError
+from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
+from sqlrewrite.audit.columns import columns
+from sqlrewrite.audit.folding import folded
+from sqlrewrite.audit.judged import BY_ENGINE, judged
+from sqlrewrite.report.audit import audit_json, print_audit
+from sqlrewrite.report.audit_page import audit_page
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.settings.options import options
+
+DDL = """
+CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
+CREATE TABLE dw.days (day INT, month INT);
+"""
+QUERY = "SELECT s.v FROM sales s JOIN days d ON s.day = d.day WHERE d.month = 3"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (None, "empty"),
+        (" \n", "empty"),
+        ("<redacted>", "masked"),
+        ("*** REDACTED ***", "masked"),
+        ("SELECT a FROM t WHERE x IN (1, 2, ...", "cut"),
+        ("SHOW TABLES", "other"),
+        ("/* by a tool */ ALTER TABLE t ADD COLUMN x INT", "other"),
+        (QUERY, "text"),
+        ("(SELECT 1)", "text"),
+        ("-- a comment\ninsert into t select 1", "text"),
+        ("with a as (select \"x\") select * from a", "text"),
+    ],
+)  # fmt: skip
+def test_what_a_text_is(text: str | None, what: str) -> None:
+    assert folded(text).partition(":")[0] == what
+
+
+def test_poisoned_texts_cost_only_themselves() -> None:
+    for text in ("(" * 20_000 + QUERY, QUERY + "\x00\udcff", "SELECT '" + "x" * 3_000_000):
+        found = judged(text, "dw", Catalog.from_ddl(DDL), options(), 5.0)
+        assert found.outcome in ("error", "skipped")
+        assert folded(text).startswith("text:")
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "when", "outcome"),
+    [
+        (QUERY, "dw", "eligible", "rewritten"),
+        (QUERY, None, "eligible", "nothing"),  # where nobody has sales
+        (QUERY, "dw", "missed", "pruned"),
+        (QUERY.replace("JOIN", "LEFT JOIN").replace("WHERE", "AND"), "dw", "eligible", "rejected"),
+        ("SELECT * FROM sales", "dw", "eligible", "nothing"),
+        ("SELECT FROM (", "dw", "eligible", "error"),
+    ],
+)
+def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> None:
+    catalog = Catalog.from_ddl(DDL, schema="elsewhere")
+    found = judged(text, schema, catalog, options(when=when), 5.0)
+    assert found.outcome == outcome
+    if outcome == "pruned":
+        assert [it.verdict for it in found.scans] == [BY_ENGINE]
+    if outcome == "rejected":
+        assert [(it.fact, it.code, it.only) for it in found.scans] == [
+            ("spark_catalog.dw.sales", "DPP101", True)
+        ]
+
+
+def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlrewrite.audit.judged.decide", lambda *args: time.sleep(30))
+    found = judged(QUERY, "dw", Catalog.from_ddl(DDL), options(), 0.05)
+    assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        (["statement_text", "executed_by", "read_bytes", "total_duration_ms", "start_time"],
+         ("statement_text", None, "start_time", "executed_by", "read_bytes", 1000)),
+        (["QUERY_TEXT", "USER_NAME", "SCHEMA_NAME", "BYTES_SCANNED", "TOTAL_ELAPSED_TIME"],
+         ("QUERY_TEXT", "SCHEMA_NAME", None, "USER_NAME", "BYTES_SCANNED", 1000)),
+        (["metadata", "metadata.query", "context.user", "context.schema", "createTime",
+          "statistics.physicalInputBytes"],
+         ("metadata.query", "context.schema", "createTime", "context.user",
+          "statistics.physicalInputBytes", 1)),
+        (["query", "user_email", "total_bytes_processed", "creation_time"],
+         ("query", None, "creation_time", "user_email", "total_bytes_processed", 1)),
+    ],
+    ids="databricks snowflake trino bigquery".split(),
+)  # fmt: skip
+def test_columns_of_known_histories(names: list[str], wanted: tuple[object, ...]) -> None:
+    it = columns(names, {})
+    assert (it.text, it.schema, it.time, it.user, it.bytes, it.seconds) == wanted
+
+
+def test_columns_that_are_given() -> None:
+    it = columns(["a", "b", "query"], {"text": "A", "bytes": "b"})
+    assert (it.text, it.bytes) == ("a", "b")
+    with pytest.raises(ConfigError, match="--text"):
+        columns(["a", "b"], {})
+    with pytest.raises(ConfigError, match="'c'"):
+        columns(["a", "b"], {"text": "c"})
+
+
+ANSWER = Answer(
+    shapes=3,
+    decided=2,
+    runs=1200,
+    bytes=3 << 40,
+    totals=(Total("rewritten", 1, 1000, 2 << 40, 5), Total("error", 1, 200, 1 << 40, 5)),
+    left=(Total("Expected <something>", 1, 200, 1 << 40, 5),),
+    top=(
+        Shape("ab" * 16, "dw", 1000, 7, 2 << 40, 60_000_000, "SELECT '<b>'", "SELECT '<b>' AND …",
+              (Kept("dw.sales", "s", "s.day IN (SELECT 1)", 365, 73),), 0.8, "asked"),
+    ),
+    facts=(Fact("dw.sales", 1000, 0, 200, 3 << 40, (("dw.days", 1000),)),),
+    reasons=(Reason("dw.sales", "day", "DPP101", "a LEFT JOIN", 1, 200, 1 << 40),),
+)  # fmt: skip
+
+
+def test_the_report_for_people() -> None:
+    stream = StringIO()
+    print_audit(Printer(stream, colour=False), ANSWER)
+    lines = stream.getvalue().splitlines()
+    assert "1,200 runs of 3 shapes, 2 of them new" in lines[0]
+    assert any("1,000" in line and "80%, 1.6 TiB" in line for line in lines)
+    assert any(line.startswith("dw.sales.day") and "DPP101 a LEFT JOIN" in line for line in lines)
+
+
+def test_the_report_for_programs() -> None:
+    found = json.loads(audit_json(ANSWER))
+    assert (found["version"], found["runs"]) == (1, 1200)
+    (top,) = found["top"]
+    assert top["saved_bytes"] == round((2 << 40) * 0.8)
+    assert top["saved_micros"] == 48_000_000
+
+
+def test_the_page_stands_by_itself() -> None:
+    found = audit_page(ANSWER)
+    assert "<b>" not in found
+    assert found.count("<svg") == found.count("</svg>") == 3
+    assert not re.search(r"https?:|<script|<link|url\(|@import|src=", found)
+    assert "2.0 TiB" in found

@@ -1,0 +1,121 @@
+"""The shape of a text: what it leaves out, what it keeps, and that what is decided goes with it."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from benchmarks.tpcds_data import load_tpcds, spark_queries
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.sql.fingerprint import fingerprint, shape
+from tests.tpcds.support import catalog as tpcds_catalog
+
+QUERIES = Path(__file__).resolve().parents[1] / "fixtures" / "queries"
+TEXTS = sorted(QUERIES.rglob("*.sql"))[::5]
+PLAIN = "SELECT a FROM t WHERE d = 5 AND s IN ('one', 'two') AND x BETWEEN 3 AND 9"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "select a\n  from t -- why\n where d = 7 and s in ('three') and x between 2 and 8;",
+        "SELECT a FROM t WHERE d = 1 AND s IN ('c', 'd', 'e') AND x BETWEEN /* or so */ 4 AND 6",
+    ],
+    ids=["spelling", "values"],
+)
+def test_texts_of_one_shape(other: str) -> None:
+    assert shape(other) == shape(PLAIN)
+    assert len(fingerprint(shape(other))) == 32
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("d = 5", "d = 0"),
+        ("d = 5", "d = 1234567890"),
+        ("d = 5", "d = 50"),
+        ("d = 5", "d = 5.0"),
+        ("d = 5", "d = '5'"),
+        ("d = 5", "d <> 5"),
+        ("d = 5", "d = 5 + 1"),
+        ("d + 5 = 6", "d + 4 = 6"),
+        ("d = DATE '2024-01-31'", "d = DATE '2024-01-32'"),
+        ("s = 'abc'", "s = 'now'"),
+        ("s = 'abc'", "s = '123'"),
+        ("a = 5 AND b = 5", "a = 5 AND b = 6"),
+        ("a = 5 AND b + 5 > 1", "a = 6 AND b + 5 > 1"),
+        ("a IN (1, 2)", "a IN (1, 20)"),
+        ("a IN (1, 2)", "a IN (1, NULL)"),
+        ("s = 'a' || 'b'", "s = 'a' || 'c'"),
+        ("a = 5 LIMIT 5", "a = 5 LIMIT 6"),
+        ("`A b` = 1", "`A c` = 1"),
+        ("a = 5 -- dpp-rewrite: ignore", "a = 5"),
+        ("s = 'it''s'", "s = 'it''t'"),
+    ],
+)
+def test_shapes_that_are_not_one(one: str, other: str) -> None:
+    before = "SELECT * FROM t WHERE "
+    assert shape(before + one) != shape(before + other)
+
+
+_LITERAL = re.compile(r"(?<![\w.'])(?:\d+(?:\.\d+)?|'[^'\\]*')(?![\w.'])")
+
+
+def _other(text: str, chance: random.Random) -> str:
+    """The text with another value in the place of each literal of which its shape knows none."""
+    wanted = shape(text)
+    for value in sorted(set(_LITERAL.findall(text))):
+        new = "".join(_letter(it, chance) for it in value)
+        if re.fullmatch(r"'\d{4}-\d\d-\d\d'", value):
+            new = f"'20{chance.randint(10, 29)}-0{chance.randint(1, 9)}-1{chance.randint(0, 9)}'"
+        changed = re.sub(rf"(?<![\w.']){re.escape(value)}(?![\w.'])", new, text)
+        if new not in text and shape(changed) == wanted:
+            text = changed
+    return text
+
+
+def _letter(sign: str, chance: random.Random) -> str:
+    letters = "123456789" if sign.isdigit() else "qwxz" if sign.isalpha() else sign
+    return chance.choice(letters)
+
+
+def _decided(text: str, catalog: Catalog) -> list[object]:
+    found = rewrite(text, catalog)
+    told = [
+        (
+            it.statement,
+            (it.fact.table.lower(), it.fact.column.lower()),
+            (it.dimension.table.lower(), it.dimension.column.lower()),
+            it.verdict,
+            [(rule.code, rule.outcome) for rule in it.rules],
+            None
+            if it.predicate is None
+            else re.sub(r"\?(, \?)+", "?", _LITERAL.sub("?", it.predicate)),
+        )
+        for it in found.candidates
+    ]
+    return [told, len(found.errors), len(found.skipped)]
+
+
+@pytest.mark.parametrize("source", ["fixtures", "tpcds"])
+def test_of_one_shape_the_same_is_decided(source: str) -> None:
+    chance, changed = random.Random(18), 0
+    if source == "tpcds":
+        catalog = tpcds_catalog()
+        with duckdb.connect() as connection:
+            load_tpcds(connection, 0)
+            texts = list(spark_queries(connection).values())[::3]
+    else:
+        catalog = Catalog.load(str(QUERIES / "ddl.sql"))
+        texts = [path.read_text("utf-8") for path in TEXTS]
+    for text in texts:
+        other = _other(text, chance)
+        if other != text:
+            changed += 1
+            assert shape(other) == shape(text)
+            assert _decided(other, catalog) == _decided(text, catalog), other
+    assert changed > 25
