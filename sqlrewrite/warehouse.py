@@ -196,7 +196,7 @@ class Warehouse:
 
 
 _GLOBAL = "global_temp"
-_TEMPLATE_SIGNS = ("$", "{", "}", "@")
+_TEMPLATE_SIGNS = ("$", "{", "}", "@", "#", "&", "%")
 
 
 def _may_be(name: Name, other: Name) -> bool:

@@ -85,7 +85,9 @@ def test_a_predicate_that_does_not_follow_goes(catalog: Catalog, text: str, with
             id="a second marker, which would be left on the author's condition",
         ),
         pytest.param(f"SELECT 1; UPDATE f SET a = 1 WHERE {OURS}", id="UPDATE"),
-        pytest.param(f"SELECT f.a FROM f WHERE f.b = {{{{ b }}}}_1 AND {OURS}", id="template text"),
+        pytest.param(
+            f"SELECT f.a FROM f WHERE f.b = {{{{ b() }}}}_1 AND {OURS}", id="template text"
+        ),
         pytest.param(
             f"SELECT f.a FROM f WHERE f.b = 1 -- b\n AND {OURS} {{% include 'x' %}}; SELECT 1",
             id="a template behind",

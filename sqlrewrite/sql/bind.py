@@ -47,6 +47,7 @@ from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
 from sqlrewrite.sql.understood import plain, strange
+from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Warehouse
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
@@ -438,6 +439,8 @@ class Binder(RelationBinder):
         keys = tuple(
             by_position(item, shown) or translator.translate(item) for item in group.expressions
         )
+        if any(isinstance(key, Call) and is_template(key.name) for key in keys):
+            return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more
         # GROUP BY () is one group, of all rows or of none.
         empty = not keys or Call("tuple") in keys
         return Aggregate(child, keys, "grouping sets" if empty else "group by")

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.text.templates import is_template
+
 _NESTED = frozenset({"array", "map", "struct", "uniontype"})
 QUOTED = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER})
 _ENDS_NAME = frozenset(".,;()=<>")
-_TEMPLATES = ("${", "{{")
 _QUOTES = ("'", '"', "`", "/*")
 
 
@@ -98,7 +99,7 @@ class Cursor:
         if self.at == start + 1:
             token = self.tokens[start]
             raw = self.text[token.start : token.end + 1]
-            return raw if raw.startswith(_TEMPLATES) else token.text
+            return raw if is_template(raw) else token.text
         return self.slice(start, self.at)
 
     def _touches(self, at: int) -> bool:

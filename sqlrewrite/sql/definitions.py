@@ -15,6 +15,7 @@ from sqlglot import Token
 
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
+from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.stale_views import without_stale
 from sqlrewrite.sql.table_definition import Definition, created_table, read
@@ -24,11 +25,6 @@ UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
 
 _DEFAULT_SCHEMA = "default"
-_SCHEMAS = frozenset({"schema", "database", "namespace"})
-
-# What a CREATE or DROP may be of before the word TABLE comes, in CREATE POLICY p ON TABLE t.
-_OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *_SCHEMAS})
-_BEFORE_NAME = frozenset({"(", "as", "select"})
 _BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
@@ -66,7 +62,7 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after what a script may have done, and may have not: what it names is unknown."""
     match at.word:
         case "create" | "replace" | "cache" | "alter":
-            at.at = _after_kind(at)
+            at.at = after_kind(at)
             parts = at.name() if at.at else ()
             return _forget(catalog.without(parts), parts) if parts else catalog
         case "drop":
@@ -82,7 +78,7 @@ def defined_name(statement: parse.Statement, text: str) -> Name:
     """The table or view that a CREATE, REPLACE, DROP, ALTER or CACHE names, as written, from its
     tokens alone; empty where there is none."""
     at = Cursor(statement.tokens, text)
-    at.at = _after_kind(at)
+    at.at = after_kind(at)
     return at.name() if at.at else ()
 
 
@@ -90,7 +86,7 @@ def made_name(statement: parse.Statement, text: str, catalog: Warehouse) -> Name
     """The qualified name under which a CREATE makes something, empty where it is not written."""
     parts = defined_name(statement, text)
     at = Cursor(statement.tokens, text)
-    head = {at.word_at(n) for n in range(_after_kind(at))}
+    head = {at.word_at(n) for n in range(after_kind(at))}
     return catalog.qualify(_placed(parts, head)) if parts else ()
 
 
@@ -102,13 +98,13 @@ def _placed(parts: Name, head: Collection[str]) -> Name:
 def defines_relation(statement: parse.Statement, text: str) -> bool:
     """Whether this is a CREATE or REPLACE of a table or view, read or not."""
     at = Cursor(statement.tokens, text)
-    return at.word in {"create", "replace"} and _after_kind(at) > 0
+    return at.word in {"create", "replace"} and after_kind(at) > 0
 
 
 def unread(statement: parse.Statement, text: str) -> str:
     """Why a definition cannot be read."""
     at = Cursor(statement.tokens, text)
-    at.at = _after_kind(at)
+    at.at = after_kind(at)
     at.name()
     return read(at).unread or "it may be one of two"
 
@@ -117,7 +113,7 @@ def unread(statement: parse.Statement, text: str) -> str:
 
 
 def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: str) -> Warehouse:
-    behind = _after_kind(at)
+    behind = after_kind(at)
     if not behind:
         return catalog
     head = {at.word_at(n) for n in range(behind)}
@@ -145,7 +141,7 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
 
 def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
-    at.at = _after_kind(at)
+    at.at = after_kind(at)
     parts = at.name() if at.at else ()
     said = read(at)
     if said.query is None or len(parts) != 1:
@@ -158,7 +154,7 @@ def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
 def query_text(tokens: Sequence[Token], text: str) -> str:
     """The query of a CREATE VIEW, CREATE TABLE or CACHE TABLE: from behind its AS to the end."""
     at = Cursor(tokens, text)
-    at.at = _after_kind(at)
+    at.at = after_kind(at)
     if not at.at or not at.name():
         return ""
     said = read(at)
@@ -195,7 +191,7 @@ def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
 
 
 def _drop(at: Cursor, catalog: Warehouse) -> Warehouse:
-    behind = _after_kind(at)
+    behind = after_kind(at)
     if behind:
         at.at = behind
         for item in at.items():
@@ -203,7 +199,7 @@ def _drop(at: Cursor, catalog: Warehouse) -> Warehouse:
             # DROP TABLE drops a temporary view of that name, too.
             catalog = _forget(catalog, parts)
             catalog = catalog.without(parts) if len(parts) == 1 else catalog
-    elif at.word_at(1) in _SCHEMAS:
+    elif at.word_at(1) in SCHEMAS:
         at.at = 4 if at.word_at(2) == "if" else 2
         catalog = _drop_namespace(catalog, at.name())
     return catalog
@@ -222,7 +218,7 @@ def _drop_namespace(catalog: Warehouse, parts: Name) -> Warehouse:
 def _used(at: Cursor, catalog: Warehouse) -> Name:
     """The namespace that a USE means; the default schema of a catalog is ``default``."""
     at.at += 1
-    kind = at.word if at.word in {"catalog", *_SCHEMAS} and at.at + 1 < at.end else ""
+    kind = at.word if at.word in {"catalog", *SCHEMAS} and at.at + 1 < at.end else ""
     at.at += bool(kind)
     parts = at.name()
     if not parts or not at.done:
@@ -271,7 +267,7 @@ def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
 
 def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after an ALTER, which is followed as far as it is understood."""
-    at.at = _after_kind(at)
+    at.at = after_kind(at)
     parts = at.name() if at.at else ()
     relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
     if relation is None:
@@ -290,20 +286,3 @@ def _renamed(catalog: Warehouse, relation: Relation, old: Name, new: Name) -> Wa
         return catalog
     place = catalog.qualify(new if len(new) > 1 else (*old[:-1], *new))
     return catalog.with_relation(replace(relation, name=place))
-
-
-# --- names
-
-
-def _after_kind(at: Cursor) -> int:
-    """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
-    for index in range(at.end):
-        word = at.word_at(index)
-        if word in _BEFORE_NAME or word in _OTHER_KINDS:
-            break
-        if word in {"table", "view"}:
-            after = index + 1
-            while at.word_at(after) in {"if", "not", "exists"}:
-                after += 1
-            return after
-    return 0

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from sqlglot import TokenType, exp
 
 from sqlrewrite.sql.interpreted import SparkParser
+from sqlrewrite.text.templates import is_template
 
 _UNARY = 8
 _SHIFT = 5
@@ -120,7 +121,7 @@ class ExpressionParser(SparkParser):
     def _list_of_template(self) -> exp.Expr:
         """``IN ${days}``: the parentheses come with what stands in them."""
         found = self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
-        named = isinstance(found, exp.Placeholder) and str(found.this).startswith("$")
+        named = isinstance(found, exp.Placeholder) and is_template(str(found.this))
         if found is None or not named:
             self.raise_error("Expected ( behind IN")
         return self._needed(found)

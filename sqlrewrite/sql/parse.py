@@ -19,6 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
+from sqlrewrite.sql.definition_head import without_head
 from sqlrewrite.sql.dialect import parser
 from sqlrewrite.sql.kinds import first_join, known, opens_query, told
 from sqlrewrite.sql.lex import tokens as lexer
@@ -92,7 +93,7 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
     tokens, differences = read(masked.text)
     if masked.text is text and not masked.obstacles:
         return Lexed(tokens, differences)
-    tokens, obstacles = template_tokens.substituted(tokens, masked, refer)
+    tokens, obstacles = template_tokens.substituted(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
     return Lexed(tokens, differences, masked.templates, tuple(obstacles), refer)
 
@@ -128,7 +129,11 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
-    return tokens if masked.text is text else template_tokens.substituted(tokens, masked, refer)[0]
+    return (
+        tokens
+        if masked.text is text
+        else template_tokens.substituted(tokens, masked, text, refer)[0]
+    )
 
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
@@ -185,7 +190,7 @@ def _statement(
         failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
-        tree = deep(lambda: parse_tokens(tokens, text))
+        tree = deep(lambda: parse_tokens(without_head(tokens, text), text))
     except ParseError as error:  # a MERGE may be what only its engine can read
         failure = _told(text, tokens, None) if passed else _parse_failure(error, tokens)
     except RecursionError:
@@ -193,10 +198,10 @@ def _statement(
     except Exception as error:  # a parser's own bug must cost no more than this statement
         failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
     else:
-        obstacle = template_tokens.misplaced(templates, tree) if templates else None
-        failure = _told(text, tokens, tree) if obstacle is None else _blocked(obstacle)
-        if failure is None or obstacle is None:
-            return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
+        if templates:
+            template_tokens.loosened(tree)
+        failure = _told(text, tokens, tree)
+        return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
     return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
 
 

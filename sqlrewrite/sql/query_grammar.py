@@ -69,7 +69,14 @@ class QueryParser(ExpressionParser):
         return self._parse_derived_table_values() or self._parse_ddl_select()
 
     def _parse_insert_table(self) -> exp.Expr | None:
-        target = super()._parse_insert_table()
+        computed = self._curr.text.upper() == "IDENTIFIER"
+        if computed and self._next.token_type is TokenType.L_PAREN:
+            target: exp.Expr | None = exp.Table(this=self._parse_function())
+            if target is not None and self._curr.token_type is TokenType.PARTITION:
+                target.set("partition", self._parse_partition())
+            target = self._parse_schema(this=target)
+        else:
+            target = super()._parse_insert_table()
         self._parse_exists(not_=True)  # PARTITION (…) IF NOT EXISTS
         return target
 
@@ -135,7 +142,7 @@ class QueryParser(ExpressionParser):
         if self._curr.token_type is TokenType.INSERT:
             return self._inserts(relations, start)
         bodies: list[exp.Expr] = []
-        while self._curr.token_type is TokenType.SELECT:
+        while self._begins_body():
             bodies.append(self._body())
         if not bodies:  # FROM t is all of it
             relations.set("expressions", [exp.Star()])
@@ -155,15 +162,44 @@ class QueryParser(ExpressionParser):
                 self._match(TokenType.TABLE)
                 targets.append(self._parse_insert_table())
                 self._match_text_seq("BY", "NAME")
-            if self._curr.token_type is not TokenType.SELECT:
+            if not self._begins_body():
                 self.raise_error("Expected SELECT behind the target of INSERT")
             bodies.append(self._body())
         query = _all_of(_over(relations, bodies, start))
         return exp.Insert(this=exp.Tuple(expressions=targets), expression=query)
 
+    def _begins_body(self) -> bool:
+        return self._curr.token_type is TokenType.SELECT or self._begins_script()
+
+    def _begins_script(self) -> bool:
+        word = self._curr.text.upper()
+        return word in _SCRIPTS and self._next.token_type is not TokenType.L_PAREN
+
+    def _script(self) -> exp.Expr:
+        """``MAP a, b USING '…' AS (…)`` or REDUCE: TRANSFORM by another name."""
+        self._advance()
+        transform = exp.QueryTransform(expressions=self._parse_csv(self._parse_lambda))
+        transform.set("row_format_before", self._parse_row_format(match_row=True))
+        if self._match_text_seq("RECORDWRITER"):
+            transform.set("record_writer", self._parse_string())
+        if not self._match(TokenType.USING):
+            self.raise_error("Expected USING behind what a script is given")
+        transform.set("command_script", self._parse_string())
+        if self._match(TokenType.ALIAS):
+            wrapped = self._curr.token_type is TokenType.L_PAREN
+            fields = None if wrapped else self._parse_csv(self._parse_field_def)
+            transform.set("schema", self._parse_schema() or exp.Schema(expressions=fields))
+        transform.set("row_format_after", self._parse_row_format(match_row=True))
+        if self._match_text_seq("RECORDREADER"):
+            transform.set("record_reader", self._parse_string())
+        found = self._parse_query_modifiers(exp.Select(expressions=[transform]))
+        return found or transform
+
     def _body(self) -> exp.Expr:
         """A SELECT without a FROM of its own."""
         led = self._curr.start
+        if self._begins_script():
+            return self._script()
         found = super()._parse_select_query(parse_set_operation=False)
         if not isinstance(found, exp.Select) or found.args.get("from_") or found.args.get("joins"):
             self.raise_error("Expected SELECT without FROM, behind the FROM of all")
@@ -171,6 +207,10 @@ class QueryParser(ExpressionParser):
         found.meta[LED] = led
         # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.
         return found.subquery(copy=False) if _ends_itself(found) else found
+
+
+# Spark's grammar, ``transformClause``: what is not SELECT TRANSFORM (…).
+_SCRIPTS = frozenset({"MAP", "REDUCE"})
 
 
 def _ends_itself(select: exp.Select) -> bool:

@@ -8,11 +8,21 @@ expression's, so that a slice of the text at them is the expression itself.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.text.templates import Masked, Obstacle, Refer, Template, TemplateKind, on_one_line
+from sqlrewrite.text.templates import (
+    Masked,
+    Obstacle,
+    Refer,
+    Template,
+    TemplateKind,
+    is_name,
+    is_template,
+    on_one_line,
+)
 from sqlrewrite.warehouse import Name
 
 # After these comes the name of a relation.
@@ -21,7 +31,17 @@ _BEFORE_NAME = frozenset(
 )
 _BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.EXISTS})
 _MADE = " made"
-_SIGNS = ("{{", "$")
+
+# Where a FROM ends, in which a comma has the name of a relation behind it.
+_ENDS_FROM = frozenset(
+    {
+        *(TokenType.SELECT, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
+        *(TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY),
+        *(TokenType.LIMIT, TokenType.OFFSET, TokenType.QUALIFY, TokenType.WINDOW),
+        *(TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.LATERAL),
+        *(TokenType.INSERT, TokenType.SET, TokenType.WHEN, TokenType.ON),
+    }
+)
 
 # A statement of another kind changes what names mean: there only names may be templates, up to the
 # query in it.
@@ -29,29 +49,65 @@ _QUERIES = frozenset(
     {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.INSERT, TokenType.FROM}
 )
 
-# Where an operand stands, and the clauses in which a constant is one.
+# Where an operand stands, and what holds a whole condition.
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Between)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe)
-_OPERANDS = (*_COMPARISONS, *_ARITHMETIC, exp.In, exp.Func, exp.Cast, exp.Paren)
-_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.Partition)
-_WHOLE = (exp.Connector, exp.Not, exp.Group, *_CONDITIONS)
+_OPERANDS = (*_COMPARISONS, *_ARITHMETIC, exp.In, exp.Func, exp.Cast, exp.Paren, exp.Case, exp.If)
+_ONE = (*_OPERANDS, exp.Limit, exp.Offset)
+_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join)
+_CONNECTIVES = (exp.Connector, exp.Not)
+
+
+class _Relations:
+    """Whether the tokens up to here are in a FROM, where a comma is between relations."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._open: set[int] = set()
+
+    @property
+    def inside(self) -> bool:
+        """Whether a relation may stand here."""
+        return self._depth in self._open
+
+    def step(self, kind: TokenType) -> None:
+        """Goes on by a token."""
+        if kind in (TokenType.FROM, TokenType.JOIN):
+            self._open.add(self._depth)
+        elif kind is TokenType.L_PAREN:
+            self._depth += 1
+        elif kind is TokenType.R_PAREN:
+            self._open.discard(self._depth)
+            self._depth -= 1
+        elif kind in _ENDS_FROM:
+            self._open.discard(self._depth)
 
 
 def substituted(
-    tokens: Sequence[Token], masked: Masked, refer: Refer
+    tokens: Sequence[Token], masked: Masked, text: str, refer: Refer
 ) -> tuple[list[Token], list[Obstacle]]:
     """The tokens with what the templates of ``masked`` stand for, and those templates that stand
-    for nothing that can be read."""
+    for nothing that can be read; ``text`` is what was masked."""
     templates = {template.start: template for template in masked.templates}
+    parts = deque(it for it in masked.templates if it.kind is TemplateKind.PART)
+    relations = _Relations() if templates else None
     found: list[Token] = []
     obstacles: list[Obstacle] = []
     for token in tokens:
+        if relations is not None:
+            relations.step(token.token_type)
         template = templates.get(token.start)
+        if parts and parts[0].start <= token.end:
+            found.append(_whole(token, parts, templates, text))
+            continue
         if template is None:
             found.append(token)
             continue
         del templates[token.start]
-        pieces = _pieces(template, token, _lead(found), masked.text, refer)
+        lead = _lead(found)
+        if lead is TokenType.COMMA and relations is not None and relations.inside:
+            lead = TokenType.FROM
+        pieces = _pieces(template, token, lead, masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
             found.append(token)
@@ -62,6 +118,24 @@ def substituted(
         _obstacle(left, "cannot be told from the text around") for left in templates.values()
     ]
     return found, obstacles
+
+
+def _whole(
+    token: Token, parts: deque[Template], templates: dict[int, Template], text: str
+) -> Token:
+    """The name that a token is, with the templates that are parts of it as they are written; what
+    is more than a word is left, and so are its templates."""
+    word = token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+    while parts and parts[0].start <= token.end:
+        part = parts.popleft()
+        if word and token.start <= part.start and part.end <= token.end + 1:
+            del templates[part.start]
+    if not word:
+        return token
+    name = text[token.start : token.end + 1]
+    return Token(
+        TokenType.IDENTIFIER, name, token.line, token.col, token.start, token.end, token.comments
+    )
 
 
 def _obstacle(template: Template, why: str) -> Obstacle:
@@ -103,6 +177,10 @@ def _pieces(
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case TemplateKind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
+        case TemplateKind.OTHER if named and is_name(template.text):
+            return [(TokenType.IDENTIFIER, template.text)]
+        case TemplateKind.PART:
+            return "cannot be told from the text around"
         case TemplateKind.THIS | TemplateKind.NOTHING | TemplateKind.OTHER:
             if dotted:
                 return "is a part of a name that is not known"
@@ -140,47 +218,44 @@ def among(templates: Sequence[Template], tokens: Sequence[Token]) -> Sequence[Te
 
 def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | None:
     """A template in a statement that is not a query alone, before its query, unless it is the name
-    of the table that is made of one: what the statement defines would not be known. A view whose
-    query holds one is read under its own name, with whatever it was made of."""
+    of the table that is made of one: what the statement defines would not be known. What stands
+    behind that name says nothing of the query; a view whose query holds one is read under its own
+    name, with whatever it was made of."""
     if tokens[0].token_type in _QUERIES:
         return None
     query = any(token.token_type is TokenType.SELECT for token in tokens)
     makes = tokens[0].token_type is TokenType.CREATE and query
     starts = {template.start: template for template in templates}
-    for token in tokens:
-        if makes and token.token_type in (TokenType.SELECT, TokenType.WITH):
-            break
+    for token in _up_to_name(tokens) if makes else tokens:
         found = starts.get(token.start)
-        known = found is not None and found.kind is TemplateKind.REFERENCE
+        known = found is not None and found.kind in (TemplateKind.REFERENCE, TemplateKind.PART)
         if found is not None and not known and not (makes and token.text.endswith(_MADE)):
             return _obstacle(found, "stands in a definition")
     return None
 
 
-def misplaced(templates: Sequence[Template], tree: exp.Expr) -> Obstacle | None:
-    """A template of a statement in a place where it may be more than it looks: a whole condition
-    might hold an OR, and a constant that is no operand of a condition might be several."""
-    for node in tree.find_all(exp.Placeholder, exp.Anonymous):
-        why = _against(node) if str(node.this).startswith(_SIGNS) else None
-        if why is not None:
-            found = next(each for each in templates if each.text == node.this)
-            return _obstacle(found, why)
-    return None
+def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens of a CREATE down to the name of what it makes."""
+    kinds = (n for n, it in enumerate(tokens) if it.token_type in (TokenType.TABLE, TokenType.VIEW))
+    end = next(kinds, len(tokens)) + 1
+    while end < len(tokens) and tokens[end].text.upper() in ("IF", "NOT", "EXISTS"):
+        end += 1
+    end += 1
+    while end < len(tokens) and tokens[end].token_type is TokenType.DOT:
+        end += 2
+    return tokens[:end]
 
 
-def _against(node: exp.Expr) -> str | None:
-    parent = node.parent
-    if isinstance(parent, _WHOLE):
-        return "may be more than one condition or key"
-    if isinstance(node, exp.Anonymous) or isinstance(parent, exp.Limit | exp.Offset):
-        return None  # what is called is known to be anything, and a limit is a barrier
-    if isinstance(parent, _OPERANDS) and isinstance(_clause(node), _CONDITIONS):
-        return None
-    return "may be more than one value here: it is read as one in conditions alone"
-
-
-def _clause(node: exp.Expr) -> exp.Expr | None:
-    above = node.parent
-    while above is not None and not isinstance(above, (*_CONDITIONS, exp.Query)):
-        above = above.parent
-    return above
+def loosened(tree: exp.Expr) -> None:
+    """Makes the templates of a statement that may be more than they look the calls of functions
+    that nobody knows: a constant that is no operand might be several, or a column. A whole
+    condition might hold an OR, and with it all conditions around it, down to their parentheses."""
+    for node in list(tree.find_all(exp.Placeholder, exp.Anonymous)):
+        if not is_template(str(node.this)):
+            continue
+        whole: exp.Expr = node
+        while isinstance(whole.parent, _CONNECTIVES):
+            whole = whole.parent
+        condition = whole is not node or isinstance(node.parent, _CONDITIONS)
+        if condition or (isinstance(node, exp.Placeholder) and not isinstance(node.parent, _ONE)):
+            whole.replace(exp.Anonymous(this=node.this))

@@ -1,5 +1,5 @@
-"""Template text (Jinja as dbt has it, ``${x}``, ``$x``, notebook cells) masked, so that SQL can be
-lexed.
+"""Template text (Jinja as dbt has it, ``${x}`` and other variables, notebook cells) masked, so that
+SQL can be lexed.
 
 In comes a text, out goes a ``Masked`` one of the same length and line ends, in which each template
 expression that stands for a token is a quoted name; offsets therefore hold in both, and whatever is
@@ -9,10 +9,10 @@ What a template renders to is not known, only what it stands for, and three thin
 ``ref`` and ``source`` render to the name of their relation; an expression that stands for an
 operand renders to one, closed in itself (not to ``1 OR x = 2``); ``var('x')`` and ``${x}`` render
 to a constant, the same wherever they stand in a statement, so that a condition on one may be
-repeated; inside of a string they are a part of its value. Any other expression is a function that
-nobody knows: what holds it is never repeated.
-An expression that is a whole condition may well hold an OR, one inside of a token or beside it may
-change the token, and blocks change everything: over these a statement is left alone.
+repeated; inside of a string they are a part of its value, inside of a name a part of that. Any
+other expression is a function that nobody knows: what holds it is never repeated.
+An expression that is a whole condition may well hold an OR, one beside a token may change it, and
+blocks change everything: over these a statement is left alone.
 """
 
 from __future__ import annotations
@@ -35,10 +35,39 @@ def no_name(reference: Reference) -> Name | None:
     return None
 
 
-_SIGN = re.compile(r"\{[{%#]|\$[{A-Za-z_]|-- Databricks notebook source")
+# What opens a variable, and how each is written. Of a sign that Spark's grammar has as well it is
+# one only where a value or a name must stand: ``a & b`` and ``a %(b)`` are none.
+_VARIABLES = {
+    "${": re.compile(r"\$\{[^\s{}'\"`][^{}'\"`\r\n]*\}"),
+    "$": re.compile(r"\$\w+"),
+    "{": re.compile(r"\{[A-Za-z_][\w.]*\}"),
+    "#": re.compile(r"#\{[A-Za-z_][\w.]*\}"),
+    "@": re.compile(r"@\w+@"),
+    "%": re.compile(r"%\(\w+\)s"),
+    "&": re.compile(r"&&?[A-Za-z_]\w*"),
+}
+_SPARKS_OWN = frozenset("%&@")
+_TO_A_VALUE = re.compile(
+    r"(?:[(,=<>+*/|.-]|\b(?:and|or|not|in|between|like|rlike|regexp|select|where|on|having|then|else"
+    r"|when|case|by|from|join|table|into|update|using|limit|values|div))\s*",
+    re.IGNORECASE,
+)
+_LONGEST_WORD = 40
+
+_SIGN = re.compile(
+    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\(|-- Databricks notebook source"
+)
+_IN_STRING = re.compile(
+    r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
+)
+_NAMES = ("{", "$", "@", "#", "%", "&")
+"""How the names of functions and parameters begin that are templates."""
 
 # What may open in SQL code, and what matters inside of what it opens until it ends.
-_CODE = re.compile(r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])")
+_CODE = re.compile(
+    r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
+    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@)|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
+)
 _INSIDE = {
     "--": re.compile(r"[\r\n]|\{[{%#]"),
     "/*": re.compile(r"\*/|\{[{%#]"),
@@ -49,15 +78,14 @@ _INSIDE = {
     "`": re.compile(r"`|\{[{%#]|\$\{"),
 }
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
-_OPENS = frozenset({*_CLOSES, "${", "$"})
+_OPENS = frozenset({*_CLOSES, *_VARIABLES})
 
 _CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
-_VARIABLE = re.compile(r"\$\{[\w.:]+\}")
-_WIDGET = re.compile(r"\$\w+")
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 _NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
+_WORD = re.compile(r"\w")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _VISIBLE = re.compile(r"[^\r\n]")
 
@@ -75,6 +103,7 @@ class TemplateKind(Enum):
     REFERENCE = "the name of a relation"
     THIS = "the name of the model itself"
     VALUE = "a constant"
+    PART = "a part of a name"
     NOTHING = "nothing: settings that dbt reads"
     OTHER = "anything"
 
@@ -109,8 +138,13 @@ class Masked:
 
 
 def is_template(name: str) -> bool:
-    """Whether what is read as a function's name is a template, of which nothing is known."""
-    return name.startswith("{{")
+    """Whether what is read as the name of a function or a parameter is a template."""
+    return name.startswith(_NAMES)
+
+
+def is_name(unit: str) -> bool:
+    """Whether an expression is a plain name, ``{{ x }}`` or ``{{ params.x }}``."""
+    return _NAMED.fullmatch(unit) is not None
 
 
 def templated(text: str) -> bool:
@@ -127,7 +161,7 @@ def mask(text: str) -> Masked:
 
 def holds_template(string: str) -> bool:
     """Whether a template may be a part of a string's value, of which then nothing is known."""
-    return _SIGN.search(string) is not None
+    return _IN_STRING.search(string) is not None
 
 
 def on_one_line(text: str) -> str:
@@ -175,8 +209,10 @@ class _Scan:
 
     def _unit(self, sign: str, start: int, context: str) -> int:
         """Takes in the template that begins here; where the scan goes on."""
-        if sign in ("${", "$"):
-            found = (_VARIABLE if sign == "${" else _WIDGET).match(self.text, start)
+        if sign in _VARIABLES:
+            if sign in _SPARKS_OWN and not self._wants_value(start):
+                return start + 1
+            found = _VARIABLES[sign].match(self.text, start)
             end = found.end() if found else 0
         else:
             end = 0 if sign in self.endless else self.text.find(_CLOSES[sign], start + 2) + 2
@@ -199,6 +235,11 @@ class _Scan:
             case _:
                 self._expression(start, end, unit, context)
         return end
+
+    def _wants_value(self, start: int) -> bool:
+        """Whether what stands before an offset has a value or a name behind it."""
+        before = self.text[max(0, start - _LONGEST_WORD) : start]
+        return any(match.end() == len(before) for match in _TO_A_VALUE.finditer(before))
 
     # --- what renders to nothing, and blocks ---------------------------------------------------
 
@@ -251,8 +292,8 @@ class _Scan:
                 self._blank(start, end)
         elif context:
             quote = context[-1]
-            # What it renders to is a part of the string, and ends it nowhere.
-            constant = quote != "`" and (kind is TemplateKind.VALUE or _NAMED.fullmatch(unit))
+            # What it renders to is a part of the string or name, and ends it nowhere.
+            constant = kind is TemplateKind.VALUE or _NAMED.fullmatch(unit)
             if not constant or quote in unit or "\\" in unit:
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
@@ -262,15 +303,25 @@ class _Scan:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
             value = kind is TemplateKind.VALUE
             sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
+            part = _WORD.match(before) or _WORD.match(behind) or self._beside_another(start, end)
             if _trims(unit):
                 self._refuse(start, end, f"{shown} takes the white space around it away")
+            elif part and (value or is_name(unit)) and not _breaks(unit):
+                self.templates.append(Template(start, end, unit, TemplateKind.PART))
+                self._put(start, end, "_" * len(unit))
+                return
             elif _touches(before, sides[0]) or _touches(behind, sides[1]):
                 self._refuse(start, end, f"{shown} is a part of a word")
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))
             filling = _VISIBLE.sub("_", unit[1:-1])
-            plain = unit[1] not in "{%#"  # $x: too short, perhaps, for quotes
+            plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
+
+    def _beside_another(self, start: int, end: int) -> bool:
+        """Whether another expression touches this one."""
+        follows = bool(self.templates) and self.templates[-1].end == start
+        return follows or self.text.startswith(("${", "{{"), end)
 
     def _alone(self, start: int, end: int) -> bool:
         """Whether nothing else stands on the lines of a stretch."""
@@ -311,7 +362,7 @@ def _inner(unit: str) -> str:
 def _meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
     Python does."""
-    if unit.startswith("$"):
+    if not unit.startswith("{{"):
         return TemplateKind.VALUE, ()
     inner = _inner(unit)
     if inner == "this":
