@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
+from sqlrewrite.decision.earlier import changed_otherwise, columns_of, left_to_engine, stale
 from sqlrewrite.find.around import Around
 from sqlrewrite.find.reading import BUG, Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
@@ -32,6 +32,10 @@ from sqlrewrite.text.source import Lines, apply
 from sqlrewrite.warehouse import Warehouse
 
 NO_KEYS = "DPP126"
+_STAYS = (
+    "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what follows "
+    "from it now: the statement stays as it is, take the predicate out by hand"
+)
 FOREIGN = "DPP009"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
@@ -142,7 +146,8 @@ def read(
     suppressed = Suppressed(asked, catalog) if heed and asked.found else None
     if suppressed is not None and asked.whole_file:
         return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
-    text = strip(sql, lexed.tokens, suppressed.kept if suppressed else None)
+    kept = suppressed.kept if suppressed else None
+    text = strip(sql, lexed.tokens, kept, changes=catalog.takes_subqueries)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
     known, found = catalog, []
@@ -179,6 +184,8 @@ def decide(document: Document, options: Options) -> Decision:
             decided = _decided(reading, options, _around(document, reading, changed), earlier)
         if reading.missing is not None and not all(stale(text, decided).values()):
             decided = Decided(reading, failure=reading.missing)
+        if changed_otherwise(text, decided):
+            decided = Decided(reading, failure=Failure(reading.statement.start, _STAYS, True))
         if decided.failure is not None:
             decided = replace(decided, edits=_put_back(back, reading.statement))
         found.append(decided)

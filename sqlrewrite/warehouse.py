@@ -140,6 +140,13 @@ class Warehouse:
         object.__setattr__(self, "prunable", frozenset(prunable))
         object.__setattr__(self, "by_last", by_last)
 
+    @property
+    def takes_subqueries(self) -> bool:
+        """Whether there is a table in whose DELETE and UPDATE the condition may hold a query."""
+        return any(
+            isinstance(it, Table) and it.provider == "iceberg" for it in self.relations.values()
+        )
+
     def qualify(self, parts: Name) -> Name:
         """A name as written, completed as Spark does: one part in the current schema, two in the
         current catalog unless the first names a catalog."""

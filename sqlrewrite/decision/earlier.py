@@ -41,6 +41,15 @@ def stale(stripped: Stripped, decided: Decided) -> dict[Span, str]:
     return found
 
 
+def changed_otherwise(stripped: Stripped, decided: Decided) -> bool:
+    """Whether a DELETE or UPDATE would lose a predicate of its own condition that an earlier run
+    has written there, or get another: then it would change other rows, if an author had put our
+    marker there."""
+    start, end = decided.reading.statement.start, decided.reading.statement.end
+    mine = (it for it in stripped.clauses if it.change and start <= it.at <= end)
+    return any(set(it.predicates) != set(decided.written.get(it.at, ())) for it in mine)
+
+
 def left_to_engine(candidates: Sequence[Candidate]) -> dict[str, str]:
     """Why no predicate is written for a column (``day``, ``s.day``), where that is because the
     engine prunes by itself."""

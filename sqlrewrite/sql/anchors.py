@@ -123,8 +123,8 @@ class Anchors(Walk):
         after = AFTER_ON if self.kind(keyword) is TokenType.ON else AFTER_WHERE
         if after is AFTER_ON and self._of_merge(keyword):
             after = _AFTER_MERGE_ON
-        else:
-            self.select(keyword)  # and not of a DELETE or UPDATE
+        elif self.kind(self.lead(keyword)) is TokenType.MERGE:
+            raise AnchorError("no SELECT around the place")
         condition = Range(keyword + 1, self._find(keyword, after))
         if not self.at_top(index, condition):
             raise AnchorError("not at the top of a condition")

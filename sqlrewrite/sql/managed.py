@@ -15,6 +15,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
+from sqlrewrite.sql.keywords import CHANGES
 from sqlrewrite.sql.marked import Managed, markers, predicates
 from sqlrewrite.text.edits import MARKER, Edit, Span
 from sqlrewrite.text.source import LINE_END
@@ -37,12 +38,13 @@ class Noted:
 class Earlier:
     """What an earlier run wrote into one clause: the offset, in the stripped text, of its WHERE or
     ON, or of where its WHERE was; what would put it back; the predicates with their markers, and
-    their spans in the original."""
+    their spans in the original. ``change`` says that it is the condition of a DELETE or UPDATE."""
 
     at: int
     edits: tuple[Edit, ...]
     predicates: tuple[str, ...]
     spans: tuple[Span, ...]
+    change: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,16 @@ Keep = Callable[[Anchors, Sequence[Managed]], Container[Managed]]
 alone."""
 
 
-def strip(text: str, tokens: Sequence[Token], keep: Keep | None = None) -> Stripped:
+def strip(
+    text: str, tokens: Sequence[Token], keep: Keep | None = None, *, changes: bool = False
+) -> Stripped:
     """The text without the predicates that carry our marker in just the form we write, and stand as
-    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text."""
+    conjuncts at the top of a WHERE or ON. ``tokens`` are those of the text; ``changes`` says that
+    what stands in the condition of a DELETE or UPDATE goes, too, and so must come back."""
     if MARKER not in text:
         return Stripped(text, text)
     anchors = Anchors(text, tokens)
-    found = list(predicates(anchors))
+    found = list(predicates(anchors, changes))
     clauses, outer = _clauses(anchors, found, keep(anchors, found) if keep is not None else ())
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
     known = {it.marker for it in found if _inside(it.marker, outer)}
@@ -221,6 +226,7 @@ def _earlier(anchors: Anchors, taken: _Taken, stripped: Callable[[int], int]) ->
         tuple(Edit(stripped(it.start), text[it.start : it.end]) for it in taken.spans),
         tuple(text[it.start : it.end] for it in ours),
         ours,
+        anchors.kind(anchors.lead(taken.ours[0].word)) in CHANGES,
     )
 
 

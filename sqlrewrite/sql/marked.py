@@ -15,7 +15,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.keywords import NO_QUERY
+from sqlrewrite.sql.keywords import CHANGES, NO_QUERY
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
@@ -80,10 +80,11 @@ class Managed:
         return bounded(anchors.text[span.start : span.end])
 
 
-def predicates(anchors: Anchors) -> Iterator[Managed]:
+def predicates(anchors: Anchors, changes: bool = False) -> Iterator[Managed]:
     """The predicates that a marker follows, a space between, in one of the forms we write: ``value
     IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
-    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal."""
+    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal. With
+    ``changes`` those in the own condition of a DELETE or UPDATE are among them."""
     text, tokens = anchors.text, anchors.tokens
     at = text.find(MARKER)
     if at < 0:
@@ -96,7 +97,7 @@ def predicates(anchors: Anchors) -> Iterator[Managed]:
             found = _managed(anchors, last, at)
             if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
                 ends[at] = found.end
-                if _ours(anchors, found, opener(last)):
+                if _ours(anchors, found, opener(last), changes):
                     yield found
         at = text.find(MARKER, at + 1)
 
@@ -165,12 +166,18 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     return Managed(Range(first, last + 1), word, at, end, note)
 
 
-def _ours(anchors: Anchors, found: Managed, opener: TokenType | None) -> bool:
+def _ours(anchors: Anchors, found: Managed, opener: TokenType | None, changes: bool) -> bool:
     """Whether we write such a predicate in a statement of that kind: outside of its queries only
-    literals, and those into the ON of a MERGE."""
-    if opener in NO_QUERY and not anchors.in_query(found.word):
-        return opener is TokenType.MERGE and found.note is not None
-    return opener is not None
+    literals into the ON of a MERGE and, if ``changes``, any into that of a DELETE or UPDATE."""
+    if opener is None or anchors.in_query(found.word):
+        return opener is not None
+    try:
+        around = anchors.kind(anchors.lead(found.word))
+    except AnchorError:
+        around = opener
+    if around is TokenType.MERGE:
+        return found.note is not None
+    return changes if around in CHANGES else opener not in NO_QUERY
 
 
 def _interrupted(anchors: Anchors, first: int, last: int, ours: Mapping[int, int]) -> bool:
