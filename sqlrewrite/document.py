@@ -89,6 +89,7 @@ def rewrite(
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
     functions: Mapping[str, str] | None = None,
+    time_zone: str | None = None,
     resolve: Resolve | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of Spark SQL statements.
@@ -101,7 +102,8 @@ def rewrite(
     followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
     more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
     ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
-    ``deterministic``, or ``total``: that it never raises an error besides. ``disabled`` rules are
+    ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
+    all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are
     taken as passed, which makes the result unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
@@ -119,6 +121,7 @@ def rewrite(
         disabled=disabled,
         limits=limits,
         functions=functions,
+        time_zone=time_zone,
         resolve=resolve,
     )
     return rewrite_as(sql, catalog, wanted)

@@ -7,7 +7,8 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,20 @@ class PartitionField:
 
 
 @dataclass(frozen=True, slots=True)
+class Derivation:
+    """What ``column`` is computed from: in every row ``column <=> expression`` holds.
+
+    ``sources`` are the columns that the expression names, in lower case; ``origin`` is who says so,
+    in words that a verdict can show: ``GENERATED ALWAYS AS``, ``the settings``, ``the snapshot``.
+    """
+
+    column: str
+    expression: str
+    sources: tuple[str, ...] = ()
+    origin: str = "GENERATED ALWAYS AS"
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A base table; sizes are bytes, counts are rows, None is not known.
 
@@ -70,6 +85,7 @@ class Table:
     source: str = ""
     complete: bool = True
     clustered_by: tuple[str, ...] = ()
+    derived: tuple[Derivation, ...] = ()
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +98,17 @@ class Table:
         if not self.complete:
             return next((c for c in self.columns if c.name.lower() == wanted), None)
         return self.columns[self.names.index(wanted)] if wanted in self.names else None
+
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WORD = re.compile(r"(?<![\w.])\w+(?!\w|\s*\()")
+
+
+def derivation(column: str, expression: str, origin: str, columns: Iterable[str]) -> Derivation:
+    """What a column is computed from, of a table with these columns."""
+    words = {word.lower() for word in _WORD.findall(_QUOTED.sub("''", expression))}
+    sources = tuple(name.lower() for name in columns if name.lower() in words)
+    return Derivation(column, " ".join(expression.split()), sources, origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +142,10 @@ class Warehouse:
 
     ``references`` are the names that dbt writes for its ``ref`` and ``source``, ``forgotten`` those
     of which nothing is known any more, ``left_out`` what of its files could not be read.
-    ``prunable`` are the last names of all partitioned and clustered tables, and of the views, which
-    may hide one;
+    ``declared`` are the derived columns that the settings declare, by the name of their table, in
+    lower case and with as many parts as were written; each such table has them in its ``derived``.
+    ``zone_set`` says that the text has set another time zone for its session. ``prunable`` are the
+    last names of all partitioned and clustered tables, and of the views, which may hide one;
     ``by_last`` all qualified names by their last.
     """
 
@@ -126,10 +155,14 @@ class Warehouse:
     references: Mapping[Reference, Name] = field(default_factory=dict)
     forgotten: frozenset[Name] = field(default=frozenset(), compare=False)
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
+    declared: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
+    zone_set: bool = False
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.declared:
+            object.__setattr__(self, "relations", _with_declared(self.relations, self.declared))
         prunable: set[str] = set()
         by_last: dict[str, tuple[Name, ...]] = {}
         for name, relation in self.relations.items():
@@ -200,6 +233,29 @@ class Warehouse:
 
     def _two_part_names(self) -> set[Name]:
         return {name for name in self.relations if len(name) == 2}
+
+
+GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
+"""The origins of derivations: the table's definition, or the settings."""
+
+
+def _with_declared(
+    relations: Mapping[Name, Relation], declared: Mapping[Name, Mapping[str, str]]
+) -> Mapping[Name, Relation]:
+    """The relations, each table with what is declared of its columns; what the settings say of a
+    column takes the place of what its definition says."""
+    found = dict(relations)
+    for name, columns in declared.items():
+        for other, table in relations.items():
+            if other[-len(name) :] != name or not isinstance(table, Table):
+                continue
+            names = table.names or tuple(column.name.lower() for column in table.columns)
+            said = tuple(derivation(it, text, DECLARED, names) for it, text in columns.items())
+            theirs = {it.column.lower() for it in said}
+            derived = (*(it for it in table.derived if it.column.lower() not in theirs), *said)
+            if derived != table.derived:
+                found[other] = replace(table, derived=derived)
+    return found
 
 
 _GLOBAL = "global_temp"

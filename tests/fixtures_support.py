@@ -151,7 +151,9 @@ def tree_problem(before: str, result: Rewrite) -> str | None:
         if tree is None:
             continue
         for node in list(
-            tree.find_all(exp.In, exp.GTE, exp.GT, exp.LTE, exp.LT, exp.ArrayContains)
+            tree.find_all(
+                exp.In, exp.GTE, exp.GT, exp.LTE, exp.LT, exp.EQ, exp.ArrayContains, exp.Paren
+            )
         ):
             if node in added:
                 problem = _pull(node)
@@ -167,7 +169,7 @@ def _expected(candidate: Candidate) -> Iterator[exp.Expr]:
     """The predicates of a candidate, each a conjunct."""
     if candidate.predicate is not None and candidate.verdict is not Verdict.REJECTED:
         tree = sqlglot.parse_one(candidate.predicate, read="spark", into=exp.Condition)
-        yield from tree.flatten() if isinstance(tree, exp.And) else (tree,)
+        yield from tree.flatten(unnest=False) if isinstance(tree, exp.And) else (tree,)
 
 
 def _pull(node: exp.Expr) -> str | None:

@@ -59,14 +59,20 @@ def _without(lexemes: list[str], marker: int) -> list[str] | None:
 
 def _first(lexemes: list[str], marker: int) -> int | None:
     """Where the predicate before a marker begins, if it has one of our forms: ``value IN (…)``,
-    ``value >= (…)``, ``array_contains((…), value)``."""
+    ``value >= (…)``, ``value >= f(…)``, ``array_contains((…), value)``, ``(… OR …)``."""
     closing = marker - 2
     if closing < 0 or lexemes[closing] != ")" or lexemes[marker - 1] != " ":
         return None
     inside = _before(lexemes, _match(lexemes, closing, -1))
     if _word(lexemes, inside) == "array_contains":
         return inside
-    if _word(lexemes, inside) not in ("in", ">=", "<=", ">", "<"):
+    if _word(lexemes, inside) in ("where", "on", "and"):  # several under an OR
+        opening = _match(lexemes, closing, -1)
+        within = [lexeme.lower() for lexeme in lexemes[opening:closing]]
+        return opening if "or" in within else None
+    if _word(lexemes, inside).isidentifier() and _word(lexemes, inside) != "in":  # a call
+        inside = _before(lexemes, inside)
+    if _word(lexemes, inside) not in ("in", ">=", "<=", ">", "<", "="):
         return None
     first = _before(lexemes, inside)
     if _word(lexemes, first) == ")":

@@ -13,6 +13,10 @@ CREATE TABLE facts (p INT, v INT) USING parquet PARTITIONED BY (p);
 CREATE TABLE texts (p STRING, v INT) USING parquet PARTITIONED BY (p);
 CREATE TABLE dim (k INT, x INT, label STRING) USING parquet;
 CREATE TABLE other (v INT, name STRING) USING parquet;
+CREATE TABLE spans (x INT, m INT GENERATED ALWAYS AS (x % 10)) USING delta PARTITIONED BY (m);
+CREATE TABLE shifts (ts TIMESTAMP, h INT GENERATED ALWAYS AS (hour(ts)))
+USING delta PARTITIONED BY (h);
+CREATE TABLE times (seen TIMESTAMP, x INT) USING parquet;
 CREATE STREAMING TABLE feed (k INT, x INT) USING delta;
 """
 
@@ -21,6 +25,12 @@ CREATE TABLE facts (p INT, v INT);
 CREATE TABLE texts (p VARCHAR, v INT);
 CREATE TABLE dim (k INT, x INT, label VARCHAR);
 CREATE TABLE other (v INT, name VARCHAR);
+CREATE TABLE spans (x INT, m INT);
+CREATE TABLE shifts (ts TIMESTAMP, h INT);
+CREATE TABLE times (seen TIMESTAMP, x INT);
+INSERT INTO spans VALUES (5, 5), (11, 1), (15, 5), (20, 0);
+INSERT INTO shifts VALUES ('2024-03-01 22:00:00', 14), ('2024-03-02 09:00:00', 1);
+INSERT INTO times VALUES ('2024-03-01 22:00:00', 1), ('2024-03-02 09:00:00', 2);
 INSERT INTO facts VALUES (1, 10), (2, 20), (3, 30), (4, 40), (NULL, 50);
 INSERT INTO texts VALUES ('1', 10), ('01', 20), ('2', 30);
 INSERT INTO dim VALUES (1, 1, '7'), (2, 2, 'none'), (3, 1, '8'), (9, 1, '9'), (NULL, 1, '0');
@@ -97,6 +107,17 @@ CASES = (
     *(
         Needed(f"{shape}, {side}", "DPP101", sql, also=frozenset({"DPP122"}))
         for (shape, side), sql in JOIN_TYPE.items()
+    ),
+    Needed(
+        "a derived column in another order",
+        "DPP117",
+        "SELECT s.x FROM spans s JOIN dim d ON s.x <= d.k WHERE d.x = 7",
+        data=DATA + "INSERT INTO dim VALUES (21, 7, '');",
+    ),
+    Needed(
+        "hours that were written in another time zone",
+        "DPP118",
+        "SELECT s.h FROM shifts s JOIN times t ON s.ts = t.seen WHERE t.x = 1",
     ),
     Needed(
         "null-safe equality",

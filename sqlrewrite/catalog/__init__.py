@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
@@ -51,6 +52,16 @@ class Catalog(Warehouse):
         start = Warehouse() if schema is None else Warehouse().use(schema)
         return cls._of(infer(files, start)[0])
 
+    def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
+        """This catalog, where columns are computed from others of their row, by the names of table
+        and column: ``{"logs.events": {"dt": "date_format(ts, 'yyyy-MM-dd')"}}``.
+
+        Raises CatalogError for what is no name of a table, and for a column that its table lacks.
+        """
+        from sqlrewrite.catalog.derived import declaring
+
+        return declaring(self, derived)
+
     @classmethod
     def _of(cls, found: Warehouse) -> Catalog:
         return cls(
@@ -60,4 +71,6 @@ class Catalog(Warehouse):
             found.references,
             found.forgotten,
             found.left_out,
+            found.declared,
+            found.zone_set,
         )

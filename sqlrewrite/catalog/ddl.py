@@ -148,7 +148,10 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
         field for field in old.partitioned_by if not base.names or base.column(field.column)
     )
     provider = base.provider or other.provider
-    together = replace(base, columns=tuple(columns), partitioned_by=fields, provider=provider)
+    derived = base.derived or other.derived
+    together = replace(
+        base, columns=tuple(columns), partitioned_by=fields, provider=provider, derived=derived
+    )
     return replace(together, source=new.source), contradicted
 
 

@@ -8,7 +8,7 @@ keys are passed over: a later release may write more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -23,15 +23,19 @@ from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
     CatalogError,
     Column,
+    Derivation,
     Name,
     PartitionField,
     Relation,
     Table,
     View,
     Warehouse,
+    derivation,
 )
 
 VERSION = 1
+ORIGIN = "the snapshot"
+"""Who says of a column that it is derived."""
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Count = Annotated[int, Meta(ge=0)]
@@ -51,6 +55,13 @@ class _Field(Struct, omit_defaults=True):
     transform: _Text | None = None
 
 
+class _Derived(Struct, omit_defaults=True):
+    """A column that is computed from others of its row, by an expression of Spark's SQL."""
+
+    column: _Text
+    expression: _Text
+
+
 class _Table(Struct, omit_defaults=True):
     name: _Text
     columns: list[_Column] | None = None
@@ -63,6 +74,8 @@ class _Table(Struct, omit_defaults=True):
     row_count: _Count | None = None
     partition_count: _Count | None = None
     complete: bool | None = None
+    derived: list[_Derived] | None = None
+    proposed: list[_Derived] | None = None
 
 
 class _View(Struct, omit_defaults=True):
@@ -109,8 +122,17 @@ def generated(text: str) -> dict[str, str]:
     return {}
 
 
-def write(catalog: Warehouse, generated: Mapping[str, str] | None = None) -> str:
-    """The text of a catalog's snapshot; ``generated`` says what made it, for people to read.
+Proposed = Mapping[Name, Sequence[Derivation]]
+"""Derivations that a table's rows show to hold, by its name; a person moves them to ``derived``."""
+
+
+def write(
+    catalog: Warehouse,
+    generated: Mapping[str, str] | None = None,
+    proposed: Proposed | None = None,
+) -> str:
+    """The text of a catalog's snapshot; ``generated`` says what made it, for people to read, and
+    ``proposed`` what nobody has declared: it stands there, and is not used.
 
     Temporary views, whose name is a single part, belong to a session and are left out.
     """
@@ -120,7 +142,11 @@ def write(catalog: Warehouse, generated: Mapping[str, str] | None = None) -> str
         version=VERSION,
         generated=dict(generated) if generated else None,
         namespace=_other(catalog.namespace, DEFAULT_NAMESPACE),
-        tables=[_written_table(table) for table in kept if isinstance(table, Table)],
+        tables=[
+            _written_table(table, (proposed or {}).get(table.name, ()))
+            for table in kept
+            if isinstance(table, Table)
+        ],
         views=views or None,
     )
     return json.format(json.encode(data), indent=2).decode() + "\n"
@@ -129,7 +155,7 @@ def write(catalog: Warehouse, generated: Mapping[str, str] | None = None) -> str
 # --- writing
 
 
-def _written_table(table: Table) -> _Table:
+def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
     columns = (
         _Column(it.name, it.type, it.distinct_count, None if it.nullable else False)
         for it in table.columns
@@ -150,7 +176,13 @@ def _written_table(table: Table) -> _Table:
         row_count=table.row_count,
         partition_count=table.partition_count,
         complete=None if table.complete else False,
+        derived=_written_derived(table.derived),
+        proposed=_written_derived(proposed),
     )
+
+
+def _written_derived(found: Iterable[Derivation]) -> list[_Derived] | None:
+    return [_Derived(it.column, it.expression) for it in found] or None
 
 
 def _written_view(view: View, catalog: Warehouse) -> _View:
@@ -212,9 +244,10 @@ def _relations(root: _Snapshot, empty: Warehouse, source: str) -> Iterator[tuple
 
 
 def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
+    columns = tuple(map(_column, found.columns or ()))
     table = Table(
         name=catalog.qualify(_name(found.name, f"{where}.name")),
-        columns=tuple(map(_column, found.columns or ())),
+        columns=columns,
         partitioned_by=tuple(map(_partition_field, found.partitioned_by or ())),
         clustered_by=tuple(it.lower() for it in found.clustered_by or ()),
         primary_key=tuple(found.primary_key or ()),
@@ -225,6 +258,10 @@ def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
         partition_count=found.partition_count,
         source=source,
         complete=found.complete is not False,
+        derived=tuple(
+            derivation(it.column, it.expression, ORIGIN, [each.name for each in columns])
+            for it in found.derived or ()
+        ),
     )
     _check_columns(table, where)
     return table
@@ -258,7 +295,9 @@ def _check_columns(table: Table, where: str) -> None:
     if not table.columns or not table.complete:
         return
     fields = [it.column if it.transform != "unknown" else None for it in table.partitioned_by]
-    for key, names in (("partitioned_by", fields), ("primary_key", table.primary_key)):
+    derived = [it.column for it in table.derived]
+    declared = ("partitioned_by", fields), ("primary_key", table.primary_key), ("derived", derived)
+    for key, names in declared:
         for index, name in enumerate(names):
             if name is not None and name.lower() not in seen:
                 raise CatalogError(f"{where}: {key}[{index}]: {name} is not one of the columns")

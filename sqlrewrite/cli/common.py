@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TextIO, TypeVar, cast
 import click
 
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.derived import declaring
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
@@ -177,7 +178,20 @@ def load_catalog(
     load: Callable[..., Warehouse] | None = None,
     files: Sequence[str] = (),
 ) -> Warehouse:
-    """The catalog that the settings name, by ``load``; else what ``files`` show by themselves."""
+    """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
+    the derived columns that the settings declare."""
+    found = _loaded(settings, load, files)
+    if not settings.derived:
+        return found
+    try:
+        return declaring(found, settings.derived)
+    except CatalogError as error:
+        raise CatalogError(f"{settings.said.get('derived', 'the settings')}: {error}") from error
+
+
+def _loaded(
+    settings: Settings, load: Callable[..., Warehouse] | None, files: Sequence[str]
+) -> Warehouse:
     paths, schema = settings.catalog, settings.schema
     if not paths and files:
         return Catalog.seen(*files, schema=schema)

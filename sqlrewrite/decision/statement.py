@@ -39,6 +39,7 @@ from sqlrewrite.sql.managed import Earlier
 from sqlrewrite.sql.marked import bounded, has_managed, predicates
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
+from sqlrewrite.write.derived import spread
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.predicates import write
 from sqlrewrite.write.settled import earlier_in, settled, stands
@@ -138,7 +139,9 @@ def _shared(case: Case) -> object:
     pair = case.pair
     if chosen(case) != "in" or pair.operator != "=":
         return pair
-    return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept)
+    # The days around a key are those of one column.
+    of = pair.path.column if spread(case) else ""
+    return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept, of)
 
 
 def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from sqlrewrite.find.derived import DerivedColumn, derived_from
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Block,
@@ -29,6 +30,7 @@ from sqlrewrite.plan.algebra import (
     Scan,
     Subquery,
 )
+from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import LEFT, RIGHT, required
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
@@ -43,6 +45,9 @@ _TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 # What BETWEEN says of its first operand and each of the others.
 _BETWEEN = (">=", "<=")
 
+
+FILTER = "filter"
+"""The shape of a condition that a query puts on a scan by itself, in place of a join's."""
 
 PairPlace = tuple[int, str, int, str]
 """The offset of a fact's reference, its column, the dimension's number, the name of the key."""
@@ -85,7 +90,9 @@ class Pair:
     ``target_column`` its column. ``side`` is where the fact stands: ``left`` or ``right`` of the
     join, ``outside`` or ``inside`` of the subquery. ``operator`` is read from the fact's side:
     ``fact >= key``. ``fact`` and ``key`` are columns of the two ``*_side`` expressions, each the
-    whole of it where it is ``plain``.
+    whole of it where it is ``plain``. ``derived`` is the partition column that is computed from the
+    one of the path, where that is bounded by what is said of this one; ``target_column`` then is
+    its name.
     """
 
     tie: Tie
@@ -99,6 +106,17 @@ class Pair:
     dimension: Relation
     key: ColumnRef
     key_side: Side
+    derived: DerivedColumn | None = None
+
+    @property
+    def pruned(self) -> str:
+        """The partition column of the scan that is bounded."""
+        return self.path.column if self.derived is None else self.derived.column
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a condition on the scan bounds it, and no other relation."""
+        return self.tie.shape == FILTER
 
     @property
     def place(self) -> PairPlace:
@@ -143,7 +161,7 @@ def _identity(pair: Pair) -> tuple[object, ...]:
     # A key is most often a column alone; two expressions over it are two keys.
     computed = 0 if pair.key_plain and pair.fact_plain else id(pair.tie.condition)
     which = (pair.dimension.relation, pair.key.name, pair.operator, computed)
-    return (way, pair.path.column, *which)
+    return (way, pair.path.column, pair.pruned, *which)
 
 
 # --- ties -----------------------------------------------------------------------------------------
@@ -199,7 +217,7 @@ def _may_prune(plan: Plan, ref: ColumnRef) -> bool:
     """Whether a column may lead down to one that a fact is partitioned by: most are a dimension's,
     or a fact's that is no partition column."""
     relation = plan.relations[ref.relation]
-    return not isinstance(relation, Scan) or _partitions(relation, ref.name)
+    return not isinstance(relation, Scan) or _partitions(plan, relation, ref.name)
 
 
 def _compares(name: str, others: list[Expression]) -> bool:
@@ -251,23 +269,31 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             ]
         dimension = plan.relations[keys[0].relation]
         for path in ways:
-            if not _prunable(path) or isinstance(dimension, Generate):
+            if not _prunable(plan, path) or isinstance(dimension, Generate):
                 continue
-            target, column = _target(path, ways)
+            assert isinstance(path.end, Scan)
+            plain = _bounds(path.end, path.column)
             side, shape = _side(plan, tie, ref, keys[0])
-            yield Pair(
-                tie=tie if shape == tie.shape else replace(tie, shape=shape),
-                operator=operator,
-                side=side,
-                path=path,
-                fact=ref,
-                fact_side=fact,
-                target=target,
-                target_column=column,
-                dimension=dimension,
-                key=keys[0],
-                key_side=key,
-            )
+            for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
+                place = (
+                    _target(path, ways) if derived is None else _derived_target(plan, path, derived)
+                )
+                if place is None:
+                    continue
+                yield Pair(
+                    tie=tie if shape == tie.shape else replace(tie, shape=shape),
+                    operator=operator,
+                    side=side,
+                    path=path,
+                    fact=ref,
+                    fact_side=fact,
+                    target=place[0],
+                    target_column=place[1],
+                    dimension=dimension,
+                    key=keys[0],
+                    key_side=key,
+                    derived=derived,
+                )
 
 
 def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
@@ -276,7 +302,7 @@ def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
     found: list[LineagePath] | None = plan.memo.get(key)
     if found is None:
         found = list(islice(trace(plan, ref), _MOST_WAYS))
-        found = plan.memo[key] = found if any(map(_prunable, found)) else []
+        found = plan.memo[key] = found if any(_prunable(plan, it) for it in found) else []
     return found
 
 
@@ -286,13 +312,18 @@ def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
     return columns(expression, inside=False)
 
 
-def _prunable(path: LineagePath) -> bool:
+def _prunable(plan: Plan, path: LineagePath) -> bool:
     """Whether a path ends in a column that its table is partitioned by, plainly or transformed, or
-    that its rows are clustered by."""
-    return isinstance(path.end, Scan) and _partitions(path.end, path.column)
+    that such a column is computed from, or that its rows are clustered by."""
+    return isinstance(path.end, Scan) and _partitions(plan, path.end, path.column)
 
 
-def _partitions(scan: Scan, column: str) -> bool:
+def _partitions(plan: Plan, scan: Scan, column: str) -> bool:
+    return _bounds(scan, column) or bool(derived_from(plan, scan, column))
+
+
+def _bounds(scan: Scan, column: str) -> bool:
+    """Whether a table is partitioned by a column, plainly or transformed, or clustered by it."""
     table = scan.table
     return column in table.clustered_by or any(
         field.column.lower() == column for field in table.partitioned_by
@@ -306,6 +337,22 @@ def _target(path: LineagePath, ways: list[LineagePath]) -> tuple[Relation, str]:
             above = path.relations[:depth]
             return relation, next(way.column for way in ways if way.relations == above)
     return path.end, path.column
+
+
+def _derived_target(
+    plan: Plan, path: LineagePath, derived: DerivedColumn
+) -> tuple[Relation, str] | None:
+    """Where a predicate for a derived column can be written: at the scan, or at the first view
+    above it, if that shows the column too."""
+    for depth, relation in enumerate(path.relations, 1):
+        if isinstance(relation, Derived) and relation.view:
+            below = path.relations[depth - 1 :]
+            for name in column_names(relation) or ():
+                for way in trace(plan, ColumnRef(relation.relation, name, None)):
+                    if way.relations == below and way.column == derived.column and not way.computed:
+                        return relation, name
+            return None
+    return path.end, derived.column
 
 
 def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, str]:

@@ -89,6 +89,7 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
 
 def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
+    from sqlrewrite.find.filters import find_filters
     from sqlrewrite.find.pairs import find_pairs
     from sqlrewrite.find.unread import unread_join
     from sqlrewrite.sql.bind import bind
@@ -98,7 +99,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Readin
     bound = bind(tree, text, reading.catalog, around)
     if bound is None:
         return reading
-    pairs = find_pairs(bound.plan)
+    pairs = (*find_filters(bound.plan), *find_pairs(bound.plan))
     if not pairs:
         bound = replace(bound, selects={}, ons={})
     reading = replace(reading, bound=bound, pairs=pairs)

@@ -23,7 +23,7 @@ def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
     facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
     for pair in pairs:
         if pair.operator == "=" and pair.target is pair.scan:
-            ways = facts.setdefault((pair.scan.relation, pair.path.column), {})
+            ways = facts.setdefault((pair.scan.relation, pair.pruned), {})
             ways.setdefault(_way(pair.path.relations), pair)
     for (fact, _), ways in facts.items():
         covering = _cover(plan, (fact,), ways)

@@ -19,8 +19,10 @@ from sqlrewrite.judge import (
     benefit,
     clause,
     conditions,
+    derived,
     determinism,
     equi_join,
+    filters,
     form,
     join_type,
     key_types,
@@ -58,6 +60,8 @@ class Rule:
 UNBOUNDED = Rule("DPP121", "unbounded", "benefit", "fact", already_pruned.judge_bound)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", "benefit", "fact", already_pruned.judge_pruned)
 SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", barriers.judge_shared)
+DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived.judge)
+ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived.judge_zone)
 CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
 MISSED = Rule("DPP125", "missed-by-engine", "benefit", "pair", native.judge)
 
@@ -80,11 +84,24 @@ RULES: tuple[Rule, ...] = (
     Rule("DPP114", "guards", "soundness", "pair", conditions.judge_guards),
     Rule("DPP115", "parameters", "soundness", "dimension", names.judge_parameters),
     CLAUSE,
+    DERIVED,
+    ZONE,
     Rule("DPP120", "selective-predicate", "benefit", "dimension", selective_predicate.judge),
     Rule("DPP123", "benefit", "benefit", "dimension", benefit.judge),
     Rule("DPP124", "key-size", "benefit", "dimension", form.judge),
     MISSED,
 )
+
+FOR_FILTERS: tuple[Rule, ...] = (
+    UNBOUNDED,
+    Rule("DPP122", "not-yet-pruned", "benefit", "fact", filters.judge_pruned),
+    Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge),
+    Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_constant),
+    Rule("DPP112", "key-types", "soundness", "pair", filters.judge_types),
+    DERIVED,
+    ZONE,
+)
+"""The rules for what follows from a query's own filter: no other relation is read."""
 
 # Said of a pair for which some rule came out unknown: unknown never becomes a predicate.
 DECIDED = Rule(
@@ -113,9 +130,15 @@ def examine(
     Where a rule is not decided, ``DECIDED`` fails.
     """
     case = Case(plan, pair, pairs, options, around)
+    if pair.filtered:
+        return _examined(case, FOR_FILTERS)
     kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
     case = replace(case, kept=kept, left_out=left_out, against=_against(case))
-    results = tuple(_result(rule, case) for rule in RULES)
+    return _examined(case, RULES)
+
+
+def _examined(case: Case, rules: tuple[Rule, ...]) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
+    results = tuple(_result(rule, case) for rule in rules)
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
         why = f"{undecided.name} is not decided: {undecided.message}"

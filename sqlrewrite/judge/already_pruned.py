@@ -23,14 +23,16 @@ def judge_bound(case: Case) -> Judgement:
     else:
         items = asked_of(case.plan, case.pair.scan.relation, case.options.reach)
     for expression in (item.expression for item in items if isinstance(item, Conjunct)):
-        if binds(expression, case.pair.path.column):
-            return failed(f"the query binds {case.pair.path.column} to one value by itself")
-    return passed(f"{case.pair.path.column} is not bound to one value")
+        if binds(expression, case.pair.pruned):
+            return failed(f"the query binds {case.pair.pruned} to one value by itself")
+    return passed(f"{case.pair.pruned} is not bound to one value")
 
 
 def judge_pruned(case: Case) -> Judgement:
     """Whether the author has not written the same IN already."""
     pair = case.pair
+    if pair.derived is not None:
+        return passed("the query says nothing of the derived column itself")
     if (pair.tie.shape, pair.side) == ("in", "outside"):
         return failed("the query has this IN already")
     for expression in _conditions(case, pair.scan):

@@ -55,7 +55,7 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
 def _ratio(case: Case) -> float:
     engine, pair = case.engine, case.pair
     if engine.use_stats and isinstance(pair.dimension, Scan):
-        ours = pair.scan.table.column(pair.path.column)
+        ours = pair.scan.table.column(pair.pruned)
         theirs = pair.dimension.table.column(pair.key.name)
         fact = ours.distinct_count if ours else None
         key = theirs.distinct_count if theirs else None

@@ -49,7 +49,7 @@ class Case:
         table, column = self.pair.scan.table, self.pair.path.column
         parts = (it for it in table.partitioned_by if it.column.lower() == column)
         usable = any(it.transform in self.engine.transforms for it in parts)
-        return column in table.clustered_by and not usable
+        return self.pair.derived is None and column in table.clustered_by and not usable
 
     def reason(self, code: str) -> str | None:
         """The first thing that speaks against reading the dimension again under a rule's code."""

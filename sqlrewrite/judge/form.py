@@ -6,7 +6,9 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 
 from __future__ import annotations
 
+from sqlrewrite.find.pairs import FILTER
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.derived import SAME, way
 from sqlrewrite.judge.selective_predicate import is_selective
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
@@ -30,6 +32,10 @@ _WIDEST = 16  # a decimal
 def chosen(case: Case) -> str:
     """The form of a case's predicate: ``in``, ``set``, ``range`` or ``values``."""
     form = case.options.form
+    if case.pair.filtered:
+        return FILTER
+    if case.pair.derived is not None:
+        return _of_derived(case, form)
     if form == "values":
         return form
     if case.pair.operator not in ("=", "<=>") or case.clustered:
@@ -39,6 +45,25 @@ def chosen(case: Case) -> str:
     count = _keys(case)
     over = count is not None and count > case.engine.set_limit
     return "range" if form == "set" and over else form
+
+
+def _of_derived(case: Case, form: str) -> str:
+    """The form for a derived column: an IN under an OR would not prune, a range asks for an
+    order."""
+    found = way(case)
+    if isinstance(found, tuple) or case.pair.operator not in ("=", "<=>") or found.ranged:
+        return "range"
+    shape = case.pair.derived.shape if case.pair.derived is not None else None
+    ordered = shape is not None and shape.ordered and found.step != SAME
+    count = _keys(case)
+    many = count is not None and count > case.engine.set_limit
+    if form == "range" and ordered:
+        return "range"
+    if form == "values" and not (found.nulls or found.days):
+        return form
+    if found.nulls or form == "set" or (form == "auto" and not is_selective(case)):
+        return "range" if many and ordered else "set"
+    return "in"
 
 
 def judge(case: Case) -> Judgement:
@@ -92,7 +117,7 @@ def is_constant(case: Case, expression: Expression) -> bool:
     """Whether a condition compares just the key with constants that IN compares the fact with in
     the same way: ``k = 5``, ``k IN (1, 2)``."""
     pair = case.pair
-    if pair.operator != "=" or not (pair.key_plain and pair.fact_plain):
+    if pair.operator != "=" or not (pair.key_plain and pair.fact_plain) or pair.derived is not None:
         return False
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     fact, other, key = (type_of(case.plan, ref) for ref in (stored, pair.fact, pair.key))

@@ -7,10 +7,18 @@ and the order of values all compare them as one type (``plan/facts/comparisons.p
 
 from __future__ import annotations
 
+from sqlrewrite.find.derived import DerivedColumn
 from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Plan
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.comparisons import FLOATING, alike, exactly_alike, family
+from sqlrewrite.plan.facts.comparisons import (
+    FLOATING,
+    alike,
+    exactly_alike,
+    family,
+    identical,
+    read_as,
+)
 from sqlrewrite.plan.facts.types import Type
 
 TYPES = "DPP112"
@@ -19,6 +27,8 @@ TYPES = "DPP112"
 def judge(case: Case) -> Judgement:
     """Whether the fact's column, as stored and as joined, and the key compare alike."""
     pair = case.pair
+    if pair.derived is not None:
+        return _of_derived(case, pair.derived)
     name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
     sides: list[tuple[str, Expression]] = [(case.label(pair.fact), pair.fact_side.expression)]
     if pair.fact_plain:
@@ -39,6 +49,34 @@ def judge(case: Case) -> Judgement:
         return failed(_differ(name, other, case.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
+
+
+def _of_derived(case: Case, derived: DerivedColumn) -> Judgement:
+    """Whether what is compared with the source, or its day, is a value of the very same type, and
+    the derived column of the type of its expression."""
+    pair = case.pair
+    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
+    refs = ((pair.scan.alias, derived.column), (pair.scan.alias, pair.path.column))
+    column = ColumnRef(pair.scan.relation, derived.column, None)
+    sides: list[tuple[str, Type | None]] = [
+        (f"{refs[0][0]}.{refs[0][1]}", type_of(case.plan, column)),
+        (derived.derivation.expression, derived.type),
+        (f"{refs[1][0]}.{refs[1][1]}", type_of(case.plan, stored)),
+        (case.label(pair.fact), type_of(case.plan, pair.fact)),
+        ("the fact's side", type_of(case.plan, pair.fact_side.expression)),
+        (case.label(pair.key), type_of(case.plan, pair.key_side.expression)),
+    ]
+    for shown, kind in sides:
+        if kind is None:
+            return unknown(f"the type of {shown} is not known")
+    of_column, of_expression, source, joined, fact, key = (read_as(it) for _, it in sides if it)
+    if not alike(of_column, of_expression):
+        return failed(_differ(sides[0][0], of_column, sides[1][0], of_expression))
+    if source != joined:
+        return failed(_differ(sides[2][0], source, sides[3][0], joined))
+    if fact != key or not identical(key):
+        return failed(_differ(sides[4][0], fact, sides[5][0], key))
+    return passed(f"both are {key}, and {derived.column} is {of_column}")
 
 
 def unlike(plan: Plan, one: ColumnRef, other: ColumnRef) -> str | None:

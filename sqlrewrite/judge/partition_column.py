@@ -15,7 +15,9 @@ from sqlrewrite.plan.relations import numbers
 
 def judge(case: Case) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
-    path = case.pair.path
+    path, derived = case.pair.path, case.pair.derived
+    if derived is not None:
+        return passed(f"{derived.column} is a partition column: {derived.shown}")
     if case.clustered:
         return _clustered(case)
     transforms = {

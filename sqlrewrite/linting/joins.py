@@ -35,11 +35,17 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
             "DPP001",
             _span(subject, judged),
             fact,
-            f"no pruning predicate on {fact}, which the join with {candidate.dimension.table} "
-            "bounds",
+            f"no pruning predicate on {fact}, which {_bound(candidate, judged)} bounds",
             _advice(candidate, why) if asked else ASK,
             subject.mended if asked and not why else None,
         )
+
+
+def _bound(candidate: Candidate, judged: Judged) -> str:
+    """What would bound the fact."""
+    if judged.case.pair.filtered:
+        return f"the filter on {candidate.dimension.column}"
+    return f"the join with {candidate.dimension.table}"
 
 
 def _advice(candidate: Candidate, why: str | None) -> str:
@@ -56,6 +62,8 @@ def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
         reason = candidate.reason
         if reason is None or (reason.code, reason.outcome) != ("DPP112", Outcome.FAIL):
             continue
+        if judged.case.pair.filtered:
+            continue  # a constant, of whatever type, is no column
         if outcomes["DPP120"].outcome is not Outcome.PASS:
             continue  # nothing is lost: the other side is not filtered
         fact = _fact(candidate)

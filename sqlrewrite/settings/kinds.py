@@ -155,6 +155,31 @@ CODES_BY_PATTERN = Kind(
     lambda it: tuple((pattern, _codes(codes)) for pattern, codes in it.items()),
     _pattern_and_code,
 )
+
+
+def _derived(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
+    return {table.lower(): dict(columns) for table, columns in value.items()}
+
+
+def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
+    """``TABLE.COLUMN=EXPRESSION;…`` as the tables that say the same."""
+    found: dict[str, dict[str, str]] = {}
+    for item in filter(None, map(str.strip, text.split(";"))):
+        name, equals, expression = item.partition("=")
+        table, dot, column = name.strip().rpartition(".")
+        if not (equals and dot and table and column and expression.strip()):
+            raise ValueError("TABLE.COLUMN=EXPRESSION, with semicolons between several")
+        found.setdefault(table, {})[column] = expression.strip()
+    return found
+
+
+DERIVED = Kind(
+    "a table of tables, each with its columns and the expressions that they are computed by",
+    {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
+    lambda it: _are_by_name(it, lambda columns: _are_by_name(columns, STRING.holds)),
+    _derived,
+    _column_and_expression,
+)
 SEVERITIES = Kind(
     "a table of codes, each with its severity",
     {"type": "object", "additionalProperties": _TEXT},

@@ -93,6 +93,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
+    time_zone: str | None = None
 
     def function(self, name: str) -> Function | None:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""
@@ -135,6 +136,7 @@ def options(
         limits=limits or its.limits,
         functions=its.functions,
         resolve=resolve or not_asked,
+        time_zone=its.time_zone,
     )
 
 

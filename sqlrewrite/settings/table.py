@@ -18,6 +18,7 @@ from sqlrewrite.settings.kinds import (
     CODES,
     CODES_BY_PATTERN,
     COUNT,
+    DERIVED,
     FUNCTIONS,
     JOBS,
     NESTING,
@@ -157,6 +158,22 @@ class Settings:
         "Your own functions, by the name they are called by: deterministic (one value for one "
         "input, however often it is computed; not an aggregate), or total (and it never raises an "
         "error). What calls any other function of yours is not copied or moved.",
+        decides=True,
+    )
+    derived: Mapping[str, Mapping[str, str]] = setting(
+        {},
+        DERIVED,
+        "Columns that are computed from others of their row, by table and column: "
+        "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on the one then bounds the "
+        "other. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
+    )
+    time_zone: str | None = setting(
+        None,
+        STRING,
+        "The time zone of all sessions that write and read columns derived from a TIMESTAMP, as "
+        "spark.sql.session.timeZone has it. Not given: they may be several, and bounds are wider "
+        "by two days.",
+        said="not known",
         decides=True,
     )
     double_quoted_identifiers: bool | None = setting(

@@ -54,7 +54,7 @@ def altered(relation: Table | View, at: Cursor, catalog: Warehouse) -> Table | V
     for action, change in _CHANGES:
         if at.take(*action):
             after = change(relation, at)
-            return None if after is None else ordered(after, catalog)
+            return None if after is None else ordered(_still_derived(relation, after), catalog)
     return None
 
 
@@ -170,6 +170,19 @@ def _altered_column(table: Table, at: Cursor) -> Table | None:
     harmless = at.word == "comment" or at.follow("set", "default") or at.follow("drop", "default")
     tagged = at.follow("set", "mask") or at.follow("drop", "mask") or at.follow("set", "tags")
     return table if harmless or tagged else None
+
+
+def _still_derived(before: Table, after: Table) -> Table:
+    """The altered table, with those of its derived columns of which nothing was changed."""
+    old, new = (
+        {column.name.lower(): column.type for column in it.columns} for it in (before, after)
+    )
+    kept = tuple(
+        it
+        for it in after.derived
+        if all(old.get(name) == new.get(name, "") for name in (it.column.lower(), *it.sources))
+    )
+    return after if len(kept) == len(after.derived) else replace(after, derived=kept)
 
 
 def _dropped(table: Table, at: Cursor) -> Table | None:

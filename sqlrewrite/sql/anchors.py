@@ -134,6 +134,8 @@ class Anchors(Walk):
         """Whether a token stands in a condition, inside no parentheses or CASE of it."""
         if not condition.start <= index < condition.end:
             return False
+        if self.kind(index) is OPEN:  # as the first of a conjunct
+            return index == condition.start or self.at_top(index - 1, condition)
         top = self._top(condition)
         place = bisect_right(top, index) - 1
         return place >= 0 and top[place] == index
@@ -219,6 +221,17 @@ class Anchors(Walk):
             if self._types[index] is TokenType.IN:
                 return self.copy(Range(index + 2, whole.end - 1))
         raise AnchorError("neither = nor IN at the top of a condition")
+
+    def listed(self, conjunct: Range) -> list[Range]:
+        """What stands between the commas of the IN in a conjunct."""
+        whole = self._unwrapped(conjunct)
+        at = next((it for it in self._top(whole) if self._types[it] is TokenType.IN), None)
+        if at is None or self.kind(at + 1) is not OPEN:
+            raise AnchorError("no list behind an IN")
+        inner = Range(at + 2, whole.end - 1)
+        ends = [it for it in self._top(inner) if self._types[it] is TokenType.COMMA]
+        starts = (inner.start, *(end + 1 for end in ends))
+        return [Range(s, e) for s, e in zip(starts, (*ends, inner.end), strict=True)]
 
     def disjuncts(self, condition: Range) -> list[Range]:
         """The operands of the OR at the top of a condition, parentheses kept."""

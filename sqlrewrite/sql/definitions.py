@@ -29,6 +29,7 @@ _BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
+_ZONE = "spark.sql.session.timezone"
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.]+)\s*=", re.IGNORECASE)
 
 
@@ -70,7 +71,9 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
         case "use":
             return _use(catalog, UNKNOWN_NAMESPACE)
         case "set":
-            return _use(catalog, UNKNOWN_NAMESPACE) if at.take("set", "catalog") else catalog
+            if at.follow("set", "catalog"):
+                return _use(catalog, UNKNOWN_NAMESPACE)
+            return replace(catalog, zone_set=catalog.zone_set or _set(at, catalog).zone_set)
     return catalog
 
 
@@ -235,12 +238,16 @@ def _used(at: Cursor, catalog: Warehouse) -> Name:
 def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
     """SET CATALOG; a SET of a variable: whatever has it in its name may be another now; and one of
     a setting under which nothing is what it was."""
+    if at.follow("set", "time", "zone"):
+        return replace(catalog, zone_set=True)
     if at.take("set", "catalog"):
         parts = at.name()
         known = len(parts) == 1 and at.done
         return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
     found = _SET.match(at.text, at.tokens[0].start)
     variable = found.group(1).lower() if found else ""
+    if variable == _ZONE:
+        return replace(catalog, zone_set=True)
     if variable in _OTHER_NAMES:
         return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     for name in catalog.relations if variable else ():

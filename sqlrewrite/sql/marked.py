@@ -26,8 +26,10 @@ OUTLINE = "(0e0)"
 that an author writes."""
 
 _BOUNDED = re.compile(
-    r"array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
-    r"|(?P<value>.+?)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(])",
+    r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
+    r"|\((?P<first>\S+?)\s*[<>]\s.*\)\Z"
+    r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
+    r"|(?P<value>.+?)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -83,8 +85,10 @@ class Managed:
 def predicates(anchors: Anchors, changes: bool = False) -> Iterator[Managed]:
     """The predicates that a marker follows, a space between, in one of the forms we write: ``value
     IN (…)``, ``value >= (…)`` and the other comparisons, ``array_contains((…), value)``; with a
-    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal. With
-    ``changes`` those in the own condition of a DELETE or UPDATE are among them."""
+    note, ``value IN (1, 2)``, ``value BETWEEN 1 AND 2`` and the comparisons with a literal; what
+    follows from a filter for a derived column, ``value >= f(1)``; and one of these with others
+    under an OR, in parentheses. With ``changes`` those in the own condition of a DELETE or UPDATE
+    are among them."""
     text, tokens = anchors.text, anchors.tokens
     at = text.find(MARKER)
     if at < 0:
@@ -136,7 +140,7 @@ def bounded(predicate: str) -> str:
     """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
     operand of array_contains."""
     match = _BOUNDED.match((predicate.rpartition(MARKER)[0] or predicate).rstrip())
-    return plain(match["value"] or match["last"]) if match else ""
+    return plain(next(filter(None, match.groups()), "")) if match else ""
 
 
 def behind_value(predicate: str) -> str:
@@ -160,6 +164,7 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
         found = _first_and_word(anchors, last, _before_literals)
         note = (when, query) if found is not None else None
     found = found or _first_and_word(anchors, last, _before_query)
+    found = found or _first_and_word(anchors, last, _before_bound) or _either(anchors, last)
     if found is None or anchors.text.startswith(f" {MARKER}", end):
         return None  # a second marker would be left, on what stands before
     first, word = found
@@ -226,6 +231,54 @@ def _before_query(anchors: Anchors, last: int) -> int | None:
         return word
     found = word >= 0 and anchors.raw(word).lower() == "array_contains"
     return word if found and _opens_query(anchors, opening + 1) else None
+
+
+def _before_bound(anchors: Anchors, last: int) -> int | None:
+    """The comparison before a call, that a filter says of a derived column."""
+    if anchors.kind(last) is not TokenType.R_PAREN:
+        return None
+    opening = anchors.opening(last)
+    if _opens_query(anchors, opening) or not anchors.raw(opening - 1).isidentifier():
+        return None
+    word = opening - 2
+    return word if anchors.kind(word) in (*_COMPARISONS, TokenType.EQ) else None
+
+
+def _either(anchors: Anchors, last: int) -> tuple[int, int] | None:
+    """The parenthesis of a predicate of ours that ends at a token, in which others stand under an
+    OR; as the token that says what it is, too."""
+    if anchors.kind(last) is not TokenType.R_PAREN:
+        return None
+    try:
+        opening = anchors.opening(last)
+        if anchors.kind(opening - 1) not in (TokenType.AND, TokenType.WHERE, TokenType.ON):
+            return None
+        parts = anchors.disjuncts(Range(opening, last + 1))
+        ours = len(parts) > 1 and all(_may_stand(anchors, part) for part in parts)
+    except AnchorError:
+        return None
+    return (opening, opening) if ours else None
+
+
+def _may_stand(anchors: Anchors, part: Range) -> bool:
+    """Whether a part of an OR is one that we write: a predicate by itself, ``value IS NULL``, or
+    what holds where the first of several columns is equal."""
+    last = part.end - 1
+    if anchors.kind(last) is TokenType.NULL and anchors.kind(last - 1) is TokenType.IS:
+        return _operand(anchors, last - 2) == part.start
+    for before in (_before_query, _before_bound, _before_literals):
+        if (_first_and_word(anchors, last, before) or (-1,))[0] == part.start:
+            return True
+    if anchors.kind(part.start) is not TokenType.L_PAREN or anchors.kind(last) is not (
+        TokenType.R_PAREN
+    ):
+        return False
+    inner = Range(part.start + 1, last)
+    pieces = anchors.pieces(inner) if anchors.opening(last) == part.start else []
+    if len(pieces) > 1:
+        return all(_may_stand(anchors, piece) for piece in pieces)
+    parts = anchors.disjuncts(inner) if pieces else []
+    return len(parts) > 1 and all(_may_stand(anchors, it) for it in parts)
 
 
 def _opens_query(anchors: Anchors, index: int) -> bool:

@@ -16,7 +16,15 @@ from itertools import pairwise
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts import types
 from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
+from sqlrewrite.warehouse import (
+    GENERATED,
+    Column,
+    Name,
+    PartitionField,
+    Table,
+    Warehouse,
+    derivation,
+)
 
 _STREAMING = "dpp.streaming"
 _SOME = "dpp.columns"  # 'some': there are others, which nobody has listed
@@ -67,6 +75,7 @@ class Definition:
     the first token of its query; ``unread`` says why it cannot be read, if it cannot."""
 
     columns: tuple[Column, ...] = ()
+    generated: tuple[tuple[str, str], ...] = ()
     listed: bool = False
     complete: bool = True
     key: tuple[str, ...] = ()
@@ -123,6 +132,7 @@ def created_table(
             fields.append(partition_field(item, declared))
     sorts = said.clustered or sorted_by(said.settings.get("sort-order", ""))
     columns = tuple(_collated(column, said.collation) for column in _keyed(columns, said.key))
+    names = [column.name for column in columns]
     table = Table(
         name=parts,
         columns=tuple(_with_statistics(column, said.settings) for column in columns),
@@ -138,6 +148,7 @@ def created_table(
         and (said.listed or model is not None or not columns)
         and said.settings.get(_SOME) != "some",
         clustered_by=sorts,
+        derived=tuple(derivation(it, text, GENERATED, names) for it, text in said.generated),
     )
     if provider != _UNKNOWN:
         return ordered(table, catalog)
@@ -196,7 +207,9 @@ def _columns(found: Definition, inner: Cursor) -> None:
     """The declared columns, and the primary key."""
     columns: list[Column] = []
     key: list[str] = []
+    generated: list[tuple[str, str]] = []
     for item in inner.items():
+        expression = generated_as(item)
         if item.take("like"):
             found.model = item.name()
         elif _is_constraint(item):
@@ -206,8 +219,22 @@ def _columns(found: Definition, inner: Cursor) -> None:
         else:
             columns.append(column[0])
             key += [column[0].name] if column[1] else []
-    found.listed = True
+            generated += [(column[0].name, expression)] if expression else []
+    found.listed, found.generated = True, tuple(generated)
     found.columns, found.key = tuple(columns), (*found.key, *key)
+
+
+def generated_as(item: Cursor) -> str:
+    """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; empty where there is
+    none, as of an identity column."""
+    ahead = item.between(item.at, item.end)
+    while not ahead.done:
+        if ahead.take("generated", "always", "as"):
+            inner = ahead.group()
+            return inner.rest() if inner is not None else ""
+        if ahead.group() is None:
+            ahead.at += 1
+    return ""
 
 
 def _is_constraint(item: Cursor) -> bool:

@@ -121,12 +121,20 @@ def _gained(old: list[exp.Expr], new: list[exp.Expr], count: int) -> bool:
 
 def _is_ours(tree: exp.Expr) -> bool:
     """Whether a conjunct has the form of an inserted predicate, with a constant where its key query
-    was: an IN, a set, an end of a range, a range of literals."""
+    was: an IN, a set, an end of a range, a range of literals; or several of them under an OR."""
     match tree:
         case exp.In():
             return bool(tree.expressions) and all(map(_is_constant, tree.expressions))
-        case exp.GTE() | exp.GT() | exp.LTE() | exp.LT():
+        case exp.GTE() | exp.GT() | exp.LTE() | exp.LT() | exp.EQ():
             return _is_constant(tree.expression)
+        case exp.Is(expression=exp.Null()):
+            return True
+        case exp.Paren(this=exp.Or() as inner):
+            return _is_ours(inner)
+        case exp.Or(this=one, expression=other):
+            return _is_ours(one) and _is_ours(other)
+        case exp.Paren(this=exp.And(this=one, expression=other)):
+            return _is_ours(one) and _is_ours(other)  # a step of several columns
         case exp.Between():
             return _is_constant(tree.args["low"]) and _is_constant(tree.args["high"])
         case exp.Anonymous(name="array_contains", expressions=[keys, _]):

@@ -23,6 +23,7 @@ from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted
+from sqlrewrite.write.derived import spread, value
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
 
@@ -45,20 +46,22 @@ class KeyQueries:
         hint: bool = False,
         distinct: bool = False,
         filled: bool = False,
+        end: str = "",
     ) -> str:
         """The key query of cases, its keys ``wrapped`` in a function; ``filled`` asks of one
-        case for those that are not NULL."""
+        case for those that are not NULL; ``end`` says which end of them is asked for, if one is.
+        """
         writer = Writer(self.anchors, self.style, self.words)
         if self.union:
-            return f"({writer.union(cases, wrapped, hint=hint)})"
+            return f"({writer.union(cases, wrapped, hint=hint, end=end)})"
         first = cases[0]
-        values = [writer.value(case.pair.key_side, case, wrapped) for case in cases]
-        source = writer.source(cases)
+        values = [writer.value(case.pair.key_side, case, wrapped, end) for case in cases]
         query = writer.query(
             first.pair.dimension,
             values,
             first.kept,
-            source=source,
+            source=writer.source(cases),
+            days=0 if end else max(map(spread, cases)),
             hint=hint,
             distinct=distinct,
             filled=writer.value(first.pair.key_side, first) if filled else None,
@@ -72,12 +75,14 @@ Value = Callable[[str], str]
 
 @dataclass(slots=True)
 class Writer:
-    """Writes the key queries of one predicate; ``taken`` are the aliases it has used."""
+    """Writes the key queries of one predicate; ``taken`` are the aliases it has used, ``day`` the
+    name of the days around a key, where there are any."""
 
     anchors: Anchors
     style: Style
     words: frozenset[str]
     taken: set[str] = field(default_factory=set)
+    day: str = ""
 
     def again(self) -> Writer:
         """A writer for a key query beside this one, which may use the same aliases."""
@@ -90,13 +95,14 @@ class Writer:
         found: Sequence[Restriction],
         *,
         source: str | None = None,
+        days: int = 0,
         hint: bool = False,
         distinct: bool = False,
         filled: Value | None = None,
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
         relation's text where it is not simply what the author wrote, ``filled`` a value that is not
-        to be NULL."""
+        to be NULL, ``days`` those on either side of each key that it stands for."""
         alias, word = self.alias(relation), self.style.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
@@ -104,6 +110,10 @@ class Writer:
             f"{word('SELECT')} {broadcast}{shown} {word('FROM')} "
             f"{source or _source(relation, self.anchors)} {word('AS')} {alias}{_listed(relation)}"
         )
+        if days:
+            around = ", ".join(map(str, range(-days, days + 1)))
+            name = self.days()
+            query += f" {word('LATERAL VIEW')} explode(array({around})) {name} {word('AS')} {name}"
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
         if filled is not None:
             conditions[f"{filled(alias)} {word('IS NOT NULL')}"] = None
@@ -111,17 +121,29 @@ class Writer:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
 
-    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool) -> str:
+    def days(self) -> str:
+        """The name of the number of days that is added to a key."""
+        self.day = self.day or self.unused("days", set())
+        return self.day
+
+    def union(self, cases: Sequence[Case], wrapped: str, *, hint: bool, end: str = "") -> str:
         """One key query over those of several cases."""
         word = self.style.word
         first = cases[0].pair  # whose columns name those of the union
-        column = spelled(first.key, self.anchors) if first.key_plain else self.unused("k", set())
-        named = "{}" if first.key_plain else f"{{}} {word('AS')} {column}"
+        plain = first.key_plain and first.derived is None
+        column = spelled(first.key, self.anchors) if plain else self.unused("k", set())
+        named = "{}" if plain else f"{{}} {word('AS')} {column}"
         keys: list[str] = []
         for case in cases:
-            value = self.value(case.pair.key_side, case, "{}" if keys else named)
-            source = self.source([case])
-            keys.append(self.query(case.pair.dimension, [value], case.kept, source=source))
+            value = self.value(case.pair.key_side, case, "{}" if keys else named, end)
+            query = self.query(
+                case.pair.dimension,
+                [value],
+                case.kept,
+                source=self.source([case]),
+                days=0 if end else spread(case),
+            )
+            keys.append(query)
         alias = self.unused("q", set())
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         all_of_them = f" {word('UNION ALL')} ".join(keys)
@@ -155,8 +177,19 @@ class Writer:
         assert ref.span is not None
         return self.anchors.copy(self.anchors.covering(ref.span))
 
-    def value(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
-        """A key, as a column or as the author's own text of an expression."""
+    def value(self, side: Side, case: Case, wrapped: str = "{}", end: str = "") -> Value:
+        """A key, as a column or as the author's own text of an expression; of a derived column what
+        is computed of it."""
+        day = self.days() if spread(case) and not end else ""
+        if case.pair.derived is not None:
+            plain = self.key(side, case)
+            return lambda alias: wrapped.replace(
+                "{}", value(case, self.style, plain(alias), end, f"{day}.{day}")
+            )
+        return self.key(side, case, wrapped)
+
+    def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
+        """A key by itself."""
         if isinstance(side.expression, ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))

@@ -58,7 +58,7 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     pair = case.pair
     _no_field(case.target_block.source, pair.target.alias.lower())
     refuse_lost(case, anchors)
-    if not pair.fact_plain:
+    if pair.derived is None and not pair.fact_plain:
         tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
         expression = pair.fact_side.expression
         around = arithmetic(case.plan, expression)
@@ -68,7 +68,7 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
 
         return computed(anchors, style, tokens, expression, clear, around)
     source = case.target_block.source
-    same = pair.fact.relation == pair.target.relation
+    same = pair.fact.relation == pair.target.relation and pair.derived is None
     if same and pair.fact.span is not None:
         column = spelled(pair.fact, anchors)
         written = anchors.copy(anchors.covering(pair.fact.span))

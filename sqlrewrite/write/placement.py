@@ -37,6 +37,8 @@ class Slot(NamedTuple):
 def slot(case: Case, anchors: Anchors) -> Slot:
     """The clause for a case's predicate. Raises AnchorError where it is not found."""
     pair, block = case.pair, case.target_block
+    if pair.filtered and (own := _own(case, anchors)) is not None:
+        return own
     here = block.number == pair.tie.block.number
     on = here and place(pair) is ClauseKind.ON
     span = pair.target.span
@@ -55,6 +57,18 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     if span is None:
         raise AnchorError("the fact has no place in the text")
     return Slot(anchors.where(span.start if block.led is None else block.led), block.number)
+
+
+def _own(case: Case, anchors: Anchors) -> Slot | None:
+    """The clause that the author's own condition stands in, for what follows from it; None where
+    that is in a block around."""
+    condition, block = case.pair.tie.condition, case.target_block
+    if condition.relations != {case.pair.scan.relation} or condition.clause is None:
+        return None
+    if block.shared:
+        raise AnchorError("several SELECTs share the text of this FROM")
+    on = condition.clause if condition.clause.kind == "on" else None
+    return Slot(anchors.clause(condition.clause), block.number, on)
 
 
 def _on_of(case: Case) -> Clause:

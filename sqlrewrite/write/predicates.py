@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sqlrewrite.find.pairs import FILTER
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import Anchors
-from sqlrewrite.write.forms import collected, ends, semi_join, values
+from sqlrewrite.write.forms import collected, ends, filtered, semi_join, values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
 from sqlrewrite.write.names import Style, fact
@@ -17,6 +18,7 @@ FORMS: Mapping[str, Callable[[Sequence[Case], KeyQueries], list[Predicate]]] = {
     "in": semi_join.write,
     "set": collected.write,
     "range": ends.write,
+    FILTER: filtered.write,
 }
 """The forms that need no keys at hand. ``values`` may write none, and another form stands in."""
 
@@ -43,7 +45,7 @@ def write(
         return [Predicate(f"{fact(first, anchors, style)} {style.word('IN')} ({constants})")]
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
-    if form == "values" or first.around.noted:
+    if form == "values" or (first.around.noted and not first.pair.filtered):
         found = values.write(cases, queries)
         if found:
             return found

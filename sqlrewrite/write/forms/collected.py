@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
+from sqlrewrite.write.derived import with_elsewhere
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import fact
@@ -15,4 +16,5 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     """The one predicate of all cases."""
     query = queries.over(cases, "collect_set({})")
     bounded = fact(cases[0], queries.anchors, queries.style)
-    return [Predicate(f"array_contains({query}, {bounded})", (query,))]
+    text = f"array_contains({query}, {bounded})"
+    return [Predicate(with_elsewhere(cases[0], queries.style, bounded, text), (query,))]

@@ -16,6 +16,7 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.write.derived import with_elsewhere
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import fact
@@ -32,12 +33,17 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     operator = cases[0].pair.operator
     bounded = fact(cases[0], queries.anchors, queries.style)
     found: list[Predicate] = []
+    derived = cases[0].pair.derived is not None
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
+        # One value of a derived column may be that of keys on either side.
+        shown = f"{sign[0]}=" if derived else sign
         if found and cases[0].clustered:
             query = _apart(cases, queries)
         else:
-            query = queries.over(cases, END[sign[0]])
-        found.append(Predicate(f"{bounded} {sign} {query}", (query,)))
+            query = queries.over(cases, END[sign[0]], end=sign[0])
+        text = f"{bounded} {shown} {query}"
+        text = with_elsewhere(cases[0], queries.style, bounded, text, sign[0])
+        found.append(Predicate(text, (query,)))
     return found
 
 

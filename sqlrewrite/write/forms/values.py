@@ -166,6 +166,9 @@ def _kinds(cases: Sequence[Case]) -> Iterator[str]:
     key."""
     for case in cases:
         pair = case.pair
+        if pair.derived is not None:
+            yield str(pair.derived.type or "unknown")
+            continue
         sides = [pair.fact_side.expression, pair.key_side.expression]
         if pair.fact_plain:
             sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]

@@ -1,0 +1,105 @@
+"""The partition columns of a scan that are computed from others of its columns.
+
+In: a scan. Out: a ``DerivedColumn`` for each such column, with what is known of its expression, or
+why nothing is. A bound on the column that it is computed from then says something of it.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan
+from sqlrewrite.plan.facts.derivations import Shape, shape
+from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.sql.formulas import Formula, formula
+from sqlrewrite.warehouse import Derivation
+
+SOURCE, SAME, DAY = "source", "same", "day"
+"""What is bounded: the column that another is computed from; the expression of that other one; the
+day of the column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DerivedColumn:
+    """A partition column and what it is computed by. Without a ``formula`` and its ``shape``
+    nothing follows for it, for the reason ``why``."""
+
+    column: str
+    source: str
+    derivation: Derivation
+    formula: Formula | None = None
+    shape: Shape | None = None
+    why: str = ""
+
+    @property
+    def type(self) -> Type | None:
+        """The type of its expression."""
+        return None if self.formula is None else self.formula.of(self.formula.expression)
+
+    @property
+    def shown(self) -> str:
+        """The declaration, and who says so, for a verdict."""
+        return f"{self.column} = {self.derivation.expression}, as {self.derivation.origin} has it"
+
+
+def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
+    """The columns that a scan's table is partitioned by and computes from others."""
+    if not scan.table.derived:
+        return ()
+    key = ("derived", scan.relation)
+    found: tuple[DerivedColumn, ...] | None = plan.memo.get(key)
+    if found is None:
+        identities = {
+            it.column.lower() for it in scan.table.partitioned_by if it.transform == "identity"
+        }
+        found = plan.memo[key] = tuple(
+            column
+            for it in scan.table.derived
+            if it.column.lower() in identities
+            for column in _read(it, scan)
+        )
+    return found
+
+
+def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
+    name = derivation.column.lower()
+    found = formula(derivation.expression, scan.table)
+    if isinstance(found, str):
+        return [DerivedColumn(name, it, derivation, why=found) for it in derivation.sources]
+    known = shape(found.expression, found.of)
+    if known is None:
+        why = "it may give another value when it is computed again"
+        return [DerivedColumn(name, found.source, derivation, why=why)]
+    return [DerivedColumn(name, found.source, derivation, found, known)]
+
+
+def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ...]:
+    """The derived partition columns of a scan that are computed from one of its columns."""
+    return tuple(it for it in derived_columns(plan, scan) if it.source == column)
+
+
+def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
+    """What an expression over the source of a derived column is to it: the source, the expression
+    of the column itself, or the day of the source; None for anything else. ``kind`` is the type of
+    the source."""
+    match side:
+        case ColumnRef():
+            return SOURCE
+        case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
+            if kind in (TIMESTAMP, TIMESTAMP_NTZ):
+                return DAY
+    if of.formula is not None and _shape(side) == _shape(of.formula.expression):
+        return SAME
+    return None
+
+
+def _shape(expression: Expression) -> object:
+    """An expression as a value to compare, whatever relation its column is of."""
+    match expression:
+        case ColumnRef(name=name):
+            return ("column", name)
+        case Call(name=name, args=args):
+            return (name, *map(_shape, args))
+        case Cast(operand=operand, type=kind, safe=safe):
+            return ("cast", _shape(operand), kind, safe)
+        case _:
+            return expression

@@ -1,0 +1,93 @@
+"""Filters on a column that a partition column is computed from: ``ts >= '2024-03-01'``.
+
+In: a plan. Out: a ``Pair`` for each comparison with a constant that holds of the rows of a scan,
+and each partition column that is computed from what is compared. The scan is its own dimension:
+what bounds its partitions is the author's condition on it, and no join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.find.derived import DerivedColumn, derived_columns
+from sqlrewrite.find.pairs import FILTER, Pair, Side, Tie
+from sqlrewrite.find.reducers import own_conditions
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.lineage import LineagePath
+from sqlrewrite.settings.options import ALONE
+
+_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def find_filters(plan: Plan) -> tuple[Pair, ...]:
+    """All such pairs of a plan, scan by scan."""
+    found: list[Pair] = []
+    for number, scan in plan.relations.items():
+        if not isinstance(scan, Scan) or not scan.table.derived or scan.span is None:
+            continue
+        block = plan.blocks[plan.owner[number]]
+        if block.in_view or block.role == "merge":
+            continue
+        away = extended(block.source, number)
+        for item in own_conditions(plan, number, ALONE):
+            if not isinstance(item, Conjunct) or item.condition.clause is None:
+                continue
+            here = item.condition.relations == {number}
+            if not here and away:
+                continue  # beside its own condition it would be right, and that is elsewhere
+            for derived in derived_columns(plan, scan):
+                found += _pairs(plan, scan, item, derived)
+    return tuple(found)
+
+
+def _pairs(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
+    for operator, side, at, constant, its in _comparisons(item.expression):
+        refs = columns(side)
+        if not refs or any(ref.name != derived.source for ref in refs) or not _constant(constant):
+            continue
+        block = plan.blocks[plan.owner[scan.relation]]
+        tie = Tie(block, item.condition, operator, FILTER, None, True)
+        yield Pair(
+            tie=tie,
+            operator=operator,
+            side=FILTER,
+            path=LineagePath((scan,), derived.source),
+            fact=refs[0],
+            fact_side=Side(side, at),
+            target=scan,
+            target_column=derived.column,
+            dimension=scan,
+            key=refs[0],
+            key_side=Side(constant, its),
+            derived=derived,
+        )
+
+
+def _comparisons(
+    condition: Expression,
+) -> Iterator[tuple[str, Expression, int, Expression, int]]:
+    """What a condition compares: the operator as it is read from a side, that side and its number,
+    the other side and its own."""
+    match condition:
+        case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
+            yield name, one, 0, other, 1
+            yield _TURNED[name], other, 1, one, 0
+        case Call(name="between", args=(one, low, high)):
+            yield ">=", one, 0, low, 1
+            yield "<=", one, 0, high, 2
+        case Call(name="in", args=(one, *_)):
+            yield "in", one, 0, condition, 1
+        case _:
+            return
+
+
+def _constant(expression: Expression) -> bool:
+    """Whether it has one value for all rows; of an IN, all behind its first operand."""
+    if isinstance(expression, Call) and expression.name == "in":
+        return all(map(_constant, expression.args[1:]))
+    return not columns(expression) and not any(
+        isinstance(node, Unknown | Subquery | ColumnRef) for node in walk(expression)
+    )

@@ -1,0 +1,189 @@
+"""DPP117 derived-column and DPP118 time-zone: what a bound on a column says of the partition column
+that is computed from it.
+
+In: a case whose pair goes by a derived column. Out: the ``Way`` from the one to the other: as an
+equality, as an order, wider by some days; or which rule forbids it. The proofs are in
+docs/soundness.md, "Derived partition columns".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlrewrite.find.derived import DAY, SAME, SOURCE, DerivedColumn, stands_for
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.conditions import shown
+from sqlrewrite.judge.raising import total
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
+from sqlrewrite.plan.facts.types import TIMESTAMP
+from sqlrewrite.sql.formulas import Formula, wide
+
+DERIVED, ZONE = "DPP117", "DPP118"
+
+# A time zone of one offset, in which a later moment never is an earlier time of day.
+_FIXED = re.compile(
+    r"(?:etc/)?(?:utc|gmt|uct|zulu|universal|greenwich)|z|ut|(?:utc?|gmt)?[+-]\d{1,2}(?::?\d\d)*"
+    r"|etc/gmt[+-]?\d{1,2}",
+    re.IGNORECASE,
+)
+
+# How many days apart one moment may be in two sessions: offsets go to 18 hours either way.
+_ANY_ZONE = 2
+# How far a clock may go back in one zone: by a day, as in Alaska in 1867.
+_ONE_ZONE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a bound on the source becomes one on the derived column.
+
+    ``step`` is what the bounded expression is to it; ``days`` by how many its value is wider on
+    either side, ``more`` by how many besides at the end of the later ones; ``ranged``: only as the
+    smallest and the largest. ``nulls`` and ``stray`` are of its shape: rows that may be elsewhere.
+    ``tried``: it is computed in a form that gives NULL where it would raise an error; ``wide``: as
+    a BIGINT, in which no date's digits are too many.
+    """
+
+    step: str
+    days: int = 0
+    more: int = 0
+    ranged: bool = False
+    nulls: bool = False
+    stray: str = ""
+    tried: bool = False
+    wide: bool = False
+
+
+def way(case: Case) -> Way | tuple[str, str]:
+    """The way of a case to its derived column; or the code of the rule that forbids it, and why."""
+    pair = case.pair
+    derived = pair.derived
+    assert derived is not None
+    shape = derived.shape
+    if shape is None or derived.formula is None:
+        return DERIVED, f"{derived.shown}: {derived.why}"
+    if pair.path.computed:
+        return DERIVED, f"{derived.source} is only a part of the column that is joined"
+    stored = ColumnRef(pair.scan.relation, pair.path.column, None)
+    step = stands_for(pair.fact_side.expression, derived, type_of(case.plan, stored))
+    if step is None:
+        said = f"{derived.source} is inside an expression, of which nothing follows for"
+        return DERIVED, f"{said} {derived.shown}"
+    if step == DAY and not shape.daily:
+        if derived.type is None or not _is_same(pair, derived):
+            return DERIVED, f"more than the day of {derived.source} is in {derived.shown}"
+        step = SAME
+    found = _stepped(case, derived, shape, step)
+    if isinstance(found, tuple) or step == SAME:
+        return found
+    if shape.stray == NUMBER:
+        if wide(derived.formula.text) is None:
+            return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
+        return replace(found, wide=True)
+    culprits = list(_raising(case, derived.formula))
+    if any(not _can_be_tried(it, derived.formula.text) for it in culprits):
+        return DERIVED, f"{shown(culprits[0])} can raise an error in {derived.shown}"
+    return replace(found, tried=True, nulls=True) if culprits else found
+
+
+def _raising(case: Case, formula: Formula) -> Iterator[Expression]:
+    """What can raise an error in an expression for values that the query does not compute it of."""
+    there = replace(case, plan=formula.plan)
+    for node in walk(formula.expression):
+        if not safe(node, formula.of) and not total(there, node):
+            yield node
+
+
+def _can_be_tried(node: Expression, text: str) -> bool:
+    """Whether a node has a form that gives NULL where it raises an error, and is written so."""
+    written = re.sub(r"'[^']*'", "''", text).lower()
+    if isinstance(node, Cast):
+        return re.search(r"\bcast\s*\(", written) is not None and "::" not in written
+    return isinstance(node, Call) and node.name == "to_date" and len(node.args) == 1
+
+
+def _is_same(pair: Pair, derived: DerivedColumn) -> bool:
+    return stands_for(pair.fact_side.expression, derived, None) == SAME
+
+
+def _stepped(case: Case, derived: DerivedColumn, shape: Shape, step: str) -> Way | tuple[str, str]:
+    equality = case.pair.operator in ("=", "<=>", "in")
+    ordered = shape.ordered or step == SAME
+    off = case.options.disabled
+    if not equality and not ordered and DERIVED not in off:
+        return DERIVED, f"the order of {derived.source} is not that of {derived.shown}"
+    stray = shape.stray if step != SAME else ""
+    nulls = shape.nulls and step != SAME
+    zone = _zone(case)
+    timed = derived.type == TIMESTAMP  # read in another zone it is another moment
+    if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
+        return Way(step, nulls=nulls, stray=stray)
+    days = _days(zone, step, timed=timed)
+    if step == SAME:
+        if zone == "one" and not timed:
+            return Way(step)
+        return ZONE, _undeclared(derived)
+    if equality and days == 0:
+        return Way(step, nulls=nulls, stray=stray)
+    if equality and zone == "one" and not timed:
+        return Way(step, nulls=nulls, stray=stray)
+    more = 0 if shape.daily else 1
+    if equality and shape.daily and not timed:
+        return Way(step, days, nulls=nulls, stray=stray)
+    if not ordered and DERIVED not in off:
+        return ZONE, _undeclared(derived)
+    return Way(step, days, more, ranged=True, nulls=nulls, stray=stray)
+
+
+def _days(zone: str, step: str, *, timed: bool) -> int:
+    """By how many days a bound is wider."""
+    days = _ANY_ZONE if zone == "any" else 0 if step == DAY else _ONE_ZONE
+    return days + timed
+
+
+def _zone(case: Case) -> str:
+    """What is known of the time zones of those who write and read: ``fixed``, one of a single
+    offset; ``one``; ``any``."""
+    declared = None if case.around.catalog.zone_set else case.options.time_zone
+    if declared is None:
+        return "any"
+    return "fixed" if _FIXED.fullmatch(declared.strip()) else "one"
+
+
+def _undeclared(derived: DerivedColumn) -> str:
+    return (
+        f"{derived.shown}, is another in another time zone: declare the one of all sessions with "
+        "time-zone in [tool.dpp-rewrite]"
+    )
+
+
+def judge(case: Case) -> Judgement:
+    """Whether what is said of the column says something of the one that is computed from it."""
+    derived = case.pair.derived
+    if derived is None:
+        return passed(f"{case.pair.path.column} is joined itself")
+    found = way(case)
+    if isinstance(found, tuple) and found[0] == DERIVED:
+        return failed(found[1])
+    return passed(derived.shown)
+
+
+def judge_zone(case: Case) -> Judgement:
+    """Whether those who wrote the rows and those who read them see the same days."""
+    derived = case.pair.derived
+    found = None if derived is None else way(case)
+    if isinstance(found, tuple) and found[0] == ZONE:
+        return failed(found[1])
+    if isinstance(found, Way) and found.days:
+        return passed(f"wider by {found.days} days, as time zones differ")
+    return passed("no time zone matters")
+
+
+__all__ = ["DAY", "DERIVED", "SAME", "SOURCE", "ZONE", "Way", "judge", "judge_zone", "way"]

@@ -1,0 +1,165 @@
+"""The rules that are asked otherwise of a filter on a derived column's source than of a join.
+
+``x >= c`` says of each row that matters that ``f(x) >= f(c)``, where f keeps the order: the
+author's condition stays, and what follows stands beside it.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.find.derived import SAME, stands_for
+from sqlrewrite.find.reducers import own_conditions
+from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
+from sqlrewrite.judge.conditions import GUARDS, of_value
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import alike, exact, identical, read_as
+from sqlrewrite.plan.facts.harmless import is_instant
+from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.settings.options import ALONE
+
+_CLOCK = frozenset({"current_date", "curdate", "current_timestamp", "now", "localtimestamp"})
+_DIGITS = 4
+
+MOST = 100
+"""How many values of an IN are repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """How a constant is read where it is compared: ``cast`` to a type, as Spark does, or as it is.
+    ``later``: it may be a moment, of which the day is one too early as an upper bound."""
+
+    cast: str = ""
+    later: bool = False
+
+
+def constants(case: Case) -> tuple[Expression, ...]:
+    """The constants that the filter compares with."""
+    its = case.pair.key_side.expression
+    return its.args[1:] if isinstance(its, Call) and its.name == "in" else (its,)
+
+
+def judge_pruned(case: Case) -> Judgement:
+    """Whether the author has not said of the derived column itself what it may be."""
+    scan, column = case.pair.scan, case.pair.pruned
+    for item in own_conditions(case.plan, scan.relation, ALONE):
+        if isinstance(item, Conjunct) and any(r.name == column for r in columns(item.expression)):
+            return failed(f"the query restricts {column} itself already")
+    return passed(f"the query says nothing of {column} itself")
+
+
+def judge_constant(case: Case) -> Judgement:
+    """Whether what the column is compared with may be written once more."""
+    found = constants(case)
+    if len(found) > MOST:
+        return failed(f"{len(found)} values are too many to be repeated: the limit is {MOST}")
+    for constant in found:
+        near = is_moment(constant)
+        reasons = (why for code, why in of_value(case, constant) if not (near and code == GUARDS))
+        why = next(reasons, None)
+        if why is not None:
+            return failed(f"not repeated: {why}")
+    return passed("what the column is compared with is the same when it is computed again")
+
+
+def judge_types(case: Case) -> Judgement:
+    """Whether the constants are compared as values of the column's own type."""
+    pair = case.pair
+    derived = pair.derived
+    assert derived is not None
+    column = type_of(case.plan, ColumnRef(pair.scan.relation, derived.column, None))
+    side = compared_type(case)
+    if derived.formula is None:
+        return passed("not asked")
+    if column is None or derived.type is None or side is None:
+        name = derived.column if column is None else pair.path.column
+        return unknown(f"the type of {name} is not known: declare it")
+    if not alike(read_as(column), read_as(derived.type)):
+        return failed(
+            f"{derived.column} is {column} and {derived.derivation.expression} is {derived.type}"
+        )
+    if not identical(side):
+        return failed(f"{pair.path.column} is {side}, whose equal values may be several")
+    for constant in constants(case):
+        if read_constant(case, constant, side) is None:
+            kind = type_of(case.plan, constant)
+            what = "a value of a type that is not known" if kind is None else f"{kind}"
+            return failed(f"{pair.path.column} is {side} and is compared with {what}")
+    return passed(f"compared as {side}, and {derived.column} is {column}")
+
+
+def compared_type(case: Case) -> Type | None:
+    """The type of what is compared: the column, its day, or the derived column's expression."""
+    kind = type_of(case.plan, case.pair.fact_side.expression)
+    return None if kind is None else read_as(kind)
+
+
+def read_constant(case: Case, constant: Expression, side: Type) -> Constant | None:
+    """How a constant is compared with a value of a type; None where it is not known, or where Spark
+    would rather cast the column."""
+    literal = isinstance(constant, Literal)
+    kind = type_of(case.plan, constant)
+    if _is_same(case) and not literal:
+        return None
+    if kind is not None and read_as(kind) == side:
+        return Constant()
+    if (isinstance(constant, Parameter) or is_moment(constant)) and side in (DATE, TIMESTAMP):
+        return Constant(f"CAST({{}} AS {side})", later=side == DATE)
+    if kind is None:
+        return None
+    kind = read_as(kind)
+    to = f"({{}} AS {side})"
+    if side in (DATE, TIMESTAMP, TIMESTAMP_NTZ) and kind == STRING:
+        # Where the text is no date the condition holds for no row, or raises an error by itself.
+        read = isinstance(constant, Literal) and (
+            constant.kind == "template" or is_instant(constant.text)
+        )
+        return Constant(f"CAST{to}" if read else f"TRY_CAST{to}")
+    if side in (TIMESTAMP, TIMESTAMP_NTZ) and kind == DATE:
+        return Constant(f"CAST{to}")
+    if side == DATE and kind == TIMESTAMP:
+        return Constant(f"CAST{to}", later=True)
+    if is_integral(side) and is_integral(kind) and exact(kind, side):
+        return Constant(f"CAST{to}")
+    return None
+
+
+def is_moment(constant: Expression) -> bool:
+    """Whether a constant surely is a date or a time, and so near that no sum of it overflows: of
+    the clock or written out, a small interval before or behind, cut down to a unit."""
+    match constant:
+        case Call(name=name, args=()):
+            return name in _CLOCK
+        case Literal(kind="typed", type="date" | "timestamp", text=text):
+            return is_instant(text)
+        case Cast(operand=operand, type="date" | "timestamp"):
+            return is_moment(operand)
+        case Call(name="+" | "-", args=(one, Literal(kind="typed", type="", text=text))):
+            return is_moment(one) and text.isdigit() and len(text) <= _DIGITS
+        case Call(name="trunc", args=(one, Literal())):
+            return is_moment(one)
+        case Call(name="date_trunc", args=(Literal(), one)):
+            return is_moment(one)
+        case Call(name="date_sub" | "date_add" | "add_months", args=(one, Literal(text=text))):
+            return is_moment(one) and text.lstrip("-").isdigit() and len(text) <= _DIGITS
+        case _:
+            return False
+
+
+def _is_same(case: Case) -> bool:
+    derived = case.pair.derived
+    return derived is not None and (
+        stands_for(case.pair.fact_side.expression, derived, None) == SAME
+    )
+
+
+def within_years(constant: Expression) -> bool:
+    """Whether a constant surely is a day of the years 1000 to 9998."""
+    if not isinstance(constant, Literal) or constant.kind not in ("string", "typed"):
+        return False
+    text = constant.text.strip()
+    return is_instant(text) and "1000" <= text[:4] <= "9998"

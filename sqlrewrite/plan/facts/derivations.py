@@ -1,0 +1,238 @@
+"""What follows for a derived column, ``p = f(x)``, from what a query says of ``x``.
+
+In: the expression of f. Out: its ``Shape``: whether it keeps the order of x, whether it may give
+NULL, whether it depends on the session's time zone. Each row of the tables is proved in
+docs/soundness.md, "Derived partition columns", and measured by ``tests/spark/test_spark_derived``.
+What is in none of them, and in no row of the function table that gives one value for one input,
+has no shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    DATE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Type,
+    parse,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What is known of an expression over one column, for values of it that are not NULL.
+
+    ``ordered``: it does not decrease where the column does not. ``nulls``: it may be NULL, or the
+    empty string, which is stored as NULL. ``zoned``: it depends on the session's time zone;
+    ``daily``: on the day that the column is, or has in that zone, and on no more of it. ``stray``
+    is a literal that it lies below for years outside of 1 to 9999, of which the order is another.
+    ``digits``: it is a text of digits alone, but for the sign of such years.
+    """
+
+    ordered: bool = True
+    nulls: bool = False
+    zoned: bool = False
+    daily: bool = True
+    stray: str = ""
+    digits: bool = False
+
+
+TypeOf = Callable[[Expression], Type | None]
+
+_MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+
+# Parts of a date or time: of the year the order is kept, of all others not.
+_YEAR = frozenset({"year"})
+_PARTS_OF_DAYS = frozenset(
+    "quarter month day dayofmonth dayofweek dayofyear weekday weekofyear".split()
+)
+_PARTS_OF_HOURS = frozenset({"hour", "minute", "second"})
+
+# What trunc and date_trunc cut down to, as TruncDate and TruncTimestamp read it; another word gives
+# NULL.
+_DAYS = frozenset("year yyyy yy quarter month mon mm week".split())
+_UNITS: Mapping[str, frozenset[str]] = {
+    "trunc": _DAYS,
+    "date_trunc": _DAYS | frozenset("day dd hour minute second millisecond microsecond".split()),
+}
+_SHORTER = frozenset("hour minute second millisecond microsecond".split())
+
+# Formats whose texts are in the order of time in the years 1 to 9999. Before and behind them a sign
+# stands first, which is less than any digit: '+10000', '-0001'.
+_IN_ORDER = frozenset(
+    "yyyy yyyyMM yyyy-MM yyyyMMdd yyyy-MM-dd yyyyMMddHH yyyy-MM-dd-HH yyyy/MM yyyy/MM/dd".split()
+)
+_OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
+TEXT, NUMBER = "'0'", "0"
+"""What the text of a date, or the number of its digits, lies below where its year is outside of 1
+to 9999, as literals."""
+
+# Functions that are never NULL, nor an empty text, where no argument is NULL.
+_GIVEN = frozenset("hash xxhash64 crc32 length md5 sha sha1 sha2".split())
+_BEGINNINGS = frozenset({"substring", "substr", "left"})
+_BY_DIVISOR = frozenset({"%", "pmod", "div", "/"})
+
+
+def shape(expression: Expression, of: TypeOf) -> Shape | None:
+    """What is known of an expression over one column; None where it may be anything."""
+    match expression:
+        case ColumnRef():
+            return Shape(daily=of(expression) == DATE)
+        case Literal():
+            return Shape()
+        case Cast(operand=operand, type=to, safe=safe):
+            below = shape(operand, of)
+            return None if below is None else _cast(below, of(operand), parse(to), safe=safe)
+        case Call(name=name, args=args):
+            return _call(name, args, of)
+        case _:
+            return None
+
+
+def _cast(below: Shape, given: Type | None, wanted: Type | None, *, safe: bool) -> Shape | None:
+    if given is None or wanted is None:
+        return None
+    if wanted == DATE and given in _MOMENTS:
+        return _and(below, Shape(zoned=given == TIMESTAMP))
+    if wanted == STRING and given == DATE:
+        return _and(below, Shape(stray=TEXT, daily=False))
+    if below.digits and wanted in (INT, BIGINT):
+        # Ten digits and more are too many for an INT, from the year 2148 on or later.
+        nulls = wanted == INT or below.nulls
+        return replace(below, nulls=nulls, stray=NUMBER, digits=False)
+    if given == wanted or (given == INT and wanted == BIGINT):
+        return below
+    zoned = TIMESTAMP in (given, wanted) and given != wanted
+    return _and(below, Shape(ordered=False, nulls=True, zoned=zoned, daily=False))
+
+
+def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
+    below = Shape()
+    for arg in args:
+        found = shape(arg, of)
+        if found is None:
+            return None
+        below = replace(_and(below, found), daily=below.daily and found.daily)
+    kinds = tuple(of(arg) for arg in args)
+    if None in kinds:
+        return None
+    own = _moment(name, args, kinds) or _piece(name, args, kinds) or _other(name, args)
+    if own is None:
+        return None
+    if below.stray:  # a text of which the first sign tells, or a number: what is made of it may not
+        begins = name in _BEGINNINGS and own.ordered
+        own = replace(own, nulls=own.nulls and not begins, ordered=begins)
+    return _and(below, own)
+
+
+def _moment(
+    name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]
+) -> Shape | None:
+    """A function of a date or time."""
+    at = 1 if name == "date_trunc" else 0
+    given = kinds[at] if at < len(kinds) else None
+    if given not in _MOMENTS:
+        return None
+    zoned = given == TIMESTAMP
+    if len(args) == 1 and name == "to_date":
+        return Shape(zoned=zoned)
+    if len(args) == 1 and name in _YEAR | _PARTS_OF_DAYS:
+        return Shape(ordered=name in _YEAR, zoned=zoned)
+    if len(args) == 1 and name in _PARTS_OF_HOURS:
+        # A day's first moment is not midnight in each zone.
+        return Shape(ordered=False, zoned=given != TIMESTAMP_NTZ, daily=False)
+    text = args[1 - at] if len(args) == 2 else None
+    if not isinstance(text, Literal) or text.kind != "string":
+        return None
+    if name in _UNITS and text.text.lower() in _UNITS[name]:
+        # What date_trunc gives is a moment in a zone, and so is what is read of it.
+        daily = text.text.lower() not in _SHORTER
+        return Shape(zoned=zoned or name == "date_trunc", daily=daily)
+    if name == "date_format":
+        daily = _OF_DAYS.fullmatch(text.text) is not None
+        in_order = text.text in _IN_ORDER
+        stray = TEXT if in_order else ""
+        digits = in_order and text.text.isalpha()
+        return Shape(in_order, not text.text, zoned or not daily, daily, stray, digits)
+    return None
+
+
+def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> Shape | None:
+    """The beginning of a text, or the floor of a quotient."""
+    first = args[0] if args else None
+    if name in _BEGINNINGS and kinds[0] == STRING:
+        numbers = [_number(arg) for arg in args[1:]]
+        from_start = numbers[:1] == [1] if name != "left" else True
+        if from_start and len(numbers) == 2 - (name == "left") and (numbers[-1] or 0) > 0:
+            return Shape(nulls=True, daily=False)
+    if name == "div" and _divided(args, kinds):
+        return Shape(daily=False)
+    if name == "floor" and len(args) == 1 and isinstance(first, Call) and first.name == "/":
+        return Shape(daily=False)  # of a quotient that keeps the order
+    if name == "/" and _divided(args, kinds):
+        return Shape(daily=False)
+    return None
+
+
+def _divided(args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> bool:
+    """Whether an integer is divided by a number above zero that is written out."""
+    by = _number(args[1]) if len(args) == 2 else None
+    return kinds[0] is not None and is_integral(kinds[0]) and by is not None and by > 0
+
+
+def _number(expression: Expression) -> int | None:
+    """The whole number that a literal is."""
+    if isinstance(expression, Literal) and expression.kind == "number":
+        return int(expression.text) if expression.text.isdigit() else None
+    return None
+
+
+def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
+    """Any other function that gives one value for one input: that much is known of it."""
+    found = function(name)
+    if found is None or found.kind not in ("scalar", "operator"):
+        return None
+    if found.again not in ("same", "zone"):
+        return None
+    by = _number(args[1]) if name in _BY_DIVISOR and len(args) == 2 else None
+    nulls = name not in _GIVEN and not by and name not in ("+", "-", "*")
+    return Shape(ordered=False, nulls=nulls, zoned=found.again == "zone", daily=False)
+
+
+def _and(below: Shape, own: Shape) -> Shape:
+    """The shape of a function over what has a shape itself."""
+    return Shape(
+        below.ordered and own.ordered,
+        below.nulls or own.nulls,
+        below.zoned or own.zoned,
+        below.daily or own.daily,
+        own.stray or below.stray,
+        own.digits,
+    )
+
+
+def safe(node: Expression, of: TypeOf) -> bool:
+    """Whether a node is one of those here that never raise an error, whatever the table of
+    functions says of its like."""
+    match node:
+        case Call(name="floor", args=(Call(name="/"),)):
+            return True
+        case Call(name="div" | "/" | "%" | "pmod", args=(one, by)):
+            return _divided((one, by), (of(one), of(by)))
+        case Call(name="date_format", args=(one, Literal(kind="string", text=text))):
+            return text in _IN_ORDER and of(one) in _MOMENTS
+        case Call(name="to_date", args=(one,)):
+            return of(one) in _MOMENTS
+        case _:
+            return False

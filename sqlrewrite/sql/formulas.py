@@ -1,0 +1,114 @@
+"""The expression that a derived column is computed by, read as Spark reads it.
+
+In: a table and the text of an expression over its columns. Out: a ``Formula``, which gives the same
+text over something else in place of the column; or why it cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.bind import bind
+from sqlrewrite.sql.parse import Statement, statements
+from sqlrewrite.warehouse import Table, Warehouse
+
+_BEFORE, _BEHIND = "SELECT 1 FROM spark_catalog.default.t WHERE (", ") IS NULL"
+_NAME = ("spark_catalog", "default", "t")
+_NAMED = re.compile(r"[\w.`]+")
+_OPENS_CALL = re.compile(r"\w+\(")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_COMMENT = re.compile(r"--|/\*|;")
+_TRIED = {"cast": "try_cast", "to_date": "try_to_date"}
+_TO_INT = re.compile(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IGNORECASE)
+_CALLED = re.compile(r"('[^']*')|\b(cast|to_date)(?=\s*\()", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """An expression over one column of a table. ``plan`` is what its columns are resolved in,
+    ``spans`` are where the text names its column."""
+
+    text: str
+    expression: Expression
+    plan: Plan
+    source: str
+    spans: tuple[tuple[int, int], ...]
+
+    def of(self, expression: Expression) -> Type | None:
+        """The type of an expression of it."""
+        return type_of(self.plan, expression)
+
+    def over(self, value: str) -> str:
+        """Its text over a value in place of the column."""
+        inside = value if is_call(value) or _NAMED.fullmatch(value) else f"({value})"
+        found, end = "", 0
+        for start, stop in self.spans:
+            around = self.text[end:start].endswith(("(", ", ")) and self.text[stop:][:1] in ",)"
+            found += self.text[end:start] + (value if around else inside)
+            end = stop
+        return found + self.text[end:]
+
+
+def is_call(text: str) -> bool:
+    """Whether a text is one call, from its first to its last character."""
+    if not (_OPENS_CALL.match(text) and text.endswith(")")):
+        return False
+    depth = 0
+    for at, sign in enumerate(_STRING.sub(lambda it: "'" * len(it[0]), text)):
+        depth += (sign == "(") - (sign == ")")
+        if sign == ")" and depth == 0:
+            return at == len(text) - 1
+    return False
+
+
+def tried(text: str) -> str:
+    """A text of SQL, where casts that fail give NULL and raise no error."""
+    return _CALLED.sub(lambda found: found[1] or _TRIED[found[2].lower()], text)
+
+
+def wide(text: str) -> str | None:
+    """A text of SQL that casts to INT or BIGINT, with casts to BIGINT; None for one that does not,
+    or in another way of writing."""
+    casts = [it for it in _TO_INT.finditer(text) if it[1] is None]
+    return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
+
+
+@lru_cache(maxsize=256)
+def formula(text: str, table: Table) -> Formula | str:
+    """The expression of a derived column of a table; or, where it cannot be used, why."""
+    if _COMMENT.search(_STRING.sub("''", text)):
+        return "it holds a comment or a semicolon"
+    catalog = Warehouse({_NAME: _bare(table)})
+    whole = f"{_BEFORE}{text}{_BEHIND}"
+    read: list[Statement] = list(statements(whole))
+    tree = read[0].tree if len(read) == 1 and read[0].failure is None else None
+    bound = bind(tree, whole, catalog) if tree is not None else None
+    if bound is None or len(bound.plan.blocks) != 1 or len(bound.plan.blocks[0].where) != 1:
+        return "it cannot be read as an expression"
+    block = bound.plan.blocks[0]
+    condition = block.where[0].expression
+    if not isinstance(condition, Call) or condition.name != "isnull" or block.strange:
+        return "it cannot be read as an expression"
+    expression = condition.args[0]
+    strange = next((it for it in walk(expression) if isinstance(it, Unknown)), None)
+    if strange is not None:
+        return strange.reason
+    refs = columns(expression)
+    names = {ref.name for ref in refs}
+    if len(names) != 1:
+        return "it is over several columns" if names else "it names no column of the table"
+    if any(ref.span is None for ref in refs):
+        return "it cannot be read as an expression"
+    at = len(_BEFORE)
+    spans = sorted((it.span.start - at, it.span.end - at) for it in refs if it.span is not None)
+    return Formula(text, expression, bound.plan, names.pop(), tuple(spans))
+
+
+def _bare(table: Table) -> Table:
+    return Table(_NAME, table.columns, complete=table.complete)

@@ -1,0 +1,87 @@
+"""What a key is to a derived column: ``p IN (SELECT date_format(a.k, 'yyyy-MM') …)``.
+
+The text of a key goes in, that of the derived column's value comes out: computed by the column's
+own expression, over days before and behind where time zones differ; and around a predicate the rows
+that may be elsewhere. Why each is right is in docs/soundness.md, "Derived partition columns".
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.derived import SAME, Way, way
+from sqlrewrite.plan.algebra import Cast
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.derivations import TEXT
+from sqlrewrite.plan.facts.types import DATE
+from sqlrewrite.sql.anchors import AnchorError
+from sqlrewrite.sql.formulas import tried, wide
+from sqlrewrite.write.names import Style
+
+
+def way_of(case: Case) -> Way:
+    """The way of a case that passed. Raises AnchorError for one that did not."""
+    found = way(case)
+    if isinstance(found, tuple):
+        raise AnchorError(found[1])
+    return found
+
+
+def value(
+    case: Case, style: Style, key: str, end: str = "", day: str = "", *, known: bool = False
+) -> str:
+    """The value of the derived column for a key. ``end`` is ``>`` for a bound from below, ``<`` for
+    one from above; ``day`` is the number of days to be added, for all of some days around the key;
+    it is ``known`` where the key surely is of a year from 1 to 9999."""
+    derived = case.pair.derived
+    if derived is None:
+        return key
+    found = way_of(case)
+    if found.step == SAME:
+        return key
+    assert derived.formula is not None
+    moved = _moved(case, found, style, key, end, day)
+    if found.days and isinstance(derived.formula.expression, Cast) and derived.type == DATE:
+        return moved  # a day already
+    text = derived.formula.over(moved)
+    text = tried(text) if found.tried else (wide(text) or text) if found.wide else text
+    beyond = end == "<" and found.stray == TEXT and not known
+    # A year behind 9999 has a sign, which is less than any digit: a colon is more.
+    return f"replace({text}, '+', ':')" if beyond else text
+
+
+def _moved(case: Case, found: Way, style: Style, key: str, end: str, day: str) -> str:
+    if not found.days:
+        return key
+    # What is compared, as which type: of a constant that is the type of the column.
+    kind = type_of(case.plan, case.pair.fact_side.expression)
+    date = key if kind == DATE else style.word("CAST({} AS DATE)").replace("{}", key)
+    if end == ">":
+        return f"date_sub({date}, {found.days})"
+    return f"date_add({date}, {found.days + found.more if end == '<' else day})"
+
+
+def spread(case: Case) -> int:
+    """By how many days each key stands for those before and behind it."""
+    derived = case.pair.derived
+    if derived is None:
+        return 0
+    found = way_of(case)
+    return 0 if found.ranged else found.days
+
+
+def with_elsewhere(
+    case: Case, style: Style, column: str, text: str, end: str = "", *, known: bool = False
+) -> str:
+    """A predicate on the derived column, and the rows that may have another value there: NULL, and
+    where it says that values are below or above one, those of years outside of 1 to 9999; which is
+    needless where the bound is ``known`` to be of a year within and they are on that side."""
+    if case.pair.derived is None:
+        return text
+    found, word = way_of(case), style.word
+    others = []
+    if found.stray and end and not (known and (end == "<" or found.stray != TEXT)):
+        others.append(f"{column} < {found.stray}")
+    if found.nulls:
+        others.append(f"{column} {word('IS NULL')}")
+    either = f" {word('OR')} ".join((text, *others))
+    return f"({either})" if others else text

@@ -1,0 +1,88 @@
+"""What follows from a filter: ``ts >= '2024-03-01'`` says ``dt >= date_format(…, 'yyyy-MM-dd')``.
+
+It stands beside the author's condition. A constant is the author's own text, cast as Spark casts it
+to compare it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
+from sqlrewrite.plan.algebra import Expression
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.formulas import is_call
+from sqlrewrite.write.derived import value, way_of, with_elsewhere
+from sqlrewrite.write.forms.predicate import Predicate
+from sqlrewrite.write.key_queries import KeyQueries
+from sqlrewrite.write.names import Style, fact
+
+
+def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+    """The predicates of one comparison: one, or that of either end."""
+    case, anchors, style = cases[0], queries.anchors, queries.style
+    column, found = fact(case, anchors, style), way_of(case)
+    texts = _texts(case, anchors, style)
+    operator = case.pair.operator
+    if operator in ("=", "in"):
+        if found.ranged and len(texts) > 1:
+            raise AnchorError("several values that may each be some days apart")
+        ends = (">", "<") if found.ranged else ("",)
+    else:
+        ends = (operator[0],)
+    return [Predicate(_one(case, style, column, texts, end)) for end in ends]
+
+
+def _one(
+    case: Case, style: Style, column: str, texts: Sequence[tuple[Expression, str]], end: str
+) -> str:
+    found, whole = way_of(case), [(it, text) for it, text in texts]
+    known = all(within_years(it) for it, _ in whole)
+    if end:
+        _, text = whole[0]
+        moment = _later(case, whole[0][0], text, end)
+        bound = _called(case, style, value(case, style, moment, end, known=known))
+        return with_elsewhere(case, style, column, f"{column} {end}= {bound}", end, known=known)
+    days = [str(day) for day in range(-found.days, found.days + 1)]
+    values = list(
+        dict.fromkeys(value(case, style, text, day=day) for _, text in whole for day in days)
+    )
+    if len(values) == 1:
+        return with_elsewhere(case, style, column, f"{column} = {_called(case, style, values[0])}")
+    listed = f"{column} {style.word('IN')} ({', '.join(values)})"
+    return with_elsewhere(case, style, column, listed)
+
+
+def _called(case: Case, style: Style, bound: str) -> str:
+    """A bound as a call, by which a later run tells that it is ours."""
+    derived = case.pair.derived
+    if is_call(bound) or derived is None or derived.type is None:
+        return bound
+    return style.word(f"CAST({{}} AS {derived.type.ddl.upper()})").replace("{}", bound)
+
+
+def _later(case: Case, constant: Expression, text: str, end: str) -> str:
+    side = compared_type(case)
+    read = None if side is None else read_constant(case, constant, side)
+    return f"date_add({text}, 1)" if read is not None and read.later and end == "<" else text
+
+
+def _texts(case: Case, anchors: Anchors, style: Style) -> list[tuple[Expression, str]]:
+    """The constants, each with its text as a value of the type that it is compared as."""
+    pair, side = case.pair, compared_type(case)
+    tokens = (
+        anchors.listed(anchors.conjunct(pair.tie.condition))
+        if pair.operator == "in"
+        else [anchors.operand(pair.tie.condition, pair.key_side.operand)]
+    )
+    found: list[tuple[Expression, str]] = []
+    for constant, its in zip(constants(case), tokens, strict=True):
+        read = None if side is None else read_constant(case, constant, side)
+        if read is None:
+            raise AnchorError("a constant of a type that is not known")
+        text = anchors.copy(its)
+        if read.cast:
+            text = style.word(read.cast.upper()).replace("{}", text)
+        found.append((constant, text))
+    return found
