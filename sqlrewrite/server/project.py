@@ -1,6 +1,7 @@
 """What holds for a file that is open: its settings, its catalog, and which findings count.
 
-Read when a file is opened or saved, and again only if a file that says any of it has changed.
+Looked at when a file is opened or saved, or the editor tells of a change; read again only if a file
+that says any of it has changed.
 """
 
 from __future__ import annotations
@@ -35,22 +36,34 @@ class Project:
 
 
 class Workspace:
-    """The projects of all open files."""
+    """The projects of all open files. What they are made of is looked at when a file is first asked
+    for, and again after ``look_again``: a catalog may be a folder of many files."""
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
         self._how = (config, chosen, isolated)
         self._known: dict[str, tuple[_Stamps, Project]] = {}
+        self._seen: set[str] = set()
+
+    def look_again(self) -> None:
+        """Files may have changed, and be others."""
+        self._seen.clear()
 
     def of(self, path: str) -> Project:
         """The project of a file. Raises ConfigError and CatalogError."""
-        config, chosen, isolated = self._how
         known = self._known.get(path)
-        if known is not None and known[0] == self._stamps(path, known[1].settings):
+        if known is not None and path in self._seen:
             return known[1]
+        if known is None or known[0] != self._stamps(path, known[1].settings):
+            known = self._known[path] = self._read(path)
+        self._seen.add(path)
+        return known[1]
+
+    def _read(self, path: str) -> tuple[_Stamps, Project]:
+        config, chosen, isolated = self._how
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
-        found = Project(settings, _catalog(path, settings), options(settings), rules_of(settings))
-        self._known[path] = (self._stamps(path, settings), found)
-        return found
+        stamps = self._stamps(path, settings)
+        catalog = _catalog(path, settings)
+        return stamps, Project(settings, catalog, options(settings), rules_of(settings))
 
     def _stamps(self, path: str, settings: Settings) -> _Stamps:
         """The times of change of all files that a project is made of."""

@@ -10,10 +10,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -32,6 +34,11 @@ from sqlrewrite.warehouse import CatalogError
 
 _NAME = "dpp-rewrite"
 _FIX_ALL = "source.fixAll.dpp-rewrite"
+_WATCHED = (
+    "**/{pyproject,dpp-rewrite}.toml",
+    "**/*.{sql,hql,ddl,sparksql}",
+    "**/.dpp-rewrite-baseline.json",
+)
 _SLICE = 0.01
 """So many seconds of reading, and then whoever waits has a turn."""
 _SEVERITIES = {
@@ -176,9 +183,11 @@ def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = Fals
     """A server that is ready to be started."""
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     server = Server(config, chosen, isolated=isolated)
-    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(_changed)
+    server.feature(types.INITIALIZED)(_initialized)
+    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(_opened)
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(_changed)
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(_changed)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(_saved)
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(_saved)
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(_closed)
     server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _PULLED)(_diagnose)
     server.feature(types.TEXT_DOCUMENT_HOVER)(_hover)
@@ -186,15 +195,40 @@ def make(config: str | None, chosen: Mapping[str, Any], *, isolated: bool = Fals
     return server
 
 
-_Changed = (
-    types.DidOpenTextDocumentParams
-    | types.DidChangeTextDocumentParams
-    | types.DidSaveTextDocumentParams
-)
+async def _initialized(server: Server, params: types.InitializedParams) -> None:
+    """Asks the editor, if it can, to tell of changes in what projects are made of."""
+    its = server.client_capabilities.workspace
+    watched = its.did_change_watched_files if its is not None else None
+    if watched is not None and watched.dynamic_registration:
+        watchers = [types.FileSystemWatcher(pattern) for pattern in _WATCHED]
+        wanted = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        registration = types.Registration(_NAME, method, wanted)
+        with suppress(JsonRpcException):  # what is saved is told all the same
+            await server.client_register_capability_async(types.RegistrationParams([registration]))
 
 
-async def _changed(server: Server, params: _Changed) -> None:
+async def _opened(server: Server, params: types.DidOpenTextDocumentParams) -> None:
+    server.projects.look_again()
     server.push(params.text_document.uri)
+
+
+async def _changed(server: Server, params: types.DidChangeTextDocumentParams) -> None:
+    server.push(params.text_document.uri)
+
+
+async def _saved(
+    server: Server, params: types.DidSaveTextDocumentParams | types.DidChangeWatchedFilesParams
+) -> None:
+    """What is saved may be what others are judged by."""
+    server.projects.look_again()
+    for uri in list(server.open):
+        server.push(uri)
+    its = server.client_capabilities.workspace
+    asks = its.diagnostics if its is not None else None
+    if server.pulled and asks is not None and asks.refresh_support:
+        with suppress(JsonRpcException):
+            await server.workspace_diagnostic_refresh_async(None)
 
 
 async def _closed(server: Server, params: types.DidCloseTextDocumentParams) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import json
 import os
+import random
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ CATALOG = Catalog.from_ddl(
 )
 QUERY = "SELECT s.item FROM sales s JOIN dates d ON d.day = s.day WHERE d.season = {}"
 MARKER = "/* dpp-rewrite */"
+CALL = f'spark.sql("{QUERY.format(chr(39) + "w" + chr(39))}")\n'
 
 
 SCHEMA = Catalog.from_ddl(
@@ -157,7 +160,7 @@ def test_holes_with_another_form_are_another_value() -> None:
     [
         ('"SELECT 1 " "FROM t"', "several literals"),
         ('"SELECT 1 " + t', "no literal"),
-        ("q", "no literal"),
+        ("q", "q is not a text that is written once"),
         ('f"SELECT {f()}"', "{f()} is not a variable"),
         ('f"SELECT {x=}"', "{x=} is not a variable"),
         ('f"SELECT \\x7bx}} "', "stands for a brace"),
@@ -175,6 +178,40 @@ def test_what_is_left_alone_says_why(argument: str, why: str) -> None:
     assert (problem.line, problem.column) == (2, 1)
 
 
+NAMED = f"""\
+def f(spark, dt):
+    query = '''{QUERY.format("'w'")} '''
+    rows = spark.sql(query)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (NAMED, 1),
+        (NAMED.replace("query = '", "query: str = f'").replace("= 'w'", "= '{dt}'"), 1),
+        (NAMED.replace("= 'w'", "= '{dt}'").replace("(query)", "(query.format(dt=dt))"), 1),
+        (NAMED.replace("= 'w'", "= '%(dt)s'").replace("(query)", "(query % vars())"), 1),
+        (NAMED + "    print(query)\n", 0),
+        (NAMED + "    query += ' LIMIT 1'\n", 0),
+        (NAMED.replace("spark, dt", "query, spark"), 0),
+        (NAMED + "\nfrom x import query\n", 0),
+        (NAMED.replace("(query)", "(query + ' LIMIT 1')"), 0),
+        (NAMED.replace("def f(spark, dt):", "if x:"), 0),
+        ("# Databricks notebook source\n" + NAMED.replace("def f(spark, dt):", "if x:"), 1),
+    ],
+)
+def test_a_text_under_a_name_that_is_read_once(text: str, count: int) -> None:
+    found = done(text)
+    assert found.sql.count(MARKER) == count
+    assert len(found.skipped) == 1 - count
+
+
+def test_a_text_under_a_name_runs_where_it_is_called() -> None:
+    text = NAMED.replace("    rows", "    df.createOrReplaceTempView('sales')\n    rows")
+    assert not done(text).changed
+
+
 def test_other_calls_are_no_business_of_ours() -> None:
     text = f'duckdb.sql("{QUERY.format(1)}")\nx = "{QUERY.format(1)}"\n'
     found = done(text)
@@ -188,8 +225,6 @@ def test_a_text_that_is_no_python_is_left_alone() -> None:
 
 
 # --- what a program does to names ---------------------------------------------------------------
-
-CALL = f'spark.sql("{QUERY.format(chr(39) + "w" + chr(39))}")\n'
 
 
 @pytest.mark.parametrize(
@@ -227,6 +262,38 @@ def test_what_a_raw_literal_cannot_hold_is_not_written() -> None:
     assert not found.changed
     assert ["cannot hold it" in it.message for it in found.skipped] == [True]
     assert done(f"spark.sql('{sql}')\n").changed
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_broken_files_are_kept(seed: int) -> None:
+    """Whatever is cut out of a file or put into it: what is inserted can be taken out again, and a
+    second run changes nothing."""
+    draw = random.Random(seed)
+    files = {
+        "a.py": f"{NAMED}\nspark.sql(f'{QUERY.format(1)} {{x}}')\n{CALL}",
+        "b.py": "# Databricks notebook source\n# MAGIC %sql\n# MAGIC "
+        + QUERY.format("'w'").replace(" WHERE", "\n# MAGIC WHERE")
+        + f"\n\n# COMMAND ----------\n{CALL}",
+        "c.ipynb": json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "code", "source": [f"%%sql\n{QUERY.format(1)} -- \u00e9\\\n"]},
+                    {"cell_type": "code", "source": CALL},
+                ],
+                "metadata": {},
+            },
+            indent=1,
+        ),
+    }
+    signs = ("'", '"', "\\", "\n", "{", "}", "%", "#", "\r", "$", '"""', "\ud800", "\x00", "é", "(")
+    changed = 0
+    for path, text in files.items():
+        for _ in range(60):
+            at = draw.randrange(len(text))
+            end = min(len(text), at + draw.choice((0, 0, 1, 1, 9)))
+            broken = text[:at] + draw.choice((*signs, "")) + text[end:]
+            changed += done(broken, path).changed
+    assert changed
 
 
 def test_our_own_sources_are_read_without_harm() -> None:

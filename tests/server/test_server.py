@@ -38,6 +38,7 @@ async def client(
     if request.param == "neovim" and capabilities.text_document is not None:
         capabilities.text_document.diagnostic = None  # as editors that are told, and do not ask
     params = types.InitializeParams(capabilities=capabilities, root_uri=tmp_path.as_uri())
+    lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda *_: None)
     done = await lsp_client.initialize_session(params)
     assert done.capabilities.position_encoding == ENCODINGS[request.param]
     yield
@@ -57,6 +58,11 @@ def change(client: LanguageClient, uri: str, version: int, text: str) -> None:
             [types.TextDocumentContentChangeWholeDocument(text)],
         )
     )
+
+
+def save(client: LanguageClient, uri: str) -> None:
+    its = types.TextDocumentIdentifier(uri)
+    client.text_document_did_save(types.DidSaveTextDocumentParams(its))
 
 
 async def diagnostics(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
@@ -179,14 +185,19 @@ async def test_python_and_its_settings(client: LanguageClient, tmp_path: Path) -
 
     (tmp_path / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["no.sql"]\n')
     change(client, uri, 2, f"{text}\n")
+    assert len(await diagnostics(client, uri)) == 1  # it is not looked at with each keystroke
+    save(client, uri)
     assert await diagnostics(client, uri) == []
     assert "no.sql: no such file" in client.messages[-1].message
     (tmp_path / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\nignore = ["DPP001"]\n')
     (tmp_path / "pyproject.toml").unlink()
-    change(client, uri, 3, text)
+    save(client, uri)
     assert await diagnostics(client, uri) == []
     (tmp_path / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\n')
-    change(client, uri, 4, f"{text}\n\n")
+    watched = types.FileEvent(
+        (tmp_path / "dpp-rewrite.toml").as_uri(), types.FileChangeType.Changed
+    )
+    client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([watched]))
     assert len(await diagnostics(client, uri)) == 1
 
 

@@ -37,11 +37,10 @@ def has_magic_sql(text: str) -> bool:
 
 def read_python(text: str) -> Host:
     """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
-    cells = [(it[0].offsets[0], Region(joined(it))) for it in _cells(text, "#")]
-    found = python.read(plain(text))
-    regions = [*cells, *((it.sql.offsets[0], it) for it in found.regions)]
-    ordered = sorted(regions, key=lambda it: it[0])
-    return Host(text, tuple(region for _, region in ordered), found.left)
+    cells = [Region(joined(it)) for it in _cells(text, "#")]
+    found = python.read(plain(text), notebook=True)
+    ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
+    return Host(text, tuple(ordered), found.left)
 
 
 def read_sql(text: str) -> Host:

@@ -117,7 +117,7 @@ def _python(source: Embedded, numbers: Iterator[int]) -> python.Read:
     taken = [source.offsets[it.start("command")] for it in commands]
     clear = [it for it in found.regions if not _within(it, taken)]
     left = [(it.sql.offsets[0], _COMMAND_IN_IT) for it in found.regions if _within(it, taken)]
-    ordered = sorted((*regions, *clear), key=lambda it: it.sql.offsets[0])
+    ordered = sorted((*regions, *clear), key=lambda it: it.at)
     return python.Read(tuple(ordered), (*found.left, *left))
 
 

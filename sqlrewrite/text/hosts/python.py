@@ -14,6 +14,7 @@ from itertools import count
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.literals import Unmapped, line_end, value, with_holes
+from sqlrewrite.text.hosts.names import Names, assigned_once
 from sqlrewrite.text.hosts.region import Embedded, Region
 from sqlrewrite.text.source import Lines
 
@@ -62,9 +63,9 @@ class _Met:
     block: tuple[int, ...]
 
 
-def read(text: Embedded, numbers: Iterator[int] | None = None) -> Read:
-    """What a text of Python holds; ``numbers`` are those of the blocks in a file of several texts.
-    Raises nothing."""
+def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool = False) -> Read:
+    """What a text of Python holds; ``numbers`` are those of the blocks in a file of several texts,
+    and a ``notebook`` is a file that no other imports. Raises nothing."""
     if not _HINT.search(text.text):
         return Read()
     try:
@@ -77,20 +78,19 @@ def read(text: Embedded, numbers: Iterator[int] | None = None) -> Read:
     except (ValueError, RecursionError, MemoryError) as error:
         return Read(left=((text.offsets[0], f"not Python that can be read: {error}"),))
     places = _Places(text.text)
-    regions: list[tuple[int, Region]] = []
+    names = assigned_once(tree, whole=notebook)
+    regions: list[Region] = []
     left: list[tuple[int, str]] = []
-    file = text.offsets
     for met in _calls(tree, numbers or count(1)):
-        at = places.offset(met.call)
         try:
-            region = _region(met, text, places)
+            region = _region(met, text, places, names)
         except Unmapped as why:
-            left.append((file[at], f"the SQL of this call is left alone: {why}"))
+            at = text.offsets[places.offset(met.call)]
+            left.append((at, f"the SQL of this call is left alone: {why}"))
             continue
         if region is not None:
-            regions.append((at, region))
-    ordered = sorted(regions, key=lambda found: found[0])
-    return Read(tuple(region for _, region in ordered), tuple(sorted(left)))
+            regions.append(region)
+    return Read(tuple(sorted(regions, key=lambda region: region.at)), tuple(sorted(left)))
 
 
 class _Places:
@@ -138,19 +138,18 @@ def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[_Met]:
             waiting += ((it, inside) for it in ast.iter_child_nodes(node))
 
 
-def _region(met: _Met, text: Embedded, places: _Places) -> Region | None:
+def _region(met: _Met, text: Embedded, places: _Places, names: Names) -> Region | None:
     """The region of a call, None for one that is no business of ours. Raises Unmapped."""
     assert isinstance(met.call.func, ast.Attribute)
-    name, given = met.call.func.attr, met.call
-    if name == "sql" and _SPARK.search(_last(met.call.func.value)):
-        node, filled = _argument(given)
+    runs = text.offsets[places.offset(met.call)]
+    if met.call.func.attr == "sql" and _SPARK.search(_last(met.call.func.value)):
+        node, filled = _argument(met.call, names)
         found = text.cut(places.offset(node), places.end(node))
-        return Region(_sql(node, found, filled, places.line_end), met.block)
-    said = _effect(given)
+        return Region(_sql(node, found, filled, places.line_end), met.block, runs=runs)
+    said = _effect(met.call)
     if said is None:
         return None
-    at = places.offset(given)
-    nothing = Embedded(said, [text.offsets[at]] * (len(said) + 1))
+    nothing = Embedded(said, [runs] * (len(said) + 1))
     return Region(nothing, met.block, written=False)
 
 
@@ -164,22 +163,29 @@ def _last(node: ast.expr) -> str:
     return ""
 
 
-def _argument(call: ast.Call) -> tuple[ast.expr, str]:
+def _argument(call: ast.Call, names: Names) -> tuple[ast.expr, str]:
     """The literal that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
     named = {it.arg: it.value for it in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
+    node, filled = _meant(node, names), "{" if named else ""  # Spark fills it with what they say
     match node:
-        case ast.Constant(value=str()):
-            return node, "{" if named else ""  # Spark fills it with what the names say
-        case ast.JoinedStr() if not named:
-            return node, "f"
-        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()) as inner, attr="format")):
-            if not named:
-                return inner, "{"
-        case ast.BinOp(left=ast.Constant(value=str()) as inner, op=ast.Mod()) if not named:
-            return inner, "%"
+        case ast.Call(func=ast.Attribute(value=inner, attr="format")) if not filled:
+            node, filled = _meant(inner, names), "{"
+        case ast.BinOp(left=inner, op=ast.Mod()) if not filled:
+            node, filled = _meant(inner, names), "%"
+    if isinstance(node, ast.JoinedStr) and not filled:
+        return node, "f"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node, filled
+    if isinstance(node, ast.Name):
+        raise Unmapped(f"{node.id} is not a text that is written once, and used here alone")
     raise Unmapped("it is no literal that stands here alone")
+
+
+def _meant(node: ast.expr | None, names: Names) -> ast.expr | None:
+    """A literal that a name stands for, or the expression itself."""
+    return names.get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _sql(node: ast.expr, found: Embedded, filled: str, line_end: str) -> Embedded:

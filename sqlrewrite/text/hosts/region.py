@@ -89,17 +89,24 @@ class Region:
     ``block`` is the way to it through what may run or not, and more than once (a function, a
     branch, a loop): empty for what runs once, in the order of the file. Of one that is not
     ``written`` in SQL (``createOrReplaceTempView``) the text says what it does to names; where that
-    is empty, it may be anything.
+    is empty, it may be anything. It ``runs`` at an offset of the file: where it stands, unless that
+    is told.
     """
 
     sql: Embedded
     block: tuple[int, ...] = ()
     written: bool = True
+    runs: int | None = None
 
     @property
     def text(self) -> str:
         """Its SQL."""
         return self.sql.text
+
+    @property
+    def at(self) -> int:
+        """The offset in the file where it is run."""
+        return self.sql.offsets[0] if self.runs is None else self.runs
 
 
 class HostLines(Lines):
