@@ -40,13 +40,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``-n 2`` one process begins with all tests on Spark, so that one Spark is up; the other
-    takes file after file of the rest, and what is left at the end both do."""
+    """With ``-n 2`` one process begins with ``tests/referee/``, the other with ``tests/spark/``,
+    each on a Spark of its own; then both take file after file of the rest."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByEngine(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "spark" if _on_spark(nodeid) else nodeid.partition("::")[0]
+            if _on_spark(nodeid):
+                return next(folder for folder in ON_SPARK if nodeid.startswith(folder))
+            return nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # by number of tests: the order here is by their time
     return ByEngine(config, log)

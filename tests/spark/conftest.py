@@ -54,6 +54,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def its_settings_hold(request: pytest.FixtureRequest) -> None:
+    """Makes the session the active one before each test on it: whose settings Spark's parser
+    follows. PySpark makes each new session active, and leaves it so."""
+    if "spark" in request.fixturenames:
+        session = request.getfixturevalue("spark")
+        session._jvm.SparkSession.setActiveSession(session._jsparkSession)
+
+
 def _missing() -> str | None:
     """What the Spark tests lack on this machine; None where all is there."""
     if find_spec("pyspark") is None:
