@@ -249,7 +249,7 @@ CASES = (
         "a cast that the join guards",
         "DPP114",
         "SELECT f.v FROM facts f JOIN dim d ON f.p = d.k JOIN other o ON o.v = d.k "
-        "WHERE CAST(d.label AS INT) > 7 AND d.x < 9",
+        "WHERE coalesce(CAST(d.label AS INT), 0) > 7 AND d.x < 9",
         # As written: the joins first, then the WHERE, which then sees numbers only.
         data=DATA + _AS_WRITTEN,
     ),

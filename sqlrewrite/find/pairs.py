@@ -32,9 +32,9 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.joins import LEFT, RIGHT, required
+from sqlrewrite.plan.joins import LEFT, RIGHT, extended, required
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
-from sqlrewrite.plan.relations import numbers
+from sqlrewrite.plan.relations import leaves, numbers
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 _MOST_WAYS = 1000
@@ -58,7 +58,8 @@ class Tie:
     """A condition between two relations, and where it stands.
 
     ``shape`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
-    ``scalar``, ``lateral`` for a subquery. ``join`` is the join in whose ON it stands; ``implied``
+    ``scalar``, ``lateral`` (and ``lateral join``, where it keeps no row without a partner) for a
+    subquery. ``join`` is the join in whose ON it stands; ``implied``
     says that every row coming out of the block's FROM and WHERE satisfies it; ``query`` is the
     subquery of an IN.
     """
@@ -201,8 +202,13 @@ def _tie(
             inside = join is not None and join.type in (JoinType.SEMI, JoinType.ANTI)
             required_in = implied and not inside
             shape_in = "not in" if negated else "in" if required_in else "in (not required)"
-            for output in first_outputs(plan, query):
-                tie = Tie(block, condition, "=", shape_in, join, implied, query)
+            tie = Tie(block, condition, "=", shape_in, join, implied, query)
+            if isinstance(operand, Call) and operand.name == "tuple":
+                for number, value in enumerate(operand.args):
+                    for output in outputs_at(plan, query, number, len(operand.args)):
+                        yield tie, Side(value, None), Side(output, None)
+                return
+            for output in outputs_at(plan, query, 0, 1):
                 yield tie, Side(operand, 0), Side(output, None)
         case _:
             return
@@ -239,12 +245,12 @@ def joins(node: Node) -> Iterator[Join]:
                 pass
 
 
-def first_outputs(plan: Plan, query: Query) -> Iterator[Expression]:
-    """The single column of an IN's subquery, in each branch of a set operation."""
+def outputs_at(plan: Plan, query: Query, place: int, of: int) -> Iterator[Expression]:
+    """One of the columns of an IN's subquery, in each branch of a set operation."""
     for number in query.top:
         outputs = plan.blocks[number].outputs
-        if len(outputs) == 1 and plan.blocks[number].complete:
-            yield outputs[0].expression
+        if len(outputs) == of and plan.blocks[number].complete:
+            yield outputs[place].expression
 
 
 # --- pairs ----------------------------------------------------------------------------------------
@@ -377,7 +383,22 @@ def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, s
         return "inside", _role(block)
     # A global aggregate returns a row even where nothing matches.
     direct = at_fact == block.parent and tie.implied and block.aggregate in (None, "group by")
+    if direct and block.role == "lateral" and _inner_lateral(plan, block):
+        return "outside", "lateral join"
     return "outside", _role(block) if direct else "scalar"
+
+
+def _inner_lateral(plan: Plan, block: Block) -> bool:
+    """Whether a row of the block around comes out only with one of a LATERAL subquery: an inner
+    join, and no other branch of a union that may have one."""
+    assert block.parent is not None
+    source = plan.blocks[block.parent].source
+    return any(
+        isinstance(leaf, Derived)
+        and leaf.query.top == (block.number,)
+        and not extended(source, leaf.relation)
+        for leaf in leaves(source)
+    )
 
 
 def _role(block: Block) -> str:

@@ -22,6 +22,7 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Expression,
+    Inline,
     Plan,
     Relation,
     Scan,
@@ -59,6 +60,17 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
             implied = _implied(condition, condition.expression, dimension, condition.path)
             found += tuple(item for item in implied if item not in found)
     return found
+
+
+def of_fact(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
+    """What the query asks of the fact's column alone, carried over to the key: all that the fact is
+    asked for, but of the dimension's keys not all may be among that."""
+    fact = pair.fact.relation
+    return tuple(
+        item
+        for item in asked_of(plan, pair.dimension.relation, reach)
+        if isinstance(item, Conjunct) and item.condition.relations == {fact}
+    )
 
 
 def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
@@ -211,7 +223,7 @@ def _branches(
         neighbour = plan.relations[number]
         assert isinstance(neighbour, Relation)
         # What only says of the key what was carried over it is no restriction of its own.
-        if isinstance(neighbour, Derived | CteReference) or not all(
+        if isinstance(neighbour, Derived | CteReference | Inline) or not all(
             _speaks_of(item, theirs.name) and column_type(plan, ours) == column_type(plan, theirs)
             for item in inner
         ):
@@ -223,6 +235,8 @@ def _passable(plan: Plan, number: int, reach: Reach) -> bool:
     match plan.relations[number]:
         case Scan(table=table):
             return reach.through_facts or not table.partitioned_by
+        case Inline():
+            return True
         case Derived(query=query) | CteReference(query=query):
             return reach.through_facts or not any(
                 isinstance(inner, Scan) and inner.table.partitioned_by

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.reducers import restrictions
+from sqlrewrite.find.reducers import of_fact, restrictions
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import (
     already_pruned,
@@ -134,6 +134,9 @@ def examine(
         return _examined(case, FOR_FILTERS)
     kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
     case = replace(case, kept=kept, left_out=left_out, against=_against(case))
+    if not selective_predicate.is_filtered(case):
+        more, against = conditions.sift(case, of_fact(plan, pair, options.reach))
+        case = replace(case, kept=kept + more, left_out=left_out + against)
     return _examined(case, RULES)
 
 

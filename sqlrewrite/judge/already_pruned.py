@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import function
@@ -33,12 +36,29 @@ def judge_pruned(case: Case) -> Judgement:
     pair = case.pair
     if pair.derived is not None:
         return passed("the query says nothing of the derived column itself")
-    if (pair.tie.shape, pair.side) == ("in", "outside"):
-        return failed("the query has this IN already")
+    if is_authors_in(pair):
+        return _judge_in(case)
     for expression in _conditions(case, pair.scan):
         if isinstance(expression, Subquery) and _same_keys(case, expression):
             return failed("the query has this predicate already, or a tighter one")
     return passed("the query has no such predicate yet")
+
+
+def is_authors_in(pair: Pair) -> bool:
+    """Whether the fact is bounded by an IN of the author's own."""
+    return (pair.tie.shape, pair.side) == ("in", "outside") and pair.derived is None
+
+
+def _judge_in(case: Case) -> Judgement:
+    """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
+    it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
+    query, form = case.pair.tie.query, chosen(case)
+    assert query is not None
+    hinted = any(case.plan.blocks[number].hinted for number in query.blocks)
+    better = form == "set" or (form == "in" and case.options.hint)
+    if hinted or not better or not case.engine.reuse_broadcast_only:
+        return failed("the query has this IN already")
+    return passed("the author's IN has no hint: it prunes only where the subquery is broadcast")
 
 
 def _conditions(case: Case, scan: Scan) -> Iterator[Expression]:
@@ -105,6 +125,11 @@ def _shape(expression: Expression) -> object:
             return (name, *map(_shape, args))
         case _:
             return expression
+
+
+def is_asked(case: Case, scan: Scan) -> bool:
+    """Whether a condition that is likely to leave few rows reaches a scan."""
+    return any(selective(case.engine, expression) for expression in _conditions(case, scan))
 
 
 def binds_partition(case: Case, scan: Scan) -> bool:

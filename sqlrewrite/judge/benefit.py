@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.find.restrictions import neighbours
-from sqlrewrite.judge.already_pruned import binds_partition
+from sqlrewrite.judge.already_pruned import binds_partition, is_asked
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.plan.algebra import CteReference, Derived, Relation, Scan
 from sqlrewrite.plan.relations import read_by
 
@@ -43,6 +44,10 @@ def judge(case: Case) -> Judgement:
 def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
     partition, and any other to be small."""
+    # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
+    alone = len(scans) == 1 and is_filtered(case)
+    if alone and not is_asked(case, case.pair.scan):
+        return passed("no sizes are known; of the two the dimension alone is filtered")
     for scan in scans:
         if scan.table.partitioned_by and not binds_partition(case, scan):
             return failed(

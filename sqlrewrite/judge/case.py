@@ -6,7 +6,16 @@ from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import Block, ColumnRef, CteReference, Derived, Opaque, Plan, Scan
+from sqlrewrite.plan.algebra import (
+    Block,
+    ColumnRef,
+    CteReference,
+    Derived,
+    Inline,
+    Opaque,
+    Plan,
+    Scan,
+)
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import Options
@@ -75,7 +84,7 @@ def relation_name(relation: object) -> str:
             return ".".join(parts)
         case CteReference(name=name, alias=alias):
             return name or alias
-        case Derived(alias=alias) | Opaque(alias=alias):
+        case Derived(alias=alias) | Inline(alias=alias) | Opaque(alias=alias):
             return alias or "a derived table"
         case _:
             return "a relation"

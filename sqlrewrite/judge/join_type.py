@@ -53,6 +53,7 @@ LEGAL: dict[tuple[str, str], ClauseKind | None] = {
     ("scalar", "outside"): _NO,
     ("scalar", "inside"): _WHERE,  # for each row outside, the same rows are found
     ("lateral", "outside"): _NO,
+    ("lateral join", "outside"): _WHERE,
     ("lateral", "inside"): _WHERE,
 }
 
@@ -86,11 +87,11 @@ def judge(case: Case) -> Judgement:
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if place(pair) is None:
         return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
-    if (shape, side) == ("exists", "outside"):
+    if (shape, side) in (("exists", "outside"), ("lateral join", "outside")):
         functions = pair.tie.block.functions - {"?"}
         unsure = [name for name in sorted(functions) if not _known(case, name)]
         if unsure:
-            return failed(f"{unsure[0]}() in the EXISTS might aggregate: a row from nothing")
+            return failed(f"{unsure[0]}() in the subquery might aggregate: a row from nothing")
     if side in ("outside", "inside"):
         return passed(f"{shape} subquery, the fact {side}: it can be filtered there")
     if shape in ("inner", "cross"):

@@ -27,14 +27,12 @@ from sqlrewrite.plan.algebra import (
     Limit,
     Literal,
     Node,
-    Opaque,
     OutputColumn,
     Parameter,
     Plan,
     Project,
     Query,
     Relation,
-    Scan,
     SetOperation,
     Subquery,
     Window,
@@ -87,7 +85,8 @@ def total(case: Case, node: Expression) -> bool:
                 _total(case.plan, found, node) or in_range(node, of) or never_raises(node, of)
             )
         case Subquery(outer=(_, *_)):
-            return False  # it computes for rows that the query may have ruled out before
+            # It computes for rows that the query may have ruled out before.
+            return node.kind != "scalar" and _meets(case, node) and _deciding_is_total(case, node)
         case Subquery():
             return _meets(case, node)
         case _:
@@ -126,7 +125,9 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
     query would not: no row of the fact is left, or the join's other side rules out the files."""
     if not isinstance(relation, Derived | CteReference):
         return None
-    below = [it for it in read_by(case.plan, relation.query) if not isinstance(it, Scan | Opaque)]
+    below = [
+        it for it in read_by(case.plan, relation.query) if isinstance(it, Derived | CteReference)
+    ]
     for query in (relation.query, *(it.query for it in below)):
         for expression, condition in _deciding(query):
             culprit = raising_in(case, expression)
@@ -135,6 +136,16 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
             if culprit is not None:
                 return culprit
     return None
+
+
+def _deciding_is_total(case: Case, node: Subquery) -> bool:
+    """Whether nothing that decides which rows a correlated subquery has can raise an error."""
+    below = [it for it in read_by(case.plan, node.query) if isinstance(it, Derived | CteReference)]
+    return all(
+        raising_in(case, expression) is None and (not condition or truth(case, expression))
+        for query in (node.query, *(it.query for it in below))
+        for expression, condition in _deciding(query)
+    )
 
 
 def _deciding(query: Query) -> Iterator[tuple[Expression, bool]]:

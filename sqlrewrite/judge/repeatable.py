@@ -18,6 +18,7 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Expression,
+    Inline,
     Literal,
     Opaque,
     Plan,
@@ -83,7 +84,9 @@ def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
             yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
         case Derived(view=(), anchor=None):
             yield NAMES, "the derived table has no alias to find it by"
-        case Derived(view=()) | Opaque():
+        case Inline(anchor=None):
+            yield NAMES, f"{relation_name(relation)} has no text of its own here to repeat"
+        case Derived(view=()) | Inline() | Opaque():
             pass
         case _ if relation.span is None:
             yield NAMES, f"the name of {relation_name(relation)} cannot be repeated as it stands"

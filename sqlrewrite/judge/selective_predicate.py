@@ -5,19 +5,25 @@ The list is that of Spark's ``PartitionPruning.isLikelySelective``, kept in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+from sqlrewrite.find.pairs import joins
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.plan.algebra import (
+    Block,
     Call,
+    Condition,
     CteReference,
     Derived,
     Expression,
+    Inline,
     Literal,
+    Opaque,
     Relation,
     Subquery,
 )
+from sqlrewrite.plan.relations import leaves
 from sqlrewrite.rulebook import Engine
 
 
@@ -39,6 +45,12 @@ def judge(case: Case) -> Judgement:
             "not prune by an IN: --predicate auto writes a set there"
         )
     return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
+
+
+def is_filtered(case: Case) -> bool:
+    """Whether a condition on the dimension, or in it, is likely to leave few rows."""
+    found = any(restricts(case, item) for item in case.kept)
+    return found or _filtered_inside(case, case.pair.dimension)
 
 
 def is_selective(case: Case) -> bool:
@@ -66,7 +78,16 @@ def _test(case: Case) -> Test:
 
 
 def _selective(case: Case, expression: Expression) -> bool:
-    return selective(case.engine, expression)
+    match expression:
+        case (
+            Subquery(kind="exists", query=query)
+            | Call(name="not", args=(Subquery(kind="exists", query=query),))
+        ):
+            # A semi- or anti-join to the engine, which looks for a filter in either side.
+            blocks = (case.plan.blocks[number] for number in query.blocks)
+            return any(_selective(case, it.expression) for block in blocks for it in _asked(block))
+        case _:
+            return selective(case.engine, expression)
 
 
 def _narrows(case: Case, expression: Expression) -> bool:
@@ -91,13 +112,29 @@ def _holds(case: Case, item: Restriction, test: Test) -> bool:
 
 
 def _inside(case: Case, relation: Relation, test: Test) -> bool:
-    """Whether a derived table, view or CTE has such a condition of its own."""
+    """Whether a derived table, view or CTE has such a condition of its own, or is written out: few
+    rows, which Spark prunes by without a filter."""
+    if isinstance(relation, Inline):
+        return True
     numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
-    blocks = (case.plan.blocks[number] for number in numbers)
-    return any(
-        test(case, condition.expression)
-        for block in blocks
-        for condition in (*block.where, *block.having)
+    blocks = [case.plan.blocks[number] for number in numbers]
+    if blocks and all(_written_out(case, block) for block in blocks):
+        return True
+    return any(test(case, it.expression) for block in blocks for it in _asked(block))
+
+
+def _asked(block: Block) -> Iterator[Condition]:
+    """The conditions of a block on its rows, on its groups, and in an ON on one side alone."""
+    yield from (*block.where, *block.having)
+    for join in joins(block.source):
+        yield from (it for it in join.conditions if len(it.relations) == 1)
+
+
+def _written_out(case: Case, block: Block) -> bool:
+    """Whether a block reads nothing but constants: VALUES, or no FROM at all."""
+    sources = list(leaves(block.source))
+    return all(
+        isinstance(it, Inline) or (isinstance(it, Opaque) and it.columns == ()) for it in sources
     )
 
 

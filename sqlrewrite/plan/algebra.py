@@ -207,7 +207,7 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A relation that is not known: an unknown table, VALUES, a table function, PIVOT …; ``unread``
+    """A relation that is not known: an unknown table, a table function, PIVOT …; ``unread``
     says that its syntax is not understood."""
 
     relation: int
@@ -219,7 +219,22 @@ class Opaque:
     unread: bool = False
 
 
-Relation = Scan | Derived | CteReference | Opaque
+@dataclass(frozen=True, slots=True, eq=False)
+class Inline:
+    """VALUES: rows of constants under the names of its columns; ``listed`` are those that the alias
+    lists, ``anchor`` is the offset of the alias, which is its ``span``."""
+
+    relation: int
+    rows: tuple[tuple[Literal, ...], ...]
+    columns: tuple[str, ...]
+    alias: str
+    span: Span | None
+    anchor: int | None
+    listed: tuple[str, ...] = ()
+    sampled: bool = False
+
+
+Relation = Scan | Derived | CteReference | Inline | Opaque
 
 
 # --- operators ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
@@ -14,6 +15,7 @@ from sqlrewrite.plan.algebra import (
     Derived,
     Expression,
     Generate,
+    Inline,
     Limit,
     Literal,
     Node,
@@ -55,7 +57,7 @@ def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
             return names or None
         case Derived(query=query, columns=columns) | CteReference(query=query, columns=columns):
             return columns or query.names
-        case Generate(columns=columns) | Opaque(columns=columns):
+        case Generate(columns=columns) | Inline(columns=columns) | Opaque(columns=columns):
             return columns
 
 
@@ -125,6 +127,9 @@ def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
             if names is None or names.count(ref.name) != 1:
                 return None
             return _of_position(plan, query.node, names.index(ref.name))
+        case Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
+            place = names.index(ref.name)
+            return _common([_of_literal(row[place]) for row in rows])
         case _:
             return None
 
@@ -193,6 +198,11 @@ def _of_position(plan: Plan, node: Node, position: int) -> Type | None:
                 stack.append(child)
             case _:
                 return None
+    return _common(kinds)
+
+
+def _common(kinds: Sequence[Type | None]) -> Type | None:
+    """The type that rows of several types have in common, in ANSI mode and without."""
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds):
         return None

@@ -15,6 +15,7 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Generate,
+    Inline,
     Join,
     JoinType,
     Node,
@@ -104,7 +105,7 @@ def reaching(
         case Join(left=left, right=right):
             yield from reaching(left, below(node, LEFT, above))
             yield from reaching(right, below(node, RIGHT, above))
-        case Scan() | Derived() | CteReference() | Opaque():
+        case Scan() | Derived() | CteReference() | Inline() | Opaque():
             number = node.relation
             yield number, tuple(c for c in above if number in c.relations)
         case _:

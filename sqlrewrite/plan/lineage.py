@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     Expression,
     Filter,
     Generate,
+    Inline,
     Join,
     Limit,
     Node,
@@ -178,7 +179,7 @@ def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
                     yield f"a GROUP BY without {ref.name}"
             case Aggregate(child=child, kind=kind):
                 yield _AGGREGATIONS.get(kind, f"an aggregation of the kind {kind}")
-            case Scan() | Derived() | CteReference() | Opaque() | Join() | Generate():
+            case Scan() | Derived() | CteReference() | Inline() | Opaque() | Join() | Generate():
                 return
             case Project() | Limit() | SetOperation() | Unreadable():
                 yield f"a {type(node).__name__.lower()} inside a SELECT"

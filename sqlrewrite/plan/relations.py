@@ -8,6 +8,7 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Generate,
+    Inline,
     Join,
     Node,
     Opaque,
@@ -50,7 +51,7 @@ def leaves(node: Node | None) -> Iterator[Relation | Generate]:
     while stack:
         found, below = stack.pop()
         match found:
-            case Scan() | Derived() | CteReference() | Opaque():
+            case Scan() | Derived() | CteReference() | Inline() | Opaque():
                 yield found
             case Generate(child=child):
                 if below:

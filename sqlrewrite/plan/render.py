@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     Expression,
     Filter,
     Generate,
+    Inline,
     Join,
     Limit,
     Literal,
@@ -85,6 +86,8 @@ class _Painter:
                 return (
                     f"View {_named('.'.join(node.parts), alias)}" if view else f"Subquery {alias}"
                 )
+            case Inline(alias=alias, rows=rows):
+                return f"Values {alias} ({len(rows)} rows)"
             case CteReference(name=name, alias=alias):
                 return f"CteReference {_named(name, alias)}"
             case Opaque(alias=alias, reason=reason):

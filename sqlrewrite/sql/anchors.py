@@ -271,6 +271,20 @@ class Anchors(Walk):
             raise AnchorError("no parenthesis before the alias")
         return Range(self.opening(close), close + 1)
 
+    def values(self, alias: int) -> Range:
+        """The VALUES before the alias at an offset, with the parentheses around it, if any."""
+        end = self.index(alias)
+        end -= self.kind(end - 1) is TokenType.ALIAS
+        start = end
+        while self.kind(start - 1) is CLOSE:
+            start = self.opening(start - 1)
+            if self.kind(start + 1) is TokenType.VALUES:
+                return Range(start, end)
+            if self.kind(start - 1) is TokenType.VALUES:
+                return Range(start - 1, end)
+            start -= self.kind(start - 1) is TokenType.COMMA
+        raise AnchorError("no VALUES before the alias")
+
     # --- text ----------------------------------------------------------------------------------
 
     def raw(self, index: int) -> str:

@@ -40,6 +40,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
+from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED, SHARED
 from sqlrewrite.sql.relations import RelationBinder
@@ -358,7 +359,7 @@ class Binder(RelationBinder):
         trees = conjunct_trees(clause.this if bare else clause)
         translate = translator.conjunct if kind == "where" else translator.translate
         expressions = [translate(tree) for tree in trees]
-        place = None if self.in_view else self._clause(kind, expressions)
+        place = None if self.in_view else self._clause(kind, expressions, translator.scope.source)
         if place is not None and kind == "on":
             self.ons[place] = clause
         return tuple(
@@ -368,11 +369,17 @@ class Binder(RelationBinder):
             ]
         )
 
-    def _clause(self, kind: str, expressions: list[Expression]) -> Clause | None:
+    def _clause(
+        self, kind: str, expressions: list[Expression], source: Node | None
+    ) -> Clause | None:
         for expression in expressions:
             for ref in columns(expression, inside=False):
                 if ref.span is not None:
                     return Clause(kind, ref.span.start)
+        if kind == "where":  # of subqueries alone: its SELECT is found from its FROM
+            for leaf in leaves(source):
+                if isinstance(leaf, Scan | CteReference) and leaf.span is not None:
+                    return Clause(kind, leaf.span.start)
         return None
 
     def _outputs(

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
+from typing import cast
 
 from sqlglot import exp
 
@@ -18,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     Derived,
     Expression,
     Generate,
+    Inline,
     Join,
     JoinType,
     Literal,
@@ -48,6 +50,8 @@ _PLAIN_TABLE = frozenset(
     {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
 )
 _MAX_VIEW_DEPTH = 20
+_MOST_ROWS = 200
+"""Of VALUES: more are data, and no one wants to read them twice."""
 
 # How far before a relation's first name its comma is looked for, and what in between speaks against
 # one: a join's word, or a comment, which may hold anything.
@@ -200,11 +204,34 @@ class RelationBinder:
                 return self._parenthesised(node, translator)
             case exp.Lateral():
                 return self._keep(self._lateral(node, translator.scope))
+            case exp.Values():
+                return self._keep(self._inline(node, translator))
             case _:
                 reason = f"{type(node).__name__.lower()} is not a known relation"
                 return self._keep(
                     Opaque(self._number(), _alias(node), reason, columns=_alias_columns(node))
                 )
+
+    def _inline(self, node: exp.Values, translator: Translator) -> Relation:
+        """VALUES of constants, each row of as many."""
+        alias, number = _alias(node), self._number()
+        listed = _alias_columns(node)
+        plain = all(name in ("expressions", "alias") for name, it in node.args.items() if it)
+        rows = [it.expressions for it in node.expressions if isinstance(it, exp.Tuple)]
+        widths = {len(row) for row in rows} | ({len(listed)} if listed else set())
+        cells = [
+            tuple(translator.translate(cell) for cell in row)
+            for row in (rows if len(widths) == 1 and len(rows) <= _MOST_ROWS else ())
+        ]
+        constant = all(_is_constant(cell) for row in cells for cell in row)
+        if not (alias and plain and cells and constant and len(rows) == len(node.expressions)):
+            why = f"VALUES other than a name over up to {_MOST_ROWS} rows of constants"
+            return Opaque(number, alias, why, columns=listed)
+        columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
+        found = cast("list[tuple[Literal, ...]]", cells)
+        anchor = None if self.in_view else _alias_offset(node)
+        span = None if anchor is None else Span(anchor, anchor + len(alias))
+        return Inline(number, tuple(found), columns, alias, span, anchor, listed or ())
 
     def _joined(self, first: Node, joins: list[exp.Expr], translator: Translator) -> Node:
         outer = translator.scope.source
@@ -480,6 +507,10 @@ def _all_of(node: exp.Subquery) -> exp.Subquery:
     found = exp.Subquery(this=select, alias=alias, joins=joins)
     found.meta.update(node.meta)
     return found
+
+
+def _is_constant(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.kind not in ("star", "template")
 
 
 def _is_true(expression: Expression) -> bool:

@@ -20,6 +20,7 @@ from sqlrewrite.plan.algebra import (
     Derived,
     Expression,
     Generate,
+    Inline,
     Join,
     JoinType,
     Node,
@@ -228,7 +229,7 @@ def visible(node: Node | None) -> list[Relation | Generate]:
                 stack += [left] if kind in _LEFT_ONLY else [right, left]
             case Generate(child=child):
                 found += [*visible(child), top]
-            case Scan() | Derived() | CteReference() | Opaque():
+            case Scan() | Derived() | CteReference() | Inline() | Opaque():
                 found.append(top)
             case _:
                 pass
@@ -249,7 +250,7 @@ def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
         case Generate(child=child, columns=columns, relation=relation):
             own: list[Expression] = [ColumnRef(relation, name, span, False)]
             return find(child, name, span) + own * (columns or ()).count(name)
-        case Scan() | Derived() | CteReference() | Opaque():
+        case Scan() | Derived() | CteReference() | Inline() | Opaque():
             names = column_names(node)
             count = 0 if names is None else names.count(name)
             return [ColumnRef(node.relation, name, span, False)] * count
@@ -316,7 +317,7 @@ def star(node: Node | None) -> list[Named] | None:
             if below is None or columns is None:
                 return None
             return [*below, *((name, ColumnRef(relation, name, None)) for name in columns)]
-        case Scan() | Derived() | CteReference() | Opaque():
+        case Scan() | Derived() | CteReference() | Inline() | Opaque():
             names = column_names(node)
             if names is None:
                 return None

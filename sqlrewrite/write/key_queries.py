@@ -15,8 +15,17 @@ from itertools import count
 from sqlrewrite.find.pairs import Side
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import ColumnRef, CteReference, Derived, Expression, Relation, Scan
+from sqlrewrite.plan.algebra import (
+    ColumnRef,
+    CteReference,
+    Derived,
+    Expression,
+    Inline,
+    Relation,
+    Scan,
+)
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
@@ -64,7 +73,11 @@ class KeyQueries:
             days=0 if end else max(map(spread, cases)),
             hint=hint,
             distinct=distinct,
-            filled=writer.value(first.pair.key_side, first) if filled else None,
+            filled=[
+                writer.value(case.pair.key_side, case)
+                for case in cases
+                if filled or is_authors_in(case.pair)
+            ],
         )
         return f"({query})"
 
@@ -98,11 +111,12 @@ class Writer:
         days: int = 0,
         hint: bool = False,
         distinct: bool = False,
-        filled: Value | None = None,
+        filled: Sequence[Value] = (),
     ) -> str:
         """``SELECT a.key FROM relation AS a WHERE …``, without parentheses; ``source`` is the
-        relation's text where it is not simply what the author wrote, ``filled`` a value that is not
-        to be NULL, ``days`` those on either side of each key that it stands for."""
+        relation's text where it is not simply what the author wrote, ``filled`` are values that are
+        not to be NULL (an author's IN that says the same would be kept in place of it), ``days``
+        those on either side of each key that it stands for."""
         alias, word = self.alias(relation), self.style.word
         broadcast = f"/*+ {word('BROADCAST')}({alias}) */ " if hint else ""
         shown = (f"{word('DISTINCT')} " if distinct else "") + ", ".join(v(alias) for v in values)
@@ -115,8 +129,7 @@ class Writer:
             name = self.days()
             query += f" {word('LATERAL VIEW')} explode(array({around})) {name} {word('AS')} {name}"
         conditions = dict.fromkeys(self.restriction(item, alias) for item in found)
-        if filled is not None:
-            conditions[f"{filled(alias)} {word('IS NOT NULL')}"] = None
+        conditions |= {f"{value(alias)} {word('IS NOT NULL')}": None for value in filled}
         if conditions:
             query += f" {word('WHERE')} " + f" {word('AND')} ".join(conditions)
         return query
@@ -263,11 +276,13 @@ def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | Non
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
             return anchors.copy(anchors.parenthesised(anchor), anew)
+        case Inline(anchor=anchor) if anchor is not None:
+            return anchors.copy(anchors.values(anchor))
         case _:
             raise AnchorError("a relation that has no text to repeat")
 
 
 def _listed(relation: Relation) -> str:
     """The column list of the author's alias, which renames what the key query reads too."""
-    listed = relation.listed if isinstance(relation, Derived | CteReference) else ()
+    listed = relation.listed if isinstance(relation, Derived | CteReference | Inline) else ()
     return f"({', '.join(map(quoted, listed))})" if listed else ""

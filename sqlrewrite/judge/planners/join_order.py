@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.find.pairs import Pair, joins
-from sqlrewrite.plan.algebra import Block, Condition, Join, JoinType, Node
+from sqlrewrite.plan.algebra import Block, Condition, Join, JoinType, Node, Plan
 from sqlrewrite.plan.relations import numbers
 
 _INNER = (JoinType.INNER, JoinType.CROSS)
@@ -19,10 +19,12 @@ Input = tuple[Node, bool]
 """One of the relations that inner joins combine, and whether an explicit CROSS JOIN adds it."""
 
 
-def filtering_side(pair: Pair) -> tuple[Node, ...]:
+def filtering_side(plan: Plan, pair: Pair) -> tuple[Node, ...]:
     """The relations and joins across the join from the fact, at which the key arrives; none where
     no single equality ties the two, or where they stand is not certain."""
-    block = pair.tie.block
+    block, query = pair.tie.block, pair.tie.query
+    if query is not None and pair.side == "outside":
+        return (plan.blocks[query.top[0]].source,) if len(query.top) == 1 else ()
     tied = pair.tie.condition.relations
     if pair.fact.relation not in tied or pair.key.relation not in tied:
         return ()  # a third relation stands between them

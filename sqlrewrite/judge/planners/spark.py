@@ -35,6 +35,7 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Expression,
+    Inline,
     Join,
     JoinType,
     Limit,
@@ -55,7 +56,9 @@ def missed(case: Case) -> str | None:
     why = unpruned(case)
     if why is not None:
         return why
-    inside = {leaf.relation for node in filtering_side(case.pair) for leaf in leaves(node)}
+    inside = {
+        leaf.relation for node in filtering_side(case.plan, case.pair) for leaf in leaves(node)
+    }
     further = next((it for it in neighbours(case.kept) if it.relation not in inside), None)
     return None if further is None else "a neighbour of the dimension restricts the keys further"
 
@@ -65,7 +68,7 @@ def unpruned(case: Case) -> str | None:
     pair, engine = case.pair, case.engine
     if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
         return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
-    side = filtering_side(pair)
+    side = filtering_side(case.plan, pair)
     if pair.operator != "=" or not side:
         return "no equality joins the fact with the dimension itself"
     why = _hidden(case)
@@ -123,6 +126,8 @@ def _filtered(case: Case, leaf: Node) -> bool:
     """Whether a filter likely to be selective stands on a relation, or in it."""
     if not isinstance(leaf, Relation):
         return False
+    if isinstance(leaf, Inline):
+        return True
     asked = restricting(case.plan, leaf.relation, ALONE)
     if any(_selects(case, item) for item in asked):
         return True
@@ -173,6 +178,8 @@ def _bytes(case: Case, node: Node) -> float:
     """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
     at most. Without sizes, a table that is not partitioned is taken to just be broadcast."""
     match node:
+        case Inline():
+            return 1
         case Scan(table=table):
             if table.size_in_bytes is not None:
                 return table.size_in_bytes

@@ -78,6 +78,8 @@ def constants(case: Case, anchors: Anchors) -> str | None:
     for item in case.kept:
         if not isinstance(item, Conjunct) or not is_constant(case, item.expression):
             return None
+        if case.pair.fact.relation in item.condition.relations:
+            return None  # the fact's own, which it would be asked twice
         tokens = anchors.conjunct(item.condition)
         lists.append(anchors.constants(tokens))
     return lists[0] if len(set(lists)) == 1 else None
