@@ -26,9 +26,10 @@ from sqlrewrite.plan.algebra import (
     Scan,
     SetOperation,
 )
-from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.columns import computed_as, expression_type
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.relations import relations_of
 from sqlrewrite.settings.options import Options
@@ -46,7 +47,9 @@ Reason = tuple[str, str]
 """A rule's code and a sentence."""
 
 _ROOM = 28
-_EXACT = frozenset({"tinyint", "smallint", "int", "bigint"})
+_EXACT = frozenset({"tinyint", "smallint", "int"})
+"""Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
+ANSI mode it raises an error where it leaves the range on its way; in another order it need not."""
 
 
 def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iterator[Reason]:
@@ -150,10 +153,13 @@ def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
     for expression in (*shown, *(condition.expression for condition in block.having)):
         for node in walk(expression):
             if isinstance(node, Call) and node.name in sums and not _exact(plan, node.args[0]):
-                yield (
-                    DETERMINISM,
-                    "a sum that may be of floating-point numbers depends on the order",
-                )
+                yield DETERMINISM, _why(plan, node.args[0])
+
+
+def _why(plan: Plan, summed: Expression) -> str:
+    if expression_type(plan, summed) == "bigint":
+        return "a sum of BIGINT may leave the range on its way in one order and not in another"
+    return "a sum that may be of floating-point numbers depends on the order"
 
 
 def _is_sum(name: str) -> bool:
@@ -162,17 +168,29 @@ def _is_sum(name: str) -> bool:
 
 
 def _exact(plan: Plan, expression: Expression) -> bool:
-    """Whether adding up such values gives the same in any order: integers and decimals."""
+    """Whether adding up such values gives the same in any order: integers and decimals that have
+    room, and counts."""
     match expression:
         case Literal(kind="number", text=text):
-            return text.replace(".", "").isdigit()
+            number = str(of_number(text))
+            return number in _EXACT or _has_room(number)
         case Call(name="distinct", args=args):
             return all(_exact(plan, arg) for arg in args)
+        case Cast(type="bigint", operand=operand) if expression_type(plan, operand) in _EXACT:
+            return True
+        case ColumnRef() if _counts(plan, expression):
+            return True
         case ColumnRef() | Cast() | Call():
             kind = expression_type(plan, expression)
             return kind is not None and (kind in _EXACT or _has_room(kind))
         case _:
             return False
+
+
+def _counts(plan: Plan, ref: ColumnRef) -> bool:
+    """Whether a column counts rows: all of them together are no more than there are."""
+    found = computed_as(plan, ref)
+    return bool(found) and all(isinstance(it, Call) and it.name == "count" for it in found)
 
 
 def _has_room(kind: str) -> bool:
