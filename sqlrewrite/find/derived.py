@@ -38,7 +38,7 @@ class DerivedColumn:
     @property
     def shown(self) -> str:
         """The declaration, and who says so, for a verdict."""
-        return f"{self.column} = {self.derivation.expression}, as {self.derivation.origin} has it"
+        return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
 
 
 def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:

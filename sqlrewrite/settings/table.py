@@ -45,7 +45,7 @@ that the engine would not derive by itself."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
-ON_CATALOG = (*ON_QUERIES, "catalog show")
+ON_CATALOG = (*ON_QUERIES, "catalog show", "catalog check")
 ON_FILES = ("rewrite", "lint")
 
 

@@ -1,19 +1,27 @@
 """Derived partition columns on Spark: each case of fixtures/queries/derived, over tables whose
 columns are computed by their own expressions, in several time zones and with dates that break
-formats; and what follows, for each function and each pair of values.
+formats; how many partitions are read; and what ``catalog check`` and ``catalog pull`` say of rows.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner, Result
 
-from sqlrewrite import Catalog
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.cli.commands import program
 from sqlrewrite.warehouse import Table
 from tests.fixtures_support import catalog, query_cases, rewritten
+
+from .runs import in_database
+from .runs import run as read_by
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -118,3 +126,98 @@ def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> No
         if text != golden and _rows(own, text) != _rows(own, golden):
             lost.append(golden)
     assert not lost
+
+
+# --- catalog check and pull -----------------------------------------------------------------------
+
+CHECKED = """
+CREATE TABLE held (id INT, ts TIMESTAMP, dt STRING, y INT) USING parquet PARTITIONED BY (dt, y);
+CREATE TABLE broken (id INT, d DATE, m INT) USING parquet PARTITIONED BY (m);
+INSERT INTO held VALUES (1, TIMESTAMP '2024-01-31 10:00:00', '2024-01-31', 2024),
+    (2, TIMESTAMP '2023-02-28 23:00:00', '2023-02-28', 2023), (3, NULL, NULL, NULL);
+INSERT INTO broken VALUES (1, DATE '2024-01-31', 1), (2, DATE '2024-02-28', 3)
+"""
+
+
+@pytest.fixture(scope="module")
+def checked(spark: SparkSession) -> Iterator[SparkSession]:
+    with in_database(spark, "checked", CHECKED.split(";")):
+        yield spark
+
+
+def _command(*args: str) -> Result:
+    return CliRunner().invoke(program, args, prog_name="dpp-rewrite", catch_exceptions=False)
+
+
+def _settings(folder: Path, **tables: str) -> None:
+    lines = [f'["derived"."checked.{name}"]\n{said}' for name, said in tables.items()]
+    (folder / "dpp-rewrite.toml").write_text("\n".join(["time-zone = 'UTC'", *lines]))
+
+
+@pytest.mark.usefixtures("checked")
+def test_check_counts_the_rows_that_do_not_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = "dt = \"date_format(ts, 'yyyy-MM-dd')\"\ny = 'year(ts)'"
+    _settings(tmp_path, held=good)
+    held = _command("catalog", "check")
+    _settings(tmp_path, held=good, broken="m = 'month(d)'")
+    wrong, one = _command("catalog", "check"), _command("catalog", "check", "checked.held")
+    _settings(tmp_path, held="dt = 'no_such(ts)'\ny = 'year(ts)'")
+    unknown = _command("catalog", "check")
+    assert [it.exit_code for it in (held, one, wrong, unknown)] == [0, 0, 1, 2]
+    assert "checked.held: dt = date_format(ts, 'yyyy-MM-dd'): 3 rows" in held.stdout
+    assert "checked.broken: m = month(d): does not hold for 1 of 2 rows" in wrong.stdout
+    assert "checked.held: y = year(ts): 3 rows" in unknown.stdout
+    assert "unknown checked.held: dt = no_such(ts): " in unknown.stdout
+
+
+@pytest.mark.usefixtures("checked")
+def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
+    file = tmp_path / "w.json"
+    done = _command("catalog", "pull", "checked.*", "-o", str(file))
+    tables = {it["name"].rpartition(".")[2]: it for it in json.loads(file.read_text())["tables"]}
+    assert tables["held"]["proposed"] == [
+        {"column": "dt", "expression": "date_format(ts, 'yyyy-MM-dd')"},
+        {"column": "y", "expression": "year(ts)"},
+    ]
+    assert "proposed" not in tables["broken"]
+    assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
+    known = Catalog.load(str(file))
+    assert all(it.derived == () for it in known.relations.values() if isinstance(it, Table))
+    assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", known).changed
+
+
+PARTITIONS = """
+CREATE TABLE days USING parquet PARTITIONED BY (dt) AS SELECT id, date_add(DATE '2024-01-01',
+    CAST(id AS INT)) AS d, date_format(date_add(DATE '2024-01-01', CAST(id AS INT)), 'yyyyMMdd')
+    AS dt FROM range(8);
+CREATE TABLE wanted USING parquet AS SELECT DATE '2024-01-03' AS d, 'x' AS kind
+"""
+JOINED = "SELECT t.id FROM days t JOIN wanted w ON t.d {} w.d WHERE w.kind = 'x'"
+
+
+@pytest.fixture(scope="module")
+def partitions(spark: SparkSession) -> Iterator[SparkSession]:
+    with in_database(spark, "derived_days", PARTITIONS.split(";")):
+        yield spark
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "least"),
+    [
+        (JOINED.format("="), "in", 1),
+        (JOINED.format("="), "set", 1),
+        (JOINED.format("<="), "in", 3),
+        ("SELECT id FROM days WHERE d BETWEEN '2024-01-02' AND '2024-01-03'", "in", 2),
+    ],
+)
+def test_partitions_read(partitions: SparkSession, text: str, form: str, least: int) -> None:
+    ddl = "CREATE TABLE days (id BIGINT, d DATE, dt STRING) USING parquet PARTITIONED BY (dt);"
+    known = Catalog.from_ddl(ddl + "CREATE TABLE wanted (d DATE, kind STRING) USING parquet")
+    known = known.deriving({"days": {"dt": "date_format(d, 'yyyyMMdd')"}})
+    before = read_by(partitions, text)
+    after = read_by(partitions, rewrite(text, known, predicate=form).sql)
+    assert sorted(before.rows) == sorted(after.rows)
+    assert (before.partitions("days"), after.partitions("days")) == (8, least)
