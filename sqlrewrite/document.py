@@ -10,6 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cache
+from itertools import repeat
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, columns_of, left_to_engine, stale
@@ -25,8 +27,8 @@ from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
-from sqlrewrite.text import notes
-from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text import blocks, notes
+from sqlrewrite.text.edits import MARKER, Edit, Span
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines, apply
 from sqlrewrite.warehouse import Warehouse
@@ -130,7 +132,56 @@ def rewrite(
 def rewrite_as(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     """``rewrite`` for options that are made and checked."""
     with at_rest(sql):  # until no more is left of it than the result
-        return result(decide(read(sql, catalog, wanted.limits), wanted))
+        in_blocks = rendered(sql, catalog, wanted) if "{%" in sql else None
+        return in_blocks or result(decide(read(sql, catalog, wanted.limits), wanted))
+
+
+def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
+    """A text with ``{% if %}`` blocks, rewritten so that what is written is right in each text that
+    it may render to; None where that cannot be, or one of them is not read."""
+    every = blocks.renderings(sql)
+    asked = {directives(it.text, lex(it.text).tokens).found for it in every}
+    if len(asked) != 1 or wanted.form == "values":  # one in a block would not hold in all
+        return None
+
+    @cache
+    def decided(text: str) -> Decision:
+        return decide(read(text, catalog, wanted.limits), wanted)
+
+    def changed(it: blocks.Rendering) -> blocks.Changes | None:
+        decision = decided(it.text)
+        if _is_read(decision) and all(map(_alike, repeat(it.text), it.rendered)):
+            return tuple(changes(decision))
+        return None
+
+    done = blocks.settled(sql, changed)
+    kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
+    if done is None or not kept:
+        return None
+    found = {(it.statement, it.fact, it.dimension): it for one in kept for it in one.candidates}
+    return replace(kept[-1], original=sql, sql=done[0], candidates=tuple(found.values()))
+
+
+def _is_read(decision: Decision) -> bool:
+    """Whether all that follows for a text is known: each statement parses, and what holds a
+    predicate of ours was judged again."""
+    document, failed = decision.document, [it for it in decision.statements if it.failure]
+    spans = document.stripped.predicates
+    held = (
+        document.stripped.original_offset(it.reading.statement.start) <= span.start
+        and span.start <= document.stripped.original_offset(it.reading.statement.end)
+        for it in failed
+        for span in spans
+    )
+    marked = document.original.count(MARKER) == len(spans)
+    parse = all(it.failure is not None and it.failure.parsed for it in failed)
+    return marked and parse and not any(held)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts have the same tokens."""
+    first, second = ([(it.token_type, it.text) for it in lex(text).tokens] for text in (one, other))
+    return first == second
 
 
 def read(

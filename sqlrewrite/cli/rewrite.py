@@ -237,7 +237,7 @@ def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
     if result.source is None or result.rewrite is None:
         return ()
     catalog, limits = group.request.catalog, group.request.settings.limits
-    return surveyed(result.path, result.source.text, catalog, limits, result.rewrite.candidates)
+    return surveyed(result.path, result.source.text, catalog, limits, result.rewrite)
 
 
 def _results(

@@ -11,7 +11,7 @@ from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read
+from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read, rendered
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.subject import Subject, place_of, subjects
@@ -42,6 +42,17 @@ def lint(
     for bad SQL.
     """
     wanted = wanted or options()
+    done = rendered(sql, catalog, wanted) if "{%" in sql else None
+    if done is not None:
+        from sqlrewrite.linting import agreed  # which only texts of dbt have need of
+
+        return agreed.lint(sql, done, lambda text: _of(text, catalog, wanted))
+    return _of(sql, catalog, wanted)
+
+
+def _of(
+    sql: str, catalog: Warehouse, wanted: Options
+) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     # Suppressed scans too: what would be found without its comment shows that the comment is used.
     return findings(read(sql, catalog, wanted.limits, heed=False), wanted)
 

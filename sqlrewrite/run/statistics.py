@@ -89,7 +89,7 @@ _NUMBERS = ("statements", "joins", "understood", "candidates", "rewritten", "alr
 def counted(path: str, text: str, done: Rewrite, catalog: Warehouse, limits: Limits) -> Counted:
     """What there is to count in a file and what was made of it."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
-    statements = surveyed(path, text, catalog, limits, found)
+    statements = surveyed(path, text, catalog, limits, done)
     joining = [it for it in statements if it.joins]
     reasons = [why for it in joining for why in _of_statement(it, catalog)]
     reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)

@@ -83,6 +83,7 @@ _OPENS = frozenset({*_CLOSES, *_VARIABLES})
 _CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
+_COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 _NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
 _WORD = re.compile(r"\w")
@@ -185,6 +186,8 @@ class _Scan:
         self.endless: set[str] = set()
         self.entered = 0
         self.head = True
+        self.told = 0
+        self.within = False
 
     def run(self) -> Masked:
         """The masked text."""
@@ -255,6 +258,8 @@ class _Scan:
                     break
             self._refuse(since, end, _BLOCK.format(name[3:]))
         elif name == "do" or _SET.match(unit):
+            if self._within(start):
+                self._refuse(start, end, f"{on_one_line(unit)} may change what is behind it")
             self._nothing(start, end, unit, context)
             return
         elif f"end{name}" in self.tags:
@@ -262,6 +267,16 @@ class _Scan:
         elif not self.open:
             self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
         self._blank(start, end)
+
+    def _within(self, start: int) -> bool:
+        """Whether a statement has begun before a place: then what stands for a constant may be one
+        before it and another behind it."""
+        masked = "".join((*self.pieces[self.told :], self.text[self.done : start]))
+        code = _COMMENT.sub("", masked).rstrip()
+        self.told = len(self.pieces)
+        if code:
+            self.within = not code.endswith(";")
+        return self.within
 
     def _nothing(self, start: int, end: int, unit: str, context: str) -> None:
         """What renders to nothing is white space, but for what it leaves or takes around it."""

@@ -28,7 +28,7 @@ TEXTS = {
     "either": "SELECT * FROM other n, dw.cal c WHERE n.day = c.day AND c.year = 1;\n",
     "undeclared": ON_DAY.replace("orders", "clicks"),
     "called": ON_DAY.replace("o.id", "mine(o.id)"),
-    "template": ON_DAY.replace("WHERE", "{% if x %} WHERE true {% endif %} WHERE"),
+    "template": ON_DAY.replace("WHERE", "{% for x in y %} {% endfor %} WHERE"),
     "plain": "SELECT 1 FROM dw.cal;\n",
 }
 
@@ -94,7 +94,7 @@ def test_what_is_counted(run: Callable[..., Ran], command: str) -> None:
         ),
         (
             "template",
-            "{% if %} changes the statement",
+            "{% for %} changes the statement",
             "rewrite what dbt compiles: target/compiled",
         ),
         ("plain", None, None),

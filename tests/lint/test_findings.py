@@ -149,9 +149,14 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
             id="not parsed",
         ),
         pytest.param(
-            "SELECT id FROM sales {% if x %} WHERE id = 1 {% endif %}",
+            "SELECT id FROM sales {% for x in y %} WHERE id = 1 {% endfor %}",
             [("DPP000", "{")],
             id="template block",
+        ),
+        pytest.param(
+            "SELECT id FROM sales {% if x %} WHERE id = 1 {% endif %}",
+            [("DPP007", "sales")],
+            id="template branch",
         ),
         pytest.param("SELECT {{ x }} FROM sales", [("DPP007", "sales")], id="template value"),
         pytest.param(

@@ -1,0 +1,317 @@
+"""What a text with ``{% if %}`` blocks may render to, and changes that are right in all of it.
+
+dbt's ``{% if is_incremental() %}`` is the common case: one text is two queries. A *rendering* is
+the text with one branch of each block, what is not rendered blanked, so that offsets hold in all of
+them. ``settled`` makes the changes of one rendering after the other, as long as they are right in
+all others that have them too. In come a text and what changes a rendering, out goes the changed
+text, or None where it cannot be told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from itertools import islice
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.edits import Span
+
+MOST = 16
+"""A text of more renderings is left alone."""
+
+ROUNDS = 3 * MOST
+"""So often one rendering's changes are tried before all are given up."""
+
+Changes = Sequence[tuple[Span, str]]
+"""Stretches, each with what takes its place: an insertion where it is empty."""
+
+_UNIT = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_TAG = re.compile(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
+_WORDS = ("if", "elif", "else", "endif")
+_VISIBLE = re.compile(r"[^\r\n]")
+_LINE_START = re.compile(r"(?:\A|(?<=\n))[ \t]*\Z")
+_INDENT = re.compile(r"[ \t]*")
+_NEWLINE = re.compile(r"\r?\n")
+
+# What is the same wherever it stands in a text, for as long as dbt compiles it.
+_CONSTANT = re.compile(
+    r"(not\s+)?(is_incremental\(\)|flags\.\w+|(?:target\.\w+|var\([^()]*\))(?:\s*==\s*[\w.'\"]+)?)"
+)
+
+_NAMES = re.compile(
+    r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
+    r"\b(?:is_incremental|flags|target|var)\b"
+)
+"""Who gives one of these names another meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    """A tag of a block: its place, its word, and what stands behind that."""
+
+    span: Span
+    word: str
+    condition: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One branch of a block: its condition, empty for ``else``, its place and the blocks in it."""
+
+    condition: str
+    span: Span
+    blocks: tuple[_Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block with its branches."""
+
+    span: Span
+    branches: tuple[_Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """``text`` is as long as the whole, with what is not rendered blanked: the ``hidden`` stretches
+    of it. ``rendered`` is what Jinja makes of it, with and without ``trim_blocks``."""
+
+    text: str
+    hidden: tuple[Span, ...]
+    rendered: tuple[str, ...] = field(repr=False)
+
+    def shows(self, span: Span) -> bool:
+        """Whether a stretch, or a place, is no part of what is not rendered."""
+        return not any(it.start < span.end and span.start < it.end for it in self.hidden)
+
+
+Change = Callable[[Rendering], Changes | None]
+"""What gives the changes of a rendering, None where they are not known."""
+
+
+def renderings(text: str) -> tuple[Rendering, ...]:
+    """All that a text may render to, the one with each first branch last; none where it has no
+    ``if``, more renderings than ``MOST``, or blocks that are not told apart."""
+    tags = _tags(text) if "{%" in text and not _NAMES.search(text) else None
+    blocks = _blocks(tags) if tags else None
+    if not tags or blocks is None:
+        return ()
+    ways = list(islice(_ways(blocks, {}), MOST + 1))
+    if len(ways) > MOST:
+        return ()
+    eaten = [_eaten(text, tags, trim) for trim in (False, True)]
+    found = {_merged(hidden): None for hidden, _ in ways}
+    return tuple(
+        Rendering(
+            _blanked(text, hidden), hidden, tuple(_without(text, (*hidden, *it)) for it in eaten)
+        )
+        for hidden in reversed(found)
+    )
+
+
+def settled(text: str, changed: Change) -> tuple[str, frozenset[int]] | None:
+    """The text in which what each rendering has is right, and the numbers of those renderings whose
+    changes would be wrong in another, and are not made; None where that cannot be told.
+
+    A change that stands in a block is rendered with it, one outside with all.
+    """
+    refused: set[int] = set()
+    for _ in range(ROUNDS):
+        every = renderings(text)
+        wanted = [changed(it) for it in every]
+        told = [found for found in wanted if found is not None]
+        if not every or len(told) < len(every):
+            return None
+        at = next((n for n, found in enumerate(told) if found and n not in refused), None)
+        if at is None:
+            return None if any(map(_replaced, told)) else (text, frozenset(refused))
+        new = _made(text, every[at], told[at])
+        if new is None or not _agree(new, told, changed):
+            refused.add(at)
+        else:
+            text = new
+    return None
+
+
+def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
+    """The text with the changes of a rendering; None where one would be in what is not rendered."""
+    if not all(rendering.shows(span) for span, _ in found):
+        return None
+    for span, new in sorted(found, key=lambda it: it[0].start, reverse=True):
+        text = text[: span.start] + _indented(new, rendering.text, text, span) + text[span.end :]
+    return text
+
+
+def _agree(new: str, before: Sequence[Changes], changed: Change) -> bool:
+    """Whether no rendering of a text takes out more than it did before it was changed."""
+    after = [changed(it) for it in renderings(new)]
+    pairs = zip(before, after, strict=True)
+    return all(it is not None and len(_replaced(it)) <= len(_replaced(was)) for was, it in pairs)
+
+
+def _replaced(found: Changes) -> list[Span]:
+    """The stretches that are taken out, or give way to others."""
+    return [span for span, _ in found if span.start < span.end]
+
+
+def _indented(new: str, rendering: str, text: str, span: Span) -> str:
+    """What is put in, where it begins a line with the indentation of the line that it joins: a tag
+    at that line's beginning is none."""
+    start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
+    taken, own = (_INDENT.match(it, start, span.start) for it in (rendering, text))
+    assert taken is not None
+    assert own is not None
+    return re.sub(f"([\r\n]){re.escape(taken[0])}", rf"\g<1>{own[0]}", new)
+
+
+def _tags(text: str) -> list[_Tag] | None:
+    """The tags of ``if`` blocks that stand in no other block; None where they cannot be told."""
+    found: list[_Tag] = []
+    others = {match[2] for match in _TAG.finditer(text)}
+    depth = 0
+    for unit in _UNIT.finditer(text):
+        tag = _TAG.fullmatch(unit.group())
+        if tag is None:
+            continue
+        word, rest = tag[2], tag[3]
+        if word == "raw" or any(unit.group().count(quote) % 2 for quote in "'\""):
+            return None
+        if word in _WORDS:
+            if depth == 0:
+                found.append(_Tag(Span(*unit.span()), word, " ".join(rest.split())))
+        elif word.startswith("end"):
+            depth -= 1
+        elif f"end{word}" in others and not (word == "set" and "=" in rest):
+            depth += 1
+    return found if depth == 0 else None
+
+
+def _blocks(tags: Sequence[_Tag]) -> tuple[_Block, ...] | None:
+    """The blocks that the tags make, one behind the other; None where they make none."""
+    found: list[_Block] = []
+    at = 0
+    while at < len(tags):
+        block = _block(tags, at)
+        if block is None:
+            return None
+        found.append(block[0])
+        at = block[1]
+    return tuple(found)
+
+
+def _block(tags: Sequence[_Tag], at: int) -> tuple[_Block, int] | None:
+    """The block that begins with a tag, and the number of the tag behind it."""
+    start, opening = tags[at].span.start, tags[at]
+    branches: list[_Branch] = []
+    inner: list[_Block] = []
+    if opening.word != "if":
+        return None
+    at += 1
+    while at < len(tags):
+        tag = tags[at]
+        if tag.word == "if":
+            within = _block(tags, at)
+            if within is None:
+                return None
+            inner.append(within[0])
+            at = within[1]
+            continue
+        span = Span(opening.span.end, tag.span.start)
+        branches.append(_Branch(opening.condition, span, tuple(inner)))
+        at += 1
+        if tag.word == "endif":
+            return _Block(Span(start, tag.span.end), tuple(branches)), at
+        opening, inner = tag, []
+    return None
+
+
+_Facts = Mapping[str, bool]
+"""What is known of conditions that are the same throughout a text."""
+
+_Hidden = tuple[Span, ...]
+
+
+def _ways(blocks: Sequence[_Block], facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
+    """What is hidden in each way to choose branches."""
+    if not blocks:
+        yield (), facts
+        return
+    for hidden, known in _chosen(blocks[0], facts):
+        for more, after in _ways(blocks[1:], known):
+            yield (*hidden, *more), after
+
+
+def _chosen(block: _Block, facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
+    """The same of one block, with what then is known."""
+    start, end = block.span.start, block.span.end
+    left: _Facts | None = facts
+    for branch in block.branches:
+        taken = _assumed(left, branch.condition, True)
+        if taken is not None:
+            around = (Span(start, branch.span.start), Span(branch.span.end, end))
+            for inner, after in _ways(branch.blocks, taken):
+                yield (*around, *inner), after
+        left = _assumed(left, branch.condition, False)
+    if left is not None:
+        yield (block.span,), left
+
+
+def _assumed(facts: _Facts | None, condition: str, value: bool) -> _Facts | None:
+    """What is known where a condition is so; None where it cannot be. What stands behind ``else``
+    is always so."""
+    if facts is None or not condition:
+        return facts if value else None
+    constant = _CONSTANT.fullmatch(condition)
+    if constant is None:
+        return facts
+    name, holds = constant[2], value != bool(constant[1])
+    return None if facts.get(name, holds) != holds else {**facts, name: holds}
+
+
+def _eaten(text: str, tags: Sequence[_Tag], trim: bool) -> list[Span]:
+    """The white space that goes with the tags: for a ``-`` all of it, and under ``trim_blocks`` and
+    ``lstrip_blocks`` what stands before a tag on its line, and one line end behind."""
+    found: list[Span] = []
+    for tag in tags:
+        start, end = tag.span.start, tag.span.end
+        before, unit = text[:start], text[start:end]
+        if unit[2] == "-":
+            found.append(Span(len(before.rstrip()), start))
+        elif trim and unit[2] != "+" and (blank := _LINE_START.search(before)):
+            found.append(Span(blank.start(), start))
+        if unit[-3] == "-":
+            found.append(Span(end, end + len(text[end:]) - len(text[end:].lstrip())))
+        elif trim and unit[-3] != "+" and (line := _NEWLINE.match(text, end)):
+            found.append(Span(end, line.end()))
+    return found
+
+
+def _merged(hidden: Sequence[Span]) -> _Hidden:
+    """Stretches in order, those that touch as one."""
+    found: list[Span] = []
+    for span in sorted(hidden, key=lambda it: (it.start, it.end)):
+        if found and span.start <= found[-1].end:
+            found[-1] = Span(found[-1].start, max(span.end, found[-1].end))
+        else:
+            found.append(span)
+    return tuple(found)
+
+
+def _blanked(text: str, hidden: _Hidden) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span in hidden:
+        blank = _VISIBLE.sub(" ", text[span.start : span.end])
+        pieces += (text[done : span.start], blank)
+        done = span.end
+    return "".join((*pieces, text[done:]))
+
+
+def _without(text: str, spans: _Hidden) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span in _merged(spans):
+        pieces.append(text[done : span.start])
+        done = span.end
+    return "".join((*pieces, text[done:]))
