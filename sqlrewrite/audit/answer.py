@@ -100,3 +100,17 @@ class Answer:
     top: tuple[Shape, ...]
     facts: tuple[Fact, ...]
     reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The scans of a table in the final plans of an event log: those that a condition of the query
+    prunes (``static``), those pruned by join keys (``dynamic``), those from which Spark took such a
+    filter away again when it ran (``dropped``), and those without any."""
+
+    table: str
+    scans: int
+    static: int
+    dynamic: int
+    dropped: int
+    unpruned: int

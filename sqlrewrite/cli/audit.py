@@ -6,7 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,11 @@ from sqlrewrite.cli.common import (
 )
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target, write_page
 from sqlrewrite.report.styled import Printer
+from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section
+from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file
+from sqlrewrite.warehouse import Table, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.audit.answer import Answer
@@ -39,7 +42,7 @@ _HELP = {
     "bytes": "The column with the bytes that were read.",
     "runtime": "The column with the seconds that it took; …_ms are milliseconds.",
 }
-_FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table")
+_FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table", "eventlog")
 
 
 class AuditCommand(SparkCommand):
@@ -140,35 +143,83 @@ def command(
     """Tells which queries of a history read partitions for nothing, and what to change first.
 
     INPUT is what Spark reads: Parquet, ORC, JSON or CSV, a table by its name, a folder of *.sql,
-    dbt's run_results.json. Texts of one shape, that differ in nothing that matters, are judged
-    once. See docs/audit.md.
+    dbt's run_results.json; or Spark's event logs, which have plans alone. Texts of one shape, that
+    differ in nothing that matters, are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
     where, asked = target(master, remote, conf), Given(**sorted_out(given))
     todo = request(asked.projects().at("."))
+    local = where.embedded or (master or "").startswith("local")
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from sqlrewrite.spark.eventlogs import is_event_log
+
+    if input_format == "eventlog" or (input_format is None and all(map(is_event_log, inputs))):
+        _of_event_logs(inputs, where, todo.catalog, format, html, color)
+        return
     if not todo.catalog.relations:
         raise CommandFailure("nothing is known of the tables: give --catalog")
+    if out is None and not local:
+        raise CommandFailure("say -o DIR, a folder that all machines of the cluster see")
     err = printer(err=True, color=color)
-    if where.embedded or (master or "").startswith("local"):
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
+        read = (inputs, columns, input_format)
+        found = _judged(where, todo, out or folder, timeout, read, err, top, measure)
+    _report(found, format, html, apply, color)
+
+
+def _judged(
+    where: Target,
+    todo: Request,
+    place: str,
+    timeout: float,
+    read: tuple[Sequence[str], Mapping[str, str | None], str | None],
+    err: Printer,
+    top: int,
+    measure: bool,
+) -> Answer:
+    """The history judged; the result stays in the place."""
     from sqlrewrite.spark import audit, histories, summary
     from sqlrewrite.spark.session import session
 
-    with ExitStack() as ends:
-        if out is None and not where.embedded and not (master or "").startswith("local"):
-            raise CommandFailure("say -o DIR, a folder that all machines of the cluster see")
-        folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-"))
-        running = ends.enter_context(session(where))
-        job = audit.Job(todo.catalog, todo.options(), out or folder, timeout)
-        with _shown(err, running) as told:
-            history = histories.history(running, inputs, columns, input_format)
-            counts = audit.run(running, history, job, told)
-            told("adding up")
-            found = summary.answer(running, job.place, counts, top)
-            if measure:
-                told("asking for partitions")
-                found = summary.measured(running, found)
-    _report(found, format, html, apply, color)
+    job = audit.Job(todo.catalog, todo.options(), place, timeout)
+    with session(where) as running, _shown(err, running) as told:
+        history = histories.history(running, *read)
+        counts = audit.run(running, history, job, told)
+        told("adding up")
+        found = summary.answer(running, place, counts, top)
+        if measure:
+            told("asking for partitions")
+            found = summary.measured(running, found)
+        return found
+
+
+def _of_event_logs(
+    inputs: Sequence[str],
+    where: Target,
+    catalog: Warehouse,
+    format: str,
+    html: str | None,
+    color: bool | None,
+) -> None:
+    """What event logs tell, which have plans and no texts."""
+    from sqlrewrite.report.eventlogs import print_scanned, scanned_json, scanned_page
+    from sqlrewrite.spark.eventlogs import scanned
+    from sqlrewrite.spark.session import session
+
+    known = [
+        ".".join(it.name)
+        for it in catalog.relations.values()
+        if isinstance(it, Table) and it.partitioned_by
+    ]
+    with session(where) as running:
+        found = scanned(running, inputs, known)
+    if format == "json":
+        write_stdout(scanned_json(found).encode("ascii"))
+    else:
+        print_scanned(printer(err=False, color=color), found)
+    if html is not None:
+        write_page(html, scanned_page(found))
 
 
 def _report(

@@ -33,13 +33,14 @@ def answer(session: Session, place: str, counts: Counts, top: int) -> Answer:
     with spark_errors("the result of the audit cannot be read"):
         shapes = session.spark.read.parquet(f"{place}/shapes")
         shapes = shapes.withColumn("outcome", f.coalesce("outcome", "what"))
-        whole = shapes.agg(f.sum("runs"), f.sum("bytes")).collect()[0]
+        totals = _totals(shapes, "outcome")
+        known = [it.bytes for it in totals if it.bytes is not None]
         return Answer(
             shapes=counts.shapes,
             decided=counts.decided,
-            runs=whole[0] or 0,
-            bytes=whole[1],
-            totals=_totals(shapes, "outcome"),
+            runs=sum(it.runs for it in totals),
+            bytes=sum(known) if known else None,
+            totals=totals,
             left=_totals(shapes.where("reason <> ''"), "reason"),
             top=_top(shapes, top),
             facts=_facts(shapes),

@@ -169,3 +169,33 @@ def test_dbt_and_what_cannot_be_read(session: Session, tmp_path: Path) -> None:
         histories.history(session, [str(results)], {}, None)
     with pytest.raises(SparkError, match="no_such_table"):
         histories.history(session, ["no_such_table"], {}, None)
+
+
+def test_event_logs(session: Session, tmp_path: Path) -> None:
+    def event(kind: str, number: int, filters: str | None, table: str = "c.db.f") -> str:
+        leaf = {"nodeName": f"Scan parquet {table}", "children": [], "metadata": {}}
+        if filters is not None:
+            leaf["metadata"] = {"PartitionFilters": filters}
+        plan = {"nodeName": "HashAggregate", "children": [leaf], "metadata": {}}
+        return json.dumps({"Event": kind, "executionId": number, "sparkPlanInfo": plan})
+
+    keys = "[isnotnull(dt#9), dynamicpruningexpression(dt#9 IN dynamicpruning#26)]"
+    lines = [
+        '{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}',
+        event("Start", 1, keys),
+        event("Start", 2, keys),
+        event("Update", 2, "[isnotnull(dt#9), dynamicpruningexpression(true)]"),
+        event("Start", 3, "[isnotnull(dt#9), (dt#9 = 3)]"),
+        event("Start", 4, "[]"),
+        event("Start", 5, "[]", "c.db.plain"),
+        event("Start", 6, None),
+        '{"Event": "cut off", "sparkPlanInfo": {"nodeName": "Scan',
+    ]
+    log = tmp_path / "app-1"
+    log.write_text("\n".join(lines), "utf-8")
+    session.spark.sql("SELECT 1")
+    done = CliRunner().invoke(program, ["audit", "--format", "json", str(log)])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["tables"] == [
+        {"table": "c.db.f", "scans": 4, "static": 1, "dynamic": 1, "dropped": 1, "unpruned": 1}
+    ]

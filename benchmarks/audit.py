@@ -1,0 +1,162 @@
+"""A history of queries audited: texts a second, shapes a second, and what the driver holds.
+
+    python -m benchmarks.audit [--queries 1000000] [--shapes 50000] [--cores 2] [--keep FOLDER]
+
+The history is made of the 99 queries of TPC-DS and of the queries in fixtures/queries: each shape
+is one of these as a derived table with a name of its own, each text has other values in the place
+of its years. Then the whole job runs on a local Spark of so many cores, twice: the
+second time nothing is new. Last, what judging a sample of the texts takes in one process is set
+against sqlglot's parse of the same. Needs the extras dev and spark, and Java.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+
+import duckdb
+import sqlglot
+
+from benchmarks.tpcds_data import load_tpcds, spark_queries
+from sqlrewrite import Catalog
+from sqlrewrite.audit.folding import folded
+from sqlrewrite.audit.judged import judged
+from sqlrewrite.settings.options import options
+from sqlrewrite.spark import audit, histories, summary
+from sqlrewrite.spark.session import session
+from sqlrewrite.spark.target import Target
+from sqlrewrite.sql.fingerprint import shape
+
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+SAMPLE = 400
+_NUMBER = re.compile(r"(?<=[=<>] )[1-9]\d{3}(?=\)|\s+(?i:and|or)\b|\s*$)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=1_000_000)
+    parser.add_argument("--shapes", type=int)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="make the history here, and use the one there")
+    asked = parser.parse_args()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    bases = list(_bases())
+    shapes = asked.shapes or max(1, asked.queries // 20)
+    catalog = Catalog.load(
+        str(FIXTURES / "tpcds" / "ddl.sql"), str(FIXTURES / "queries" / "ddl.sql")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        place = asked.keep or Path(folder)
+        texts = place / f"history-{asked.queries}-{shapes}.json"
+        if not texts.exists():
+            _write(texts, bases, asked.queries, shapes)
+        _run(catalog, str(texts), folder, asked.cores, asked.queries)
+    _parse(catalog, bases)
+
+
+def _bases() -> Iterator[str]:
+    """The texts that shapes are made of: queries, one a text."""
+    with duckdb.connect() as tpcds:
+        load_tpcds(tpcds, 0)
+        yield from spark_queries(tpcds).values()
+    for path in sorted((FIXTURES / "queries").rglob("*.sql")):
+        text = path.read_text("utf-8", "replace").strip()
+        one = ";" not in text and "--" not in text
+        if one and text[:6].lower() in ("select", "with a", "with d"):
+            yield text
+
+
+def _write(path: Path, bases: Sequence[str], queries: int, shapes: int) -> None:
+    """The history, JSON a row a line: shapes as often as one over their rank."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(queries)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(queries):
+            rank = (
+                number if number < shapes else min(int(chance.paretovariate(0.5)) - 1, shapes - 1)
+            )
+            text = f"SELECT * FROM ({bases[rank % len(bases)].rstrip(';')}) AS q_{rank}"
+            found: dict[str, str] = {}
+
+            def other(match: re.Match[str], found: dict[str, str] = found) -> str:
+                old = match.group()
+                new = str(chance.randint(10 ** (len(old) - 1), 10 ** len(old) - 1))
+                return found.setdefault(old, new)
+
+            row = {
+                "statement_text": _NUMBER.sub(other, text),
+                "executed_by": f"user{chance.randrange(50)}",
+                "read_bytes": chance.randrange(1 << 40),
+                "total_duration_ms": chance.randrange(100_000),
+            }
+            file.write(json.dumps(row) + "\n")
+
+
+def _run(catalog: Catalog, texts: str, folder: str, cores: int, queries: int) -> None:
+    conf = (("spark.driver.memory", "2g"), ("spark.sql.shuffle.partitions", str(2 * cores)))
+    with session(Target(master=f"local[{cores}]", conf=conf)) as running:
+        job = audit.Job(catalog, options(when="missed"), f"{folder}/out")
+        history = histories.history(running, [texts], {}, None)
+        for _ in ("the first time", "the second time"):
+            steps: list[tuple[str, float]] = []
+
+            def told(what: str, steps: list[tuple[str, float]] = steps) -> None:
+                steps.append((what, time.perf_counter()))
+
+            counts = audit.run(running, history, job, told)
+            told("adding up")
+            found = summary.answer(running, job.place, counts, 10)
+            told("")
+            for (what, begun), (_, ended) in pairwise(steps):
+                print(f"{what:45} {ended - begun:8.1f} s")
+            counting = steps[1][1] - steps[0][1]
+            print(f"{queries / counting:,.0f} texts a second are counted, on {cores} cores")
+            for total in found.totals:
+                print(f"    {total.what:10} {total.shapes:8,} shapes {total.runs:10,} runs")
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"the driver's Python held {used:,.0f} MB at most")
+
+
+def _parse(catalog: Catalog, bases: Sequence[str]) -> None:
+    """Judging against parsing, and folding, in processor time of one process."""
+    texts = random.Random(1).sample(list(bases), min(SAMPLE, len(bases)))
+    wanted = options(when="missed")
+    known = [it for it in texts if judged(it, None, catalog, wanted, 60).outcome != "error"]
+
+    def parse(text: str) -> None:
+        with suppress(sqlglot.errors.SqlglotError):
+            sqlglot.parse(text, read="spark")
+
+    times = {}
+    measured: Sequence[tuple[str, Callable[[str], object]]] = (
+        ("parsing", parse),
+        ("judging", lambda it: judged(it, None, catalog, wanted, 60)),
+        ("the shape", shape),
+        ("a known text", folded),
+    )
+    for name, work in measured:
+        times[name] = min(_took(work, known) for _ in range(3))
+        print(f"{name:18} {times[name] / len(known) * 1e6:8.0f} µs a text")
+    print(f"judging takes {times['judging'] / times['parsing']:.2f} × sqlglot's parse")
+
+
+def _took(work: Callable[[str], object], texts: Sequence[str]) -> float:
+    begun = time.process_time()
+    for it in texts:
+        work(it)
+    return time.process_time() - begun
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""What event logs tell of scans: for people, as JSON, and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlrewrite.audit.answer import Scanned
+from sqlrewrite.report.page import page, table
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.table import print_table
+
+VERSION = 1
+_HEADINGS = ("table", "scans", "by a condition", "by join keys", "join keys dropped", "unpruned")
+
+
+def print_scanned(printer: Printer, found: Sequence[Scanned]) -> None:
+    """A row a table."""
+    if not found:
+        printer.print([(("no partitioned table was scanned", "yellow"),)])
+        return
+    print_table(printer, (_HEADINGS[0], *(f">{it}" for it in _HEADINGS[1:])), _rows(found))
+
+
+def scanned_json(found: Sequence[Scanned]) -> str:
+    """The same as one object, with a newline at its end."""
+    whole = {"version": VERSION, "tables": [asdict(it) for it in found]}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def scanned_page(found: Sequence[Scanned]) -> str:
+    """The same as a page."""
+    return page("What pruned the scans of partitioned tables", [table(_HEADINGS, _rows(found))])
+
+
+def _rows(found: Sequence[Scanned]) -> list[tuple[str, ...]]:
+    return [
+        (it.table, *(f"{n:,}" for n in (it.scans, it.static, it.dynamic, it.dropped, it.unpruned)))
+        for it in found
+    ]

@@ -1,0 +1,98 @@
+"""What Spark's event logs tell: which partitioned tables were scanned, and what pruned each scan.
+
+An event log has no text of a query, but the plans as they were run: with adaptive execution the
+last one shows ``dynamicpruningexpression(true)`` where Spark dropped a filter of join keys because
+the join did not become a broadcast join. In come the logs, out goes a row a table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlrewrite.audit.answer import Scanned
+from sqlrewrite.spark.session import Session, spark_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_BEGINS = '{"Event":"SparkListenerLogStart"'
+_PLANS = "sparkPlanInfo"
+_SCAN = re.compile(r"(?:Scan|BatchScan) (?:\w+ )?(\S+)")
+_DYNAMIC = "dynamicpruningexpression("
+_DROPPED = f"{_DYNAMIC}true)"
+_SAYS_NOTHING = re.compile(r"isnotnull\([^()]*\)|[\[\], ]")
+_PLAN = "struct<execution: bigint, scans: array<struct<table: string, kind: string>>>"
+_KINDS = ("static", "dynamic", "dropped", "none")
+
+
+def is_event_log(name: str) -> bool:
+    """Whether a file here is an event log."""
+    try:
+        with Path(name).open(encoding="utf-8", errors="replace") as file:
+            return file.read(len(_BEGINS)) == _BEGINS
+    except OSError:
+        return False
+
+
+def scanned(session: Session, inputs: Sequence[str], known: Iterable[str]) -> tuple[Scanned, ...]:
+    """The tables of event logs that have partitions: those that are ``known`` to, and those of
+    which a scan has a filter on partitions. Raises SparkError."""
+    from pyspark.sql import functions as f
+
+    with spark_errors("the event logs cannot be read"):
+        lines = session.spark.read.text(list(inputs), recursiveFileLookup=True)
+        rows = lines.where(f.col("value").contains(_PLANS)).select(
+            f.input_file_name().alias("log"),
+            f.monotonically_increasing_id().alias("row"),
+            f.udf(_plan, _PLAN, useArrow=False)("value").alias("plan"),
+        )
+        return tuple(_added_up(rows, {it.lower() for it in known}))
+
+
+def _added_up(rows: DataFrame, known: set[str]) -> Iterator[Scanned]:
+    from pyspark.sql import functions as f
+
+    final = rows.groupBy("log", "plan.execution").agg(f.max_by("plan.scans", "row").alias("scans"))
+    each = final.select(f.explode("scans").alias("scan")).select("scan.*")
+    counted: dict[str, dict[str, int]] = {}
+    for it in each.groupBy("table", "kind").count().collect():
+        counted.setdefault(it["table"], dict.fromkeys(_KINDS, 0))[it["kind"]] = it["count"]
+    order = sorted(counted.items(), key=lambda it: (-it[1]["dropped"], -it[1]["none"], it[0]))
+    for table, kinds in order:
+        partitioned = table in known or sum(kinds.values()) > kinds["none"]
+        if partitioned:
+            yield Scanned(table, sum(kinds.values()), *(kinds[kind] for kind in _KINDS))
+
+
+def _plan(line: str) -> tuple[int | None, list[tuple[str, str]]]:
+    """The execution of an event with a plan, and its scans; nothing of a line that is cut off."""
+    try:
+        event = json.loads(line)
+        return int(event["executionId"]), list(_scans(event[_PLANS]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, []
+
+
+def _scans(plan: Any) -> Iterator[tuple[str, str]]:
+    nodes = [plan]
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("children") or ()
+        filters = (node.get("metadata") or {}).get("PartitionFilters")
+        match = _SCAN.match(node.get("nodeName") or "")
+        if match is not None and filters is not None:
+            yield match[1].lower(), _kind(filters)
+
+
+def _kind(filters: str) -> str:
+    """What prunes a scan, by its filters on partitions."""
+    left = filters.replace(_DROPPED, "")
+    if _DYNAMIC in left:
+        return "dynamic"
+    if _SAYS_NOTHING.sub("", left):
+        return "static"
+    return "dropped" if left != filters else "none"
