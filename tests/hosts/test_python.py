@@ -149,6 +149,15 @@ def test_percent_holes_are_repeated_by_name() -> None:
     assert evaluated(found.sql, dt="w") == rewrite(evaluated(text, dt="w"), CATALOG).sql
 
 
+def test_a_value_under_a_constant_key_is_a_hole() -> None:
+    sql = QUERY.format("'{conf['season']}' AND d.name = '{conf['season_']}'")
+    text = f'spark.sql(f"{sql}")\n'
+    found = done(text)
+    assert found.sql.count("{conf['season']}") == found.sql.count("{conf['season_']}") == 2
+    names = {"conf": {"season": "winter", "season_": "x"}}
+    assert evaluated(found.sql, **names) == rewrite(evaluated(text, **names), CATALOG).sql
+
+
 def test_holes_with_another_form_are_another_value() -> None:
     sql = QUERY.format("'{dt}' AND d.name = '{dt!r}'")
     found = done(f'spark.sql(f"{sql}")\n')
@@ -163,6 +172,7 @@ def test_holes_with_another_form_are_another_value() -> None:
         ("q", "q is not a text that is written once"),
         ('f"SELECT {f()}"', "{f()} is not a variable"),
         ('f"SELECT {x=}"', "{x=} is not a variable"),
+        ('f"SELECT {x[y]}"', "{x[y]} is not a variable"),
         ('f"SELECT \\x7bx}} "', "stands for a brace"),
         ('"SELECT {}".format(1)', "give it a name"),
         ('"SELECT %s" % x', "told by its order"),
@@ -192,7 +202,8 @@ def f(spark, dt):
         (NAMED.replace("query = '", "query: str = f'").replace("= 'w'", "= '{dt}'"), 1),
         (NAMED.replace("= 'w'", "= '{dt}'").replace("(query)", "(query.format(dt=dt))"), 1),
         (NAMED.replace("= 'w'", "= '%(dt)s'").replace("(query)", "(query % vars())"), 1),
-        (NAMED + "    print(query)\n", 0),
+        (NAMED + "    print(query)\n    log.info(query)\n", 1),
+        (NAMED + "    print(query, rows)\n", 0),
         (NAMED + "    query += ' LIMIT 1'\n", 0),
         (NAMED.replace("spark, dt", "query, spark"), 0),
         (NAMED + "\nfrom x import query\n", 0),

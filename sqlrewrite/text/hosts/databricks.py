@@ -37,7 +37,9 @@ def has_magic_sql(text: str) -> bool:
 
 def read_python(text: str) -> Host:
     """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
-    cells = [Region(joined(it)) for it in _cells(text, "#")]
+    # What is inserted at a cell's end goes into its last line.
+    wholes = map(joined, _cells(text, "#"))
+    cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
     found = python.read(plain(text), notebook=True)
     ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
     return Host(text, tuple(ordered), found.left)

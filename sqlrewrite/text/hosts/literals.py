@@ -34,8 +34,9 @@ _SIGNS = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<body>[^{}]*)\}|[{}]")
 _PERCENT = re.compile(r"%%|%(?P<body>\(\w+\)[-#0 +]*\d*(?:\.\d+)?[a-zA-Z])|%")
+_KEY = r"""\[(?:'[^'\\]*'|"[^"\\]*"|\d+)\]"""
 _BODIES = {
-    "f": re.compile(rf"\s*(?P<name>{_DOTTED})\s*(?:![rsa])?(?::[^'\"\\]*)?"),
+    "f": re.compile(rf"\s*(?P<name>{_DOTTED}(?:{_KEY})*)\s*(?:![rsa])?(?::[^'\"\\]*)?"),
     "{": re.compile(rf"(?P<name>{_DOTTED}|\d+)(?:![rsa])?(?::[^'\"\\]*)?"),
     "%": re.compile(r"\((?P<name>\w+)\).*"),
 }
@@ -139,10 +140,11 @@ def _pieces(text: str, filled: str) -> Iterator[tuple[str, int, str]]:
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:
     """What a hole is read as; holes that are written otherwise may have other values."""
-    number, shown = 1, f"${{{name}}}"
+    plain = re.sub(r"[^\w.]+", "_", name).strip("_")
+    number, shown = 1, f"${{{plain}}}"
     while holes.setdefault(shown, written) != written:
         number += 1
-        shown = f"${{{name}_{number}}}"
+        shown = f"${{{plain}_{number}}}"
     return shown
 
 

@@ -13,16 +13,30 @@ from collections.abc import Iterator, Mapping
 Names = Mapping[str, ast.expr]
 """What is meant by a name."""
 
+_LOGS = frozenset({"debug", "info", "warning", "error"})
+
 
 def assigned_once(tree: ast.AST, *, whole: bool) -> Names:
     """The names of a file, those of the module itself only where the file is the ``whole`` program:
     others may import them."""
-    bound, read = Counter(_bound(tree)), Counter[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            read[node.id] += 1
+    bound, read = Counter(_bound(tree)), Counter(_read(tree))
     found = dict(_assignments(tree, local=whole))
     return {name: it for name, it in found.items() if bound[name] == read[name] == 1}
+
+
+def _read(tree: ast.AST) -> Iterator[str]:
+    """Each name, as often as something reads it that does more than show it to a person."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                yield name
+            case ast.Call(func=ast.Name(id="print"), args=[ast.Name()]):
+                continue
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Name()]) if name in _LOGS:
+                continue
+        waiting += ast.iter_child_nodes(node)
 
 
 def _bound(tree: ast.AST) -> Iterator[str]:

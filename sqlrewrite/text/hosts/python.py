@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import count
 
 from sqlrewrite.frozen import dataclass
@@ -78,7 +79,7 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
     except (ValueError, RecursionError, MemoryError) as error:
         return Read(left=((text.offsets[0], f"not Python that can be read: {error}"),))
     places = _Places(text.text)
-    names = assigned_once(tree, whole=notebook)
+    names = cache(lambda: assigned_once(tree, whole=notebook))
     regions: list[Region] = []
     left: list[tuple[int, str]] = []
     for met in _calls(tree, numbers or count(1)):
@@ -138,7 +139,9 @@ def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[_Met]:
             waiting += ((it, inside) for it in ast.iter_child_nodes(node))
 
 
-def _region(met: _Met, text: Embedded, places: _Places, names: Names) -> Region | None:
+def _region(
+    met: _Met, text: Embedded, places: _Places, names: Callable[[], Names]
+) -> Region | None:
     """The region of a call, None for one that is no business of ours. Raises Unmapped."""
     assert isinstance(met.call.func, ast.Attribute)
     runs = text.offsets[places.offset(met.call)]
@@ -163,7 +166,7 @@ def _last(node: ast.expr) -> str:
     return ""
 
 
-def _argument(call: ast.Call, names: Names) -> tuple[ast.expr, str]:
+def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
     """The literal that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
     named = {it.arg: it.value for it in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
@@ -183,9 +186,9 @@ def _argument(call: ast.Call, names: Names) -> tuple[ast.expr, str]:
     raise Unmapped("it is no literal that stands here alone")
 
 
-def _meant(node: ast.expr | None, names: Names) -> ast.expr | None:
+def _meant(node: ast.expr | None, names: Callable[[], Names]) -> ast.expr | None:
     """A literal that a name stands for, or the expression itself."""
-    return names.get(node.id, node) if isinstance(node, ast.Name) else node
+    return names().get(node.id, node) if isinstance(node, ast.Name) else node
 
 
 def _sql(node: ast.expr, found: Embedded, filled: str, line_end: str) -> Embedded:
