@@ -52,7 +52,7 @@ class Text:
     @property
     def partitions(self) -> int:
         """The partitions read, over all facts."""
-        return sum(it.partitions for it in self.reads.values())
+        return sum(it.partitions or 0 for it in self.reads.values())
 
     @property
     def bytes(self) -> int:
@@ -112,8 +112,8 @@ def _text(sides: Sequence[Side]) -> Text:
         mine = [scan for scan in scans if scan.table == table]
         reads[table] = Read(
             scans=len(mine),
-            partitions=sum(scan.partitions for scan in mine),
-            bytes=sum(scan.bytes for scan in mine),
+            partitions=sum(scan.partitions or 0 for scan in mine),
+            bytes=sum(scan.bytes or 0 for scan in mine),
             pruned=any(scan.pruned for scan in mine),
         )
     return Text(tuple(side.seconds for side in sides), reads)
@@ -167,7 +167,7 @@ def _sums(queries: Sequence[Compared]) -> Iterator[str]:
     runs = sorted({len(it.original.seconds) for it in queries})
     yield f"{len(queries)}"
     yield "–".join(map(str, dict.fromkeys((runs[0], runs[-1]))))
-    yield " → ".join(f"{sum(it.partitions for it in side):,}" for side in sides)
+    yield " → ".join(f"{sum(it.partitions or 0 for it in side):,}" for side in sides)
     yield " → ".join(f"{sum(it.bytes for it in side) / 1e9:.2f}" for side in sides)
     yield " → ".join(f"{sum(it.median for it in side):.0f}" for side in sides)
     yield f"{mean_ratio(queries):.2f}"

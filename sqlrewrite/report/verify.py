@@ -134,7 +134,8 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
     """Each measure of each scan, then the time: its name, and both values as text and number."""
     for scan in verified.scans:
         name = scan.table.removeprefix("spark_catalog.")
-        for measure in _MEASURES:
+        told = (it for it in (scan.before, scan.after) if it is not None)
+        for measure in _MEASURES if any(it.partitions is not None for it in told) else _MEASURES[1:]:
             label = measure
             if measure == "partitions" and scan.partitions is not None:
                 label = f"partitions of {scan.partitions:,}"
@@ -151,6 +152,8 @@ def _value(scan: TableScan | None, measure: str) -> _Number:
     if scan is None:
         return "", 0.0
     value = getattr(scan, measure)
+    if value is None:
+        return "not told", 0.0
     return (size(value) if measure == "bytes" else f"{value:,}"), float(value)
 
 

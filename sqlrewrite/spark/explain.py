@@ -8,14 +8,23 @@ else possible (docs/spark.md, "Where native dynamic partition pruning stops").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import SequenceMatcher
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
-from sqlrewrite.spark.pairs import QueryPair, enter, known_after, pairs, partitioned, use
+from sqlrewrite.spark.pairs import (
+    QueryPair,
+    enter,
+    known_after,
+    laid_out,
+    pairs,
+    partitioned,
+    use,
+)
 from sqlrewrite.spark.physical import (
     PhysicalOperator,
     PhysicalPlan,
@@ -33,6 +42,10 @@ _REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
 _DYNAMIC = "dynamicpruningexpression("
 _SAYS_NOTHING = ("isnotnull(", "true")
 _FILTERS = ("PartitionFilters", "RuntimeFilters")
+# How a scan of Iceberg's tells what it chooses its files by, and a pushed filter names its column.
+_OF_ICEBERG = re.compile(r"\[filters=(.*), groupedBy=")
+_PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
+Laid = Mapping[str, frozenset[str]]
 
 
 class By(Enum):
@@ -129,7 +142,7 @@ def explain_text(
     """Explains the statements of a text that have candidates, and hands each to ``keep``; none is
     run. In a Spark of our own the tables are made first. Raises SparkError."""
     catalog = known_after(path, rewrite.original, catalog)
-    facts = partitioned(catalog)
+    facts, laid = partitioned(catalog), laid_out(catalog)
     found = pairs(path, rewrite)
     with ExitStack() as ends:
         stock = Stock()
@@ -139,18 +152,21 @@ def explain_text(
             use(session, catalog)
         for pair in found:
             if not enter(session, pair) and pair.candidates:
-                keep(explain(session, pair, facts))
+                keep(explain(session, pair, facts, laid))
     return stock
 
 
-def explain(session: Session, pair: QueryPair, facts: frozenset[str]) -> Explained:
-    """Plans both texts of a statement. Raises SparkError."""
+def explain(
+    session: Session, pair: QueryPair, facts: frozenset[str], laid: Laid | None = None
+) -> Explained:
+    """Plans both texts of a statement; ``laid`` are the columns by which the files of a table, by
+    its last name, leave parts of it out. Raises SparkError."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
     if pair.changed:
         failing = f"{pair.place}: Spark cannot plan the rewritten query"
         after = plan(session, pair.after.text, failing)
-    first, second = (planned(session, it, facts) for it in (before, after))
+    first, second = (planned(session, it, facts, laid) for it in (before, after))
     return Explained(
         path=pair.path,
         line=pair.before.line,
@@ -176,15 +192,21 @@ def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
 # Scan by scan
 
 
-def planned(session: Session, plan: PhysicalPlan, facts: frozenset[str]) -> Planned:
+def planned(
+    session: Session, plan: PhysicalPlan, facts: frozenset[str], laid: Laid | None = None
+) -> Planned:
     """A plan as the session's settings have it run."""
-    return Planned(plan, str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true", facts)
+    reuse_only = str(session.spark.conf.get(_REUSE_ONLY, "true")) == "true"
+    return Planned(plan, reuse_only, facts, laid or {})
 
 
 class Planned:
     """A plan with what is asked of it more than once: its broadcasts and its fact scans."""
 
-    def __init__(self, plan: PhysicalPlan, reuse_only: bool, facts: frozenset[str]) -> None:
+    def __init__(
+        self, plan: PhysicalPlan, reuse_only: bool, facts: frozenset[str], laid: Laid
+    ) -> None:
+        self.laid = laid
         operators = list(plan.operators)
         self.reuse_only = reuse_only
         self.subqueries = plan.subqueries
@@ -203,11 +225,11 @@ class Planned:
         self.scans = [
             PlannedScan(it.table, self._filters(it), it.details.get("ReadSchema", ""))
             for it in _read(plan)
-            if it.table and (it.table.split(".")[-1].lower() in facts or _filters_of(it))
+            if it.table and (_last(it) in facts or _last(it) in laid or _filters_of(it, laid))
         ]
 
     def _filters(self, scan: PhysicalOperator) -> tuple[ScanFilter, ...]:
-        return tuple(self._filter(scan, text) for text in _filters_of(scan))
+        return tuple(self._filter(scan, text) for text in _filters_of(scan, self.laid))
 
     def _filter(self, scan: PhysicalOperator, text: str) -> ScanFilter:
         shown = plain(text)
@@ -229,7 +251,7 @@ class Planned:
                 column=plain(inner).partition(" IN ")[0].lower(),
                 tables=tuple(short(it.table) for it in source.root.walk() if it.table),
             )
-        return ScanFilter(shown, scalar="subquery#" in text)
+        return ScanFilter(shown, scalar="subquery#" in text.lower())
 
     def _runs(self, source: PhysicalSubquery) -> bool:
         """Whether the filter's keys will be there: a broadcast that the join needs anyhow, or a
@@ -251,8 +273,21 @@ def _read(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
                 yield operator
 
 
-def _filters_of(scan: PhysicalOperator) -> tuple[str, ...]:
-    return tuple(item for key in _FILTERS for item in items(scan.details.get(key, "[]")))
+def _filters_of(scan: PhysicalOperator, laid: Laid) -> tuple[str, ...]:
+    """What a scan leaves parts of its table out by: filters on partitions and at run time; those of
+    Iceberg; those that reach files and row groups, on columns by which these are laid out."""
+    found = [item for key in _FILTERS for item in items(scan.details.get(key, "[]"))]
+    chosen = _OF_ICEBERG.search(" ".join(scan.details.values()))
+    found += items(f"[{chosen[1]}]") if chosen is not None else ()
+    columns = laid.get(_last(scan), frozenset())
+    pushed = items(scan.details.get("PushedFilters", "[]")) if columns else ()
+    named = ((_PUSHED.match(item), item) for item in pushed)
+    found += [item for of, item in named if of is not None and of[1].lower() in columns]
+    return tuple(found)
+
+
+def _last(scan: PhysicalOperator) -> str:
+    return (scan.table or "").split(".")[-1].lower()
 
 
 def _below_exchange(operator: PhysicalOperator) -> PhysicalOperator:

@@ -6,6 +6,7 @@ n-th before is the n-th after.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
@@ -84,3 +85,16 @@ def partitioned(catalog: Warehouse) -> frozenset[str]:
     """The last names of all partitioned tables."""
     tables = (it for it in catalog.relations.values() if isinstance(it, Table))
     return frozenset(table.name[-1] for table in tables if table.partitioned_by)
+
+
+def laid_out(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
+    """The last names of all tables of which parts are left out by their own files' contents, with
+    the columns by which: clustered ones, and those that a partition is a transform of."""
+    found: dict[str, frozenset[str]] = {}
+    for table in catalog.relations.values():
+        if isinstance(table, Table):
+            fields = (it for it in table.partitioned_by if it.transform != "identity")
+            columns = {*table.clustered_by, *(it.column.lower() for it in fields)}
+            if columns:
+                found[table.name[-1]] = found.get(table.name[-1], frozenset()) | columns
+    return found

@@ -1,6 +1,7 @@
 """What the scans of a query that has run really read, from its executed plan.
 
-In: a DataFrame that has run. Out: its file scans with their metrics. Only a plan that has run says
+In: a DataFrame that has run. Out: its scans with their metrics: Spark's own of files, by which
+Delta's tables are read too, and those of Iceberg, which tells what it read. Only a plan that has run says
 so: under adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A classic
 session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
 collected, but for the scans in scalar subqueries.
@@ -8,7 +9,7 @@ collected, but for the scans in scalar subqueries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
@@ -20,16 +21,24 @@ if TYPE_CHECKING:
 QUERY_STAGES = {"ShuffleQueryStageExec", "BroadcastQueryStageExec", "ResultQueryStageExec"}
 
 
+NO_FACTS: frozenset[str] = frozenset()
+
+# What Iceberg's scans count: the splits that were read, the files and bytes that were planned
+# before any filter at run time.
+_SPLITS, _PLANNED_FILES, _PLANNED_BYTES = "numSplits", "resultDataFiles", "totalDataFileSize"
+
+
 @dataclass(frozen=True)
 class TableScan:
-    """What one scan of a table read; `static_files` is without the dynamic filter."""
+    """What one scan of a table read; `static_files` is without the dynamic filter. None is what the
+    format does not count: Iceberg no partitions, and no bytes behind a filter at run time."""
 
     table: str
-    partitions: int
+    partitions: int | None
     files: int
     static_files: int
     dynamic_filter: bool
-    bytes: int
+    bytes: int | None
     rows: int
     qualified: str
 
@@ -50,9 +59,31 @@ def partitioned_scans(frame: DataFrame) -> list[TableScan]:
     ]
 
 
-def reported_scans(frame: DataFrame) -> list[TableScan]:
-    """The scans of partitioned tables that a Connect server has reported with the rows that were
-    collected, each once; none where it reports nothing."""
+def fact_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
+    """The scans of partitioned tables, and of the tables with those last names, in the plan of a
+    DataFrame that has run, each once."""
+    found = []
+    for node in plan_nodes(frame._jdf.queryExecution().executedPlan(), set()):
+        kind = class_name(node)
+        if kind == "FileSourceScanExec" and (
+            has_metric(node, "numPartitions") or _last_name(node) in facts
+        ):
+            found.append(table_scan(node))
+        elif kind == "BatchScanExec" and has_metric(node, _SPLITS):
+            scan = batch_scan(node)
+            found += [scan] if scan.table.lower() in facts else []
+    return found
+
+
+def _last_name(scan: Any) -> str:
+    identifier = scan.tableIdentifier()
+    return str(identifier.get().table()).lower() if identifier.isDefined() else ""
+
+
+def reported_scans(frame: DataFrame, facts: frozenset[str] = NO_FACTS) -> list[TableScan]:
+    """The scans of partitioned tables, and of the tables with those last names, that a Connect
+    server has reported with the rows that were collected, each once; none where it reports
+    nothing."""
     info: Any = getattr(frame, "executionInfo", None)
     if info is None or info.metrics is None:
         return []
@@ -60,10 +91,17 @@ def reported_scans(frame: DataFrame) -> list[TableScan]:
     for node in info.metrics._metrics:
         table = PhysicalOperator(node.plan_id, node.name, ()).table
         told = {it.name: int(it.value) for it in node.metrics}
-        if table is not None and "numPartitions" in told:
+        if table is None:
+            continue
+        short = table.rpartition(".")[2]
+        if _SPLITS in told and short.lower() in facts:
+            # Whether it has a filter at run time is not told; then fewer are read than planned.
+            fewer = told[_SPLITS] < told[_PLANNED_FILES]
+            found[node.plan_id] = _of_iceberg(table, told, fewer)
+        elif "numFiles" in told and ("numPartitions" in told or short.lower() in facts):
             found[node.plan_id] = TableScan(
-                table=table.rpartition(".")[2],
-                partitions=told["numPartitions"],
+                table=short,
+                partitions=told.get("numPartitions"),
                 files=told["numFiles"],
                 static_files=told.get("staticFilesNum", told["numFiles"]),
                 dynamic_filter="staticFilesNum" in told,
@@ -120,13 +158,38 @@ def table_scan(scan: Any) -> TableScan:
     dynamic_filter = any(is_live_dynamic_filter(f) for f in elements(scan.partitionFilters()))
     return TableScan(
         table=str(scan.tableIdentifier().get().table()),
-        partitions=metric(scan, "numPartitions"),
+        partitions=metric(scan, "numPartitions") if has_metric(scan, "numPartitions") else None,
         files=files,
         static_files=metric(scan, "staticFilesNum") if dynamic_filter else files,
         dynamic_filter=dynamic_filter,
         bytes=metric(scan, "filesSize"),
         rows=metric(scan, "numOutputRows"),
         qualified=str(scan.tableIdentifier().get().unquotedString()),
+    )
+
+
+def batch_scan(scan: Any) -> TableScan:
+    """The metrics of a BatchScanExec over a table of Iceberg's."""
+    told = {
+        name: metric(scan, name)
+        for name in (_SPLITS, _PLANNED_FILES, _PLANNED_BYTES, "numOutputRows")
+        if has_metric(scan, name)
+    }
+    dynamic = any(is_live_dynamic_filter(f) for f in elements(scan.runtimeFilters()))
+    return _of_iceberg(str(scan.table().name()), told, dynamic)
+
+
+def _of_iceberg(table: str, told: Mapping[str, int], dynamic: bool) -> TableScan:
+    splits = told[_SPLITS]
+    return TableScan(
+        table=table.rpartition(".")[2],
+        partitions=None,
+        files=splits,
+        static_files=told.get(_PLANNED_FILES, splits),
+        dynamic_filter=dynamic,
+        bytes=None if dynamic else told.get(_PLANNED_BYTES),
+        rows=told.get("numOutputRows", 0),
+        qualified=table,
     )
 
 

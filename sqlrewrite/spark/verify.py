@@ -19,9 +19,18 @@ from typing import TYPE_CHECKING
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark.bags import BagColumns, Comparison, columns, compare
-from sqlrewrite.spark.pairs import QueryPair, enter, known_after, of_view, pairs, use
+from sqlrewrite.spark.pairs import (
+    QueryPair,
+    enter,
+    known_after,
+    laid_out,
+    of_view,
+    pairs,
+    partitioned,
+    use,
+)
 from sqlrewrite.spark.sample import Sampled, sampled
-from sqlrewrite.spark.scans import TableScan, partitioned_scans, reported_scans
+from sqlrewrite.spark.scans import TableScan, fact_scans, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import StatementKind
@@ -129,13 +138,14 @@ def verify_text(
             continue
         begin(pair.place)
         asked = of_view(pair) if view else pair
+        facts = partitioned(catalog) | laid_out(catalog).keys()
         with _time_limit(session, asked, how.timeout) as over:
             if how.sample is None:
-                keep(_Verifying(session, asked, how, over).done())
+                keep(_Verifying(session, asked, how, over, facts).done())
                 continue
             try:
                 with sampled(session, asked, catalog, how.sample) as (smaller, taken):
-                    keep(_Verifying(session, smaller, how, over, taken).done())
+                    keep(_Verifying(session, smaller, how, over, facts, taken).done())
             except SparkGoneError:
                 raise
             except SparkError as error:
@@ -163,12 +173,14 @@ class _Side:
 
 @dataclass(frozen=True, slots=True)
 class _Verifying:
-    """One pair on its way. ``over`` says whether its time is over, when nothing counts any more."""
+    """One pair on its way. ``over`` says whether its time is over, when nothing counts any more;
+    ``facts`` are the last names of the tables whose scans are told."""
 
     session: Session
     pair: QueryPair
     how: How
     over: Callable[[], bool]
+    facts: frozenset[str]
     sample: tuple[Sampled, ...] = ()
 
     def done(self) -> Verified:
@@ -220,7 +232,8 @@ class _Verifying:
                 ran = _run(self.session, frame)
                 side.seconds.append(time.perf_counter() - start)
                 classic = self.session.classic
-                side.scans[:] = partitioned_scans(ran) if classic else reported_scans(ran)
+                told = fact_scans if classic else reported_scans
+                side.scans[:] = told(ran, self.facts)
         except SparkGoneError:
             raise
         except SparkError as error:

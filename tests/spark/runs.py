@@ -24,7 +24,7 @@ class Run:
 
     def partitions(self, table: str | None = None) -> int:
         """The partitions read, of one table or of all."""
-        return sum(scan.partitions for scan in self.scans if table in (None, scan.table))
+        return sum(scan.partitions or 0 for scan in self.scans if table in (None, scan.table))
 
 
 def run(spark: SparkSession, sql: str) -> Run:
