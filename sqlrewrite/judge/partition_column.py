@@ -12,6 +12,9 @@ from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.plan.relations import numbers
 
+_HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
+"""Iceberg's transforms of one column."""
+
 
 def judge(case: Case) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
@@ -26,6 +29,8 @@ def judge(case: Case) -> Judgement:
         if field.column.lower() == path.column
     }
     usable = transforms & case.engine.transforms
+    if not usable and transforms <= _HIDDEN and case.pair.scan.table.provider == "iceberg":
+        return _hidden(case, transforms)
     if not usable:
         shown = ", ".join(sorted(transforms))
         return failed(
@@ -38,6 +43,26 @@ def judge(case: Case) -> Judgement:
     return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
 
 
+def _hidden(case: Case, transforms: set[str]) -> Judgement:
+    """Whether Iceberg finds the files of its hidden partitions: it takes a filter at run time on
+    the column itself, as Spark makes one of an IN, and constants."""
+    pair, form = case.pair, case.options.form
+    shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
+    if pair.path.computed or not pair.fact_plain:
+        return failed(f"{shown}, not by what is joined")
+    if form not in ("in", "values") or pair.operator != "=":
+        return failed(f"{shown}: Iceberg chooses files by an IN or by constants alone")
+    if not _of_one_type(case):
+        return failed(f"{shown}, and joined as another type: nothing is filtered below a cast")
+    return passed(f"{shown}, which Iceberg chooses its files by")
+
+
+def _of_one_type(case: Case) -> bool:
+    """Whether the key has just the type of the column as it is stored."""
+    stored = column_type(case.plan, ColumnRef(case.pair.scan.relation, case.pair.path.column, None))
+    return expression_type(case.plan, case.pair.key_side.expression) == stored
+
+
 def _clustered(case: Case) -> Judgement:
     """Whether the rows of the fact are clustered by just what is compared: files and row groups
     hold the ends of a column, and of nothing that is computed from it."""
@@ -47,9 +72,8 @@ def _clustered(case: Case) -> Judgement:
         return failed(f"{name}, and not by what is computed from it")
     if pair.scan.table.provider == "iceberg" and case.options.form != "values":
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
-    stored = column_type(case.plan, ColumnRef(pair.scan.relation, pair.path.column, None))
-    if expression_type(case.plan, pair.key_side.expression) != stored:
-        return failed(f"{name}: its ends say nothing of a key of another type than {stored}")
+    if not _of_one_type(case):
+        return failed(f"{name}: its ends say nothing of a key of another type")
     return passed(f"{name}: whole files and row groups are left out")
 
 

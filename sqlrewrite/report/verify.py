@@ -134,8 +134,9 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
     """Each measure of each scan, then the time: its name, and both values as text and number."""
     for scan in verified.scans:
         name = scan.table.removeprefix("spark_catalog.")
-        told = (it for it in (scan.before, scan.after) if it is not None)
-        for measure in _MEASURES if any(it.partitions is not None for it in told) else _MEASURES[1:]:
+        sides = [it for it in (scan.before, scan.after) if it is not None]
+        counts = any(it.partitions is not None for it in sides)
+        for measure in _MEASURES if counts else _MEASURES[1:]:
             label = measure
             if measure == "partitions" and scan.partitions is not None:
                 label = f"partitions of {scan.partitions:,}"

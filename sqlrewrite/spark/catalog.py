@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark import describe
+from sqlrewrite.spark.generated import generated
 from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import CatalogError, Name, Relation, Table, Warehouse
@@ -122,6 +123,8 @@ def _relation(spark: SparkSession, name: Name) -> Relation:
         read = _with_distinct_counts(spark, read)
     if read.partitioned_by:
         read = _with_partitions(spark, read)
+    if read.partitioned_by and read.provider == "delta":
+        read = replace(read, derived=generated(spark, description.details))
     return replace(read, size_in_bytes=read.size_in_bytes or planned_size(spark, table))
 
 

@@ -1,9 +1,9 @@
 """What the scans of a query that has run really read, from its executed plan.
 
 In: a DataFrame that has run. Out: its scans with their metrics: Spark's own of files, by which
-Delta's tables are read too, and those of Iceberg, which tells what it read. Only a plan that has run says
-so: under adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A classic
-session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
+Delta's tables are read too, and those of Iceberg, which tells what it read. Only a plan that has
+run says so: under adaptive execution a dynamic filter may still turn into `true` (docs/spark.md). A
+classic session has the plan itself; a Connect server, from Spark 4, tells the metrics of what was
 collected, but for the scans in scalar subqueries.
 """
 

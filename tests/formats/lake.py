@@ -54,6 +54,21 @@ class Lake:
         """The rows of a statement."""
         return list(self.spark.sql(text).collect())
 
+    def generate(self, table: str, column: str, expression: str) -> None:
+        """Makes a Delta table of ``id`` and ``a``, partitioned by what is generated from them:
+        there is no SQL for that."""
+        jvm, gateway = self.spark._jvm, self.spark.sparkContext._gateway
+        assert jvm is not None
+        assert gateway is not None
+        tables, session = jvm.io.delta.tables.DeltaTable, self.spark._jsparkSession
+        made = tables.columnBuilder(session, column).dataType("INT")
+        new = tables.create(session).tableName(table)
+        new = new.addColumn("id", "INT").addColumn("a", "INT")
+        new = new.addColumn(made.generatedAlwaysAs(expression).build())
+        columns = gateway.new_array(jvm.java.lang.String, 1)
+        columns[0] = column
+        new.partitionedBy(columns).execute()
+
     def rows(self, table: str) -> list[str]:
         """All rows of a table, in an order."""
         return sorted(map(str, self.run(f"SELECT * FROM {table}")))
