@@ -61,7 +61,7 @@ class Lake:
         assert jvm is not None
         assert gateway is not None
         tables, session = jvm.io.delta.tables.DeltaTable, self.spark._jsparkSession
-        made = tables.columnBuilder(session, column).dataType("INT")
+        made = tables.columnBuilder(session, column).dataType("BIGINT")
         new = tables.create(session).tableName(table)
         new = new.addColumn("id", "INT").addColumn("a", "INT")
         new = new.addColumn(made.generatedAlwaysAs(expression).build())
