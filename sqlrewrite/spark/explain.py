@@ -41,9 +41,10 @@ from sqlrewrite.warehouse import Name, Warehouse
 _REUSE_ONLY = "spark.sql.optimizer.dynamicPartitionPruning.reuseBroadcastOnly"
 _DYNAMIC = "dynamicpruningexpression("
 _SAYS_NOTHING = ("isnotnull(", "true")
+_NOT_NULL = " IS NOT NULL"  # in Iceberg's words
 _FILTERS = ("PartitionFilters", "RuntimeFilters")
 # How a scan of Iceberg's tells what it chooses its files by, and a pushed filter names its column.
-_OF_ICEBERG = re.compile(r"\[filters=(.*), groupedBy=")
+_OF_ICEBERG = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy)=")
 _PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
 Laid = Mapping[str, frozenset[str]]
 
@@ -225,11 +226,16 @@ class Planned:
         self.scans = [
             PlannedScan(it.table, self._filters(it), it.details.get("ReadSchema", ""))
             for it in _read(plan)
-            if it.table and (_last(it) in facts or _last(it) in laid or _filters_of(it, laid))
+            if it.table and (_last(it) in facts or _last(it) in laid or _on_partitions(it))
         ]
 
     def _filters(self, scan: PhysicalOperator) -> tuple[ScanFilter, ...]:
-        return tuple(self._filter(scan, text) for text in _filters_of(scan, self.laid))
+        told = _filters_of(scan, self.laid)
+        # A scan of another format names its filters at run time as the host of their queries alone.
+        hosted = (it.expression for it in self.subqueries if it.host == scan.number)
+        at_run = (f"{_DYNAMIC}{it})" for it in hosted if "dynamicpruning#" in it)
+        found = dict.fromkeys((*told, *at_run)) if scan.name.startswith("BatchScan") else told
+        return tuple(self._filter(scan, text) for text in found)
 
     def _filter(self, scan: PhysicalOperator, text: str) -> ScanFilter:
         shown = plain(text)
@@ -276,7 +282,7 @@ def _read(plan: PhysicalPlan) -> Iterator[PhysicalOperator]:
 def _filters_of(scan: PhysicalOperator, laid: Laid) -> tuple[str, ...]:
     """What a scan leaves parts of its table out by: filters on partitions and at run time; those of
     Iceberg; those that reach files and row groups, on columns by which these are laid out."""
-    found = [item for key in _FILTERS for item in items(scan.details.get(key, "[]"))]
+    found = _on_partitions(scan)
     chosen = _OF_ICEBERG.search(" ".join(scan.details.values()))
     found += items(f"[{chosen[1]}]") if chosen is not None else ()
     columns = laid.get(_last(scan), frozenset())
@@ -284,6 +290,10 @@ def _filters_of(scan: PhysicalOperator, laid: Laid) -> tuple[str, ...]:
     named = ((_PUSHED.match(item), item) for item in pushed)
     found += [item for of, item in named if of is not None and of[1].lower() in columns]
     return tuple(found)
+
+
+def _on_partitions(scan: PhysicalOperator) -> list[str]:
+    return [item for key in _FILTERS for item in items(scan.details.get(key, "[]"))]
 
 
 def _last(scan: PhysicalOperator) -> str:
@@ -325,7 +335,7 @@ def _state(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> ScanS
             by = By.OURS
         elif it.dynamic:
             by = By.NATIVE
-        elif it.scalar or not it.text.startswith(_SAYS_NOTHING):
+        elif it.scalar or not (it.text.startswith(_SAYS_NOTHING) or it.text.endswith(_NOT_NULL)):
             by = By.STATIC
         else:
             continue

@@ -9,7 +9,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.report.verify import verified_json
+from sqlrewrite.spark.explain import By, Explained, explain_text
 from sqlrewrite.spark.scans import class_name, metric, plan_nodes
+from sqlrewrite.spark.session import Session
+from sqlrewrite.spark.target import Target
+from sqlrewrite.spark.verify import Verified, VerifyOutcome, verify_text
 
 pytestmark = pytest.mark.spark
 
@@ -55,6 +60,40 @@ def test_fewer_rows_come_out_of_the_scan(
     assert before[0] == after[0]
     assert before[1] == ROWS
     assert after[1] * 5 <= ROWS
+
+
+SQL = "SELECT f.a FROM ordered_facts f JOIN key_months d ON f.k = d.k WHERE d.month = 5"
+
+
+def test_verify_tells_of_rows_where_nothing_is_partitioned(tables: SparkSession) -> None:
+    catalog, found = Catalog.from_ddl(DDL), list[Verified]()
+    verify_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
+    (verified,) = found
+    assert verified.outcome is VerifyOutcome.SAME
+    (scan,) = [it for it in verified.scans if it.table.endswith("ordered_facts")]
+    assert scan.before is not None
+    assert scan.after is not None
+    assert scan.before.partitions is scan.after.partitions is None
+    assert scan.after.rows * 5 <= scan.before.rows == ROWS
+    assert f'"rows": {ROWS}' in verified_json(found)
+
+
+def test_explain_tells_what_reaches_the_files(tables: SparkSession) -> None:
+    catalog, found = Catalog.from_ddl(DDL), list[Explained]()
+    explain_text(_session(tables), "q.sql", rewrite(SQL, catalog), catalog, found.append)
+    (scan,) = [it for it in found[0].scans if it.table.endswith("ordered_facts")]
+    assert scan.before is not None
+    assert scan.after is not None
+    assert not scan.before.pruned_by
+    assert [it.by for it in scan.after.pruned_by] == [By.OURS]
+    assert [it.partition("(")[0] for it in scan.after.filters] == [
+        "GreaterThanOrEqual",
+        "LessThanOrEqual",
+    ]
+
+
+def _session(spark: SparkSession) -> Session:
+    return Session(spark, Target(master="local[2]"), classic=True)
 
 
 def _ran(spark: SparkSession, sql: str) -> tuple[list[object], int]:
