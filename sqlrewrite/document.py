@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from functools import cache
 from itertools import repeat
 
+from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, columns_of, left_to_engine, stale
 from sqlrewrite.find.around import Around
@@ -21,7 +22,6 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.options import Options, Resolve, ResolveError, options
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
@@ -210,7 +210,7 @@ def read(
         if text.predicates:
             reading = replace(reading, missing=missing(statement, known))
         found.append(reading)
-        known = apply_definition(statement, text.text, known, "the text")
+        known = followed(statement, text.text, known, "the text", text.text[statement.end :])
     return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)
 
 

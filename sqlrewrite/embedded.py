@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Decision, Document, changes, decide, read, result, taken_out
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.find.survey import survey as surveyed
@@ -18,7 +19,6 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.sql.parse import Statement, lex
 from sqlrewrite.sql.scripts import pieces
 from sqlrewrite.text.hosts import host_of
@@ -89,13 +89,13 @@ def _before(
             continue
         if before and region.block == block[: len(region.block)]:
             for statement in definitions[index]:
-                catalog = apply_definition(statement, region.text, catalog, "the text")
+                catalog = followed(statement, region.text, catalog, "the text")
         elif before or block:
             unsure.append(index)
     for index in unsure:
         for statement in definitions[index]:
             maybe = replace(statement, maybe=True)
-            catalog = apply_definition(maybe, regions[index].text, catalog, "the text")
+            catalog = followed(maybe, regions[index].text, catalog, "the text")
     return catalog
 
 

@@ -50,6 +50,23 @@ def completed(catalog: Warehouse, poor: Sequence[Poor]) -> Warehouse:
     return catalog
 
 
+def followed(
+    statement: Statement, text: str, before: Warehouse, source: str, behind: str | None = None
+) -> Warehouse:
+    """The catalog after a statement of a script, where ``before`` holds. A table that a query
+    gives its columns has them; where ``behind`` is the text behind it, only one that it names."""
+    after = definitions.apply(statement, text, before, source)
+    if after is before:
+        return after
+    name = definitions.made_name(statement, text, before)
+    made = after.relations.get(name)
+    if not isinstance(made, Table) or made.names or name[-1:] in after.relations:
+        return after
+    if behind is not None and name[-1] not in behind.lower():
+        return after
+    return completed(after, [Poor(statement, text, name, before.namespace, made, source)])
+
+
 def _completed(it: Poor, catalog: Warehouse) -> Table | None:
     if catalog.relations.get(it.name) is not it.made:
         return None

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite import embedded
+from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
@@ -20,7 +21,6 @@ from sqlrewrite.linting.hosted import Found, found, together
 from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.options import Options
-from sqlrewrite.sql.definitions import apply as apply_definition
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, plain
 from sqlrewrite.warehouse import View, Warehouse
@@ -174,7 +174,7 @@ class Reader:
             return document.catalog
         last = document.statements[-1]
         text = document.stripped.text
-        after = apply_definition(last.statement, text, last.catalog, "the text")
+        after = followed(last.statement, text, last.catalog, "the text")
         return after if after is document.catalog else self._same(after)
 
     def _same(self, catalog: Warehouse) -> Warehouse:

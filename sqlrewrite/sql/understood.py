@@ -167,6 +167,8 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
 
 
 def _reason(node: exp.Expr, text: str) -> str:
+    if isinstance(node, exp.QueryTransform):
+        return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
     start = next((it.meta["start"] for it in node.walk() if "start" in it.meta), None)
     if start is None:
         return "a part of this SELECT is not understood"
