@@ -244,9 +244,7 @@ async def _diagnose(
     server: Server, params: types.DocumentDiagnosticParams
 ) -> types.DocumentDiagnosticReport:
     done = await server.analysis(params.text_document.uri)
-    if done is None:
-        return types.RelatedFullDocumentDiagnosticReport([])
-    items = server.diagnostics(*done)
+    items = [] if done is None else server.diagnostics(*done)
     name = f"{hash(tuple(map(repr, items))):x}"
     if params.previous_result_id == name:
         return types.RelatedUnchangedDocumentDiagnosticReport(name)

@@ -275,7 +275,7 @@ def test_what_a_raw_literal_cannot_hold_is_not_written() -> None:
     assert done(f"spark.sql('{sql}')\n").changed
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_broken_files_are_kept(seed: int) -> None:
     """Whatever is cut out of a file or put into it: what is inserted can be taken out again, and a
     second run changes nothing."""
@@ -299,7 +299,7 @@ def test_broken_files_are_kept(seed: int) -> None:
     signs = ("'", '"', "\\", "\n", "{", "}", "%", "#", "\r", "$", '"""', "\ud800", "\x00", "é", "(")
     changed = 0
     for path, text in files.items():
-        for _ in range(60):
+        for _ in range(40):
             at = draw.randrange(len(text))
             end = min(len(text), at + draw.choice((0, 0, 1, 1, 9)))
             broken = text[:at] + draw.choice((*signs, "")) + text[end:]

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
+from click.testing import CliRunner
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.cli.commands import program
 from tests.hosts.test_notebooks import CALL, SQL
 from tests.hosts.test_python import MARKER
 
@@ -27,22 +29,44 @@ SERVER = [sys.executable, "-m", "sqlrewrite", "server", "--stdio"]
 
 
 @pytest_lsp.fixture(  # type: ignore[untyped-decorator]
-    params=["visual_studio_code", "neovim"], config=ClientServerConfig(server_command=SERVER)
+    params=["visual_studio_code", "neovim"],
+    config=ClientServerConfig(server_command=SERVER),
+    scope="module",
+    loop_scope="module",
 )
-async def client(
-    lsp_client: LanguageClient, request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[None]:
-    (tmp_path / "ddl.sql").write_text(DDL)
-    (tmp_path / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["ddl.sql"]\n')
+async def client(lsp_client: LanguageClient, request: pytest.FixtureRequest) -> AsyncIterator[None]:
     capabilities = client_capabilities(request.param)
-    if request.param == "neovim" and capabilities.text_document is not None:
-        capabilities.text_document.diagnostic = None  # as editors that are told, and do not ask
-    params = types.InitializeParams(capabilities=capabilities, root_uri=tmp_path.as_uri())
+    assert capabilities.text_document is not None
+    assert capabilities.workspace is not None
+    pulls = request.param == "visual_studio_code"  # the other is told, and does not ask
+    asks = types.DiagnosticClientCapabilities() if pulls else None
+    capabilities.text_document.diagnostic = asks
+    refreshed = types.DiagnosticWorkspaceClientCapabilities(refresh_support=True)
+    capabilities.workspace.diagnostics = refreshed if pulls else None
+    params = types.InitializeParams(capabilities=capabilities)
     lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda *_: None)
     done = await lsp_client.initialize_session(params)
     assert done.capabilities.position_encoding == ENCODINGS[request.param]
     yield
     await lsp_client.shutdown_session()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project of its own."""
+    (tmp_path / "ddl.sql").write_text(DDL)
+    (tmp_path / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["ddl.sql"]\n')
+    return tmp_path
+
+
+def test_without_its_extra_the_server_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "sqlrewrite.server.protocol", raising=False)
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    done = CliRunner().invoke(program, ["server"])
+    assert done.exit_code == 2
+    assert "pip install 'dpp-rewrite[server]'" in done.stderr
 
 
 def open_(client: LanguageClient, path: Path, text: str) -> str:
@@ -70,8 +94,9 @@ async def diagnostics(client: LanguageClient, uri: str) -> list[types.Diagnostic
     assert client.capabilities is not None
     its = client.capabilities.text_document
     if its is None or its.diagnostic is None:
-        await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        return list(client.diagnostics[uri])
+        while uri not in client.diagnostics:
+            await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        return list(client.diagnostics.pop(uri))
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
     report = await client.text_document_diagnostic_async(params)
     assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
@@ -119,10 +144,10 @@ def applied(client: LanguageClient, text: str, uri: str, action: types.CodeActio
     return data.decode(codec)
 
 
-@pytest.mark.asyncio
-async def test_an_editor_s_work(client: LanguageClient, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     """Opened, looked at, mended, typed into, suppressed, and closed."""
-    uri = open_(client, tmp_path / "q.sql", TEXT)
+    uri = open_(client, folder / "q.sql", TEXT)
     found = await diagnostics(client, uri)
     assert [it.code for it in found] == ["DPP001", "DPP001"]
     second = found[1].range.start  # behind a letter of several units
@@ -173,40 +198,38 @@ async def test_an_editor_s_work(client: LanguageClient, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.asyncio
-async def test_python_and_its_settings(client: LanguageClient, tmp_path: Path) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_python_and_its_settings(client: LanguageClient, folder: Path) -> None:
     text = f"def f():\n    {CALL}\n"
-    uri = open_(client, tmp_path / "job.py", text)
+    uri = open_(client, folder / "job.py", text)
     found = await diagnostics(client, uri)
     assert [(it.code, it.range.start.line) for it in found] == [("DPP001", 1)]
     actions = await offered(client, uri, found[0].range)
     for action, wanted in zip(actions, (MARKER, '-- dpp-rewrite: ignore[DPP001]")'), strict=False):
         assert wanted in applied(client, text, uri, action)
 
-    (tmp_path / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["no.sql"]\n')
+    (folder / "pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["no.sql"]\n')
     change(client, uri, 2, f"{text}\n")
     assert len(await diagnostics(client, uri)) == 1  # it is not looked at with each keystroke
     save(client, uri)
     assert await diagnostics(client, uri) == []
     assert "no.sql: no such file" in client.messages[-1].message
-    (tmp_path / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\nignore = ["DPP001"]\n')
-    (tmp_path / "pyproject.toml").unlink()
+    (folder / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\nignore = ["DPP001"]\n')
+    (folder / "pyproject.toml").unlink()
     save(client, uri)
     assert await diagnostics(client, uri) == []
-    (tmp_path / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\n')
-    watched = types.FileEvent(
-        (tmp_path / "dpp-rewrite.toml").as_uri(), types.FileChangeType.Changed
-    )
+    (folder / "dpp-rewrite.toml").write_text('catalog = ["ddl.sql"]\n')
+    watched = types.FileEvent((folder / "dpp-rewrite.toml").as_uri(), types.FileChangeType.Changed)
     client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([watched]))
     assert len(await diagnostics(client, uri)) == 1
 
 
-@pytest.mark.asyncio
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_request_is_cancelled_and_the_next_one_served(
-    client: LanguageClient, tmp_path: Path
+    client: LanguageClient, folder: Path
 ) -> None:
     many = ";\n".join(SQL.replace("'w'", f"'{n}'") for n in range(150))
-    uri = open_(client, tmp_path / "many.sql", many)
+    uri = open_(client, folder / "many.sql", many)
     params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
     asked = asyncio.ensure_future(client.text_document_diagnostic_async(params))
     await asyncio.sleep(0.05)
