@@ -50,7 +50,7 @@ NEW = "and s.day > (select max(day) from {{ this }})"
         ("{% raw %}{% if x %}a{% endif %}{% endraw %}", []),
         ("{% if x %}a", []),
         ("{% endif %}{% if x %}a{% endif %}", []),
-        ("{% if x == '%}' %}a{% endif %}", []),
+        ("{% if x == '%}' %}a{% endif %}", ["", "a"]),
         ("{% if a %}{% endif %}" * 4, [""]),
         ("{% set x = var('y') %}{% if x %}{% endif %}", ["{% set x = var('y') %}"]),
         ("{% set target = f() %}{% if target.a %}a{% endif %}", []),

@@ -84,3 +84,25 @@ def test_a_variable_that_is_set_within_a_statement(catalog: Catalog) -> None:
         done = rewrite(f"{head}{before}{tag} where s.id > 0", catalog)
         assert not done.changed
         assert "may change what is behind it" in done.skipped[0].message
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        """{{ config(post_hook="OPTIMIZE {{ this }} ZORDER BY (id)") }}""",
+        """{{ config(pre_hook=["{% if is_incremental() %}DELETE FROM {{ this }}{% endif %}"]) }}""",
+        """{{ config(alias="it's", tags=['a "b"']) }}""",
+    ],
+)
+def test_braces_and_quotes_in_a_config(catalog: Catalog, config: str) -> None:
+    text = text_of(PROJECT / "models" / "through_a_view.sql")
+    done = rewrite(f"{config}\n\n{text}", catalog)
+    assert done.sql == f"{config}\n\n{rewrite(text, catalog).sql}"
+    assert done.changed
+
+
+def test_a_string_that_does_not_end(catalog: Catalog) -> None:
+    text = text_of(PROJECT / "models" / "through_a_view.sql")
+    done = rewrite("{{ config(alias='a) }}\n" + text, catalog)
+    assert not done.changed
+    assert done.skipped

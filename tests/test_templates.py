@@ -166,7 +166,6 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
         "'{% endif %}'",
         "{% set a | replace(b='c') %} d {% endset %}",
         "{{ x",
-        '{{ "}}" }} a',
         "${",
         "/*+ {{ x }} */ a",
         "-- {{ x() }}\na",

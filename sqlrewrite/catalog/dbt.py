@@ -46,7 +46,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
         raise CatalogError(
             f"{path}: a manifest of dbt's {adapter} adapter; these are read: {known}"
         )
-    stored = _stored_columns(path.with_name("catalog.json"))
+    stored = _stored(path.with_name("catalog.json"))
     relations: dict[Name, Relation] = {}
     references: dict[Reference, Name] = {}
     home = str(metadata.get("project_name") or "")
@@ -61,10 +61,11 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
                 full = catalog.qualify(name)
                 relations[full] = View(full, query, (), catalog.namespace, str(path))
             continue
-        columns = stored.get(node.key)
-        relation = _table(node, name, columns, str(adapter or "spark"), catalog, str(path))
+        found = stored.get(node.key, _Stored())
+        relation = _table(node, name, found.columns, str(adapter or "spark"), catalog, str(path))
         if relation is not None:
-            relations[relation.name] = relation
+            counted = replace(relation, size_in_bytes=found.bytes, row_count=found.rows)
+            relations[relation.name] = counted
     return replace(catalog, relations=relations, references=references)
 
 
@@ -198,12 +199,24 @@ def _created(
 
 def _partitions(node: _Node) -> tuple[str, ...]:
     """``partition_by``, a string or a list of them, which dbt writes into PARTITIONED BY as they
-    are; of an external source its ``partitions``."""
+    are; or a table as for BigQuery, of a field and how long its partitions are. Of an external
+    source its ``partitions``."""
     if node.source:
         return tuple(str(item["name"]) for item in _external(node) if item.get("name"))
     given = node.config.get("partition_by")
     items = given if isinstance(given, list) else [given]
-    return tuple(item for item in items if isinstance(item, str) and item.strip())
+    found = (_field(item) if isinstance(item, dict) else item for item in items)
+    return tuple(item for item in found if isinstance(item, str) and item.strip())
+
+
+def _field(given: Mapping[str, Any]) -> str | None:
+    """A partition field: a date by day is its own partition, other granularities are transforms."""
+    field, granularity = given.get("field"), str(given.get("granularity") or "day").lower()
+    if not isinstance(field, str):
+        return None
+    if granularity == "day" and str(given.get("data_type") or "date").lower() == "date":
+        return _quoted(field)
+    return f"{granularity}s({_quoted(field)})"
 
 
 def _documented(node: _Node) -> tuple[_Listed, ...]:
@@ -228,8 +241,17 @@ def _contract(node: _Node) -> bool:
     return contract.get("enforced") is True
 
 
-def _stored_columns(path: Path) -> dict[str, tuple[_Listed, ...]]:
-    """The columns in the warehouse by unique id, from the ``catalog.json`` beside a manifest; none
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What ``catalog.json`` says of a relation in the warehouse."""
+
+    columns: tuple[_Listed, ...] | None = None
+    bytes: int | None = None
+    rows: int | None = None
+
+
+def _stored(path: Path) -> dict[str, _Stored]:
+    """What is in the warehouse by unique id, from the ``catalog.json`` beside a manifest; nothing
     where there is no such file. Raises CatalogError."""
     if not path.exists():
         return {}
@@ -240,15 +262,26 @@ def _stored_columns(path: Path) -> dict[str, tuple[_Listed, ...]]:
     version = _object(_object(data).get("metadata")).get("dbt_schema_version")
     if "/catalog/" not in str(version):
         return {}  # another program's file of that name
-    found: dict[str, tuple[_Listed, ...]] = {}
+    found: dict[str, _Stored] = {}
     for section in ("nodes", "sources"):
         for key, node in _object(data.get(section)).items():
             columns = sorted(
                 map(_object, _object(_object(node).get("columns")).values()),
                 key=lambda column: index if isinstance(index := column.get("index"), int) else 0,
             )
-            found[key] = tuple((str(c.get("name")), str(c.get("type"))) for c in columns)
+            listed = tuple((str(c.get("name")), str(c.get("type"))) for c in columns)
+            stats = _object(_object(node).get("stats"))
+            found[key] = _Stored(listed, _count(stats, "bytes"), _count(stats, "rows"))
     return found
+
+
+def _count(stats: Mapping[str, Any], name: str) -> int | None:
+    """A statistic, which adapters write as a number or as its text."""
+    value = _object(stats.get(name)).get("value")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def _quoted(part: str) -> str:

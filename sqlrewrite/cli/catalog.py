@@ -233,7 +233,11 @@ def _print_checked(out: Printer, it: Checked) -> None:
 class PullCommand(SparkCommand):
     """``catalog pull``, with its options in the order of the work."""
 
-    sections: Mapping[str, Sequence[str]] = {"Which Spark": SPARK, "What is written": ("output",)}
+    sections: Mapping[str, Sequence[str]] = {
+        "Which tables": ("schema", "include"),
+        "Which Spark": SPARK,
+        "What is written": ("output",),
+    }
 
 
 @command.command(
@@ -245,12 +249,25 @@ Examples:
   dpp-rewrite catalog pull --remote sc://host -o warehouse.json
   dpp-rewrite catalog pull --master yarn 'retail.*' -o warehouse.json
   dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
+  dpp-rewrite catalog pull --remote sc://host --schema retail --include 'fct_*'
 
 \b
 A pull that is cut off goes on where it stopped when it is called again: what it
 has read is kept in FILE.partial until FILE is written.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
+@click.option(
+    "--schema",
+    metavar="NAME",
+    multiple=True,
+    help="Only tables of this schema, as retail or lake.retail. Repeatable.",
+)
+@click.option(
+    "--include",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only tables whose names fit this, as 'fct_*'. Repeatable.",
+)
 @spark_options
 @click.option(
     "-o",
@@ -262,6 +279,8 @@ has read is kept in FILE.partial until FILE is written.""",
 @colour_option
 def pull(
     patterns: tuple[str, ...],
+    schema: tuple[str, ...],
+    include: tuple[str, ...],
     master: str | None,
     remote: str | None,
     conf: tuple[str, ...],
@@ -282,7 +301,7 @@ def pull(
     where = target(master, remote, conf)
     partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
     with session(where) as running, _writing(output):
-        wanted = catalog.names(running, patterns)
+        wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
         found: dict[Name, Relation] = {name: kept[name] for name in wanted if name in kept}
         if found:
@@ -291,7 +310,6 @@ def pull(
             )
         if partial:
             partial.begin(found.values())
-        skipped: list[catalog.Pulled] = []
         proposed: dict[Name, tuple[Derivation, ...]] = {}
         left = [name for name in wanted if name not in found]
         with _bar(err, len(wanted), len(found)) as advance:
@@ -332,6 +350,17 @@ def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]])
 def _toml(text: str) -> str:
     """A text as a key of TOML."""
     return text if text.isidentifier() else json.dumps(text)
+
+
+def _patterns(
+    patterns: Sequence[str], schemas: Sequence[str], include: Sequence[str]
+) -> tuple[str, ...]:
+    """The names that are asked for, as patterns of whole names."""
+    if patterns and (schemas or include):
+        raise click.UsageError("PATTERNS cannot go with --schema or --include: they say both")
+    if not (schemas or include):
+        return tuple(patterns)
+    return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))
 
 
 def _write_snapshot(

@@ -44,21 +44,25 @@ class Pulled:
 # Names
 
 
-def names(session: Session, patterns: Sequence[str]) -> list[Name]:
+def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[Pulled]]:
     """The qualified names that fit a pattern, sorted; with no pattern, all of the current catalog.
+    And the schemas that fit and may not be listed, each with the reason.
 
     A pattern is a name as in SQL with ``*`` and ``?`` in its parts: ``sales_*`` in the current
     schema, ``retail.*``, ``lake.*.clicks``. Raises SparkError where one fits nothing.
     """
+    unread: dict[Name, Pulled] = {}
     with spark_errors("the catalog cannot be listed"):
         current = namespace(session)
         found: set[Name] = set()
         for pattern in patterns or ("*.*",):
-            fitting = set(_fitting(session.spark, pattern, current))
+            fitting = set(_fitting(session.spark, pattern, current, unread))
             if not fitting:
-                raise SparkError(f"no table or view fits {pattern!r} in {session.target.name}")
+                why = "; ".join(f"{'.'.join(it.name)}: {it.why}" for it in unread.values())
+                said = f"no table or view fits {pattern!r} in {session.target.name}"
+                raise SparkError(f"{said}; {why}" if why else said)
             found |= fitting
-    return sorted(found)
+    return sorted(found), list(unread.values())
 
 
 def namespace(session: Session) -> Name:
@@ -68,16 +72,25 @@ def namespace(session: Session) -> Name:
         return (str(here[0]).lower(), *str(here[1]).lower().split("."))
 
 
-def _fitting(spark: SparkSession, pattern: str, current: Name) -> Iterator[Name]:
+def _fitting(
+    spark: SparkSession, pattern: str, current: Name, unread: dict[Name, Pulled]
+) -> Iterator[Name]:
     parts = tuple(pattern.lower().replace("`", "").split("."))
     if len(parts) < 3:
         parts = (*current[: 3 - len(parts)], *parts)
     for catalog in _matching(spark, parts[0], "SHOW CATALOGS"):
         shown = f"SHOW NAMESPACES IN {literal_name((catalog,))}"
         for schema in _matching(spark, ".".join(parts[1:-1]), shown):
-            for relation in _relations(spark, (catalog, *schema.split("."))):
-                if fnmatchcase(relation, parts[-1]):
-                    yield (catalog, *schema.split("."), relation)
+            where = (catalog, *schema.split("."))
+            try:
+                with spark_errors("cannot be listed"):
+                    listed = _relations(spark, where)
+            except SparkGoneError:
+                raise
+            except SparkError as error:  # no right to: it costs only itself
+                unread[where] = Pulled(where, None, str(error))
+                continue
+            yield from ((*where, it) for it in listed if fnmatchcase(it, parts[-1]))
 
 
 def _matching(spark: SparkSession, pattern: str, listing: str) -> list[str]:

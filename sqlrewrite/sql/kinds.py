@@ -42,10 +42,11 @@ _COMMANDS = frozenset(
     install invalidate iterate kill leave list load lock map merge msck open optimize put quit
     reduce refresh reload remove repair replace reset restore return revoke rollback set show signal
     source start sync truncate uncache undrop unlock update vacuum while !
+    model audit on_virtual_update_begin on_virtual_update_end
     """.split()
 )
-"""Statements of Spark, Hive's and Impala's shells, Delta, Iceberg and Databricks that hold no query
-of ours: not parsed at all."""
+"""Statements of Spark, Hive's and Impala's shells, Delta, Iceberg, Databricks and SQLMesh that hold
+no query of ours: not parsed at all."""
 
 _DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
 _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
@@ -53,7 +54,7 @@ _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
 from its tokens (``definitions``): more than any parser knows is written there."""
 
 # Of all that is not parsed, what cannot hold a query.
-_NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load".split())
+_NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load model audit".split())
 
 # Behind a WITH, what the statement is.
 _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})

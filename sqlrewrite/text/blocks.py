@@ -16,6 +16,7 @@ from itertools import islice
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span
+from sqlrewrite.text.templates import UNITS
 
 MOST = 16
 """A text of more renderings is left alone."""
@@ -26,7 +27,7 @@ ROUNDS = 3 * MOST
 Changes = Sequence[tuple[Span, str]]
 """Stretches, each with what takes its place: an insertion where it is empty."""
 
-_UNIT = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_UNIT = re.compile("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
 _TAG = re.compile(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
 _VISIBLE = re.compile(r"[^\r\n]")
@@ -175,7 +176,7 @@ def _tags(text: str) -> list[_Tag] | None:
         if tag is None:
             continue
         word, rest = tag[2], tag[3]
-        if word == "raw" or any(unit.group().count(quote) % 2 for quote in "'\""):
+        if word == "raw":
             return None
         if word in _WORDS:
             if depth == 0:

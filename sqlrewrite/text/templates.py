@@ -42,7 +42,7 @@ _VARIABLES = {
     "$": re.compile(r"\$\w+"),
     "{": re.compile(r"\{[A-Za-z_][\w.]*\}"),
     "#": re.compile(r"#\{[A-Za-z_][\w.]*\}"),
-    "@": re.compile(r"@\w+@"),
+    "@": re.compile(r"@\w+@|@[A-Za-z_]\w*+(?!\()"),
     "%": re.compile(r"%\(\w+\)s"),
     "&": re.compile(r"&&?[A-Za-z_]\w*"),
 }
@@ -58,7 +58,7 @@ _SIGN = re.compile(
     r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\(|-- Databricks notebook source"
 )
 _IN_STRING = re.compile(
-    r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
+    r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&")
 """How the names of functions and parameters begin that are templates."""
@@ -66,7 +66,7 @@ _NAMES = ("{", "$", "@", "#", "%", "&")
 # What may open in SQL code, and what matters inside of what it opens until it ends.
 _CODE = re.compile(
     r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
-    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@)|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
+    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
 )
 _INSIDE = {
     "--": re.compile(r"[\r\n]|\{[{%#]"),
@@ -80,6 +80,12 @@ _INSIDE = {
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _OPENS = frozenset({*_CLOSES, *_VARIABLES})
 
+# To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
+_STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+UNITS = {
+    "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
+    "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
+}
 _CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
@@ -219,6 +225,12 @@ class _Scan:
             end = found.end() if found else 0
         else:
             end = 0 if sign in self.endless else self.text.find(_CLOSES[sign], start + 2) + 2
+            whole = UNITS[sign].match(self.text, start) if end >= 2 and sign in UNITS else None
+            if whole is not None:
+                end = whole.end()
+            elif sign in UNITS and end >= 2:  # a string that does not end, or not here
+                self._refuse(start, len(self.text), f"{sign} may end elsewhere")
+                return len(self.text)
             if end < 2:
                 self.endless.add(sign)  # and not looked for again
                 end = 0
@@ -227,9 +239,6 @@ class _Scan:
                 self._refuse(start, start + 2, f"{sign} does not open a template that can be read")
             return start + 2
         unit = self.text[start:end]
-        if sign in ("{{", "{%") and any(unit.count(quote) % 2 for quote in "'\""):
-            self._refuse(start, len(self.text), f"{on_one_line(unit)} may end elsewhere")
-            return len(self.text)
         match sign:
             case "{%":
                 self._tag(start, end, unit, context)

@@ -223,3 +223,42 @@ def test_a_short_name_is_in_the_session_catalog(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(manifest(nodes={"model.p.m": NODE}))
     assert table(Catalog.load(str(path)), "s", "m").name == ("spark_catalog", "s", "m")
+
+
+def changed(tmp_path: Path, key: str, **config: Any) -> Catalog:
+    """The project with another configuration of a model."""
+    manifest = json.loads(MANIFEST.read_text())
+    manifest["nodes"][key]["config"].update(config)
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    return Catalog.load(str(tmp_path / "manifest.json"))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"field": "day", "data_type": "date"}, [("day", "identity")]),
+        ({"field": "day", "data_type": "date", "granularity": "day"}, [("day", "identity")]),
+        ({"field": "day", "data_type": "date", "granularity": "month"}, [("day", "months")]),
+        ({"field": "day", "data_type": "timestamp"}, [("day", "days")]),
+        ([{"field": "day"}, "id"], [("day", "identity"), ("id", "identity")]),
+        ({"granularity": "day"}, []),
+    ],
+)
+def test_partition_by_as_a_table(tmp_path: Path, given: object, expected: object) -> None:
+    found = changed(tmp_path, "model.shop.fct_sales", partition_by=given)
+    assert fields(found, "lake", "mart", "fct_sales") == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(1024, 1024), (2048.0, 2048), ("4096", 4096), (True, None), ("many", None), (None, None)],
+)
+def test_statistics_of_the_catalog(tmp_path: Path, value: object, expected: int | None) -> None:
+    """What dbt-spark and dbt-databricks write of sizes and rows, as numbers or as texts."""
+    shutil.copy(MANIFEST, tmp_path)
+    stored = json.loads((TARGET / "catalog.json").read_text())
+    stats = {"bytes": {"id": "bytes", "value": value}, "rows": {"id": "rows", "value": value}}
+    stored["nodes"]["model.shop.fct_clicks"]["stats"] = stats
+    (tmp_path / "catalog.json").write_text(json.dumps(stored))
+    found = table(Catalog.load(str(tmp_path / "manifest.json")), "lake", "mart", "fct_clicks")
+    assert (found.size_in_bytes, found.row_count) == (expected, expected)

@@ -133,6 +133,48 @@ def test_patterns(pulled: SparkSession, pattern: str, names: list[str]) -> None:
     assert found == [f"spark_catalog.pulled.{name}" for name in names]
 
 
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        (("--schema", "pulled"), {"fact", "days", "renamed", "star"}),
+        (("--schema", "pulled", "--include", "ren*"), {"renamed"}),
+        (("--include", "day?", "--include", "renamed"), {"days", "renamed"}),
+    ],
+)
+@pytest.mark.spark
+def test_schemas_and_names(pulled: SparkSession, options: tuple[str, ...], names: set[str]) -> None:
+    done = run("catalog", "pull", *options)
+    data = json.loads(done.stdout)
+    found = {it["name"] for it in [*data.get("tables", ()), *data.get("views", ())]}
+    assert {name.rpartition(".")[2] for name in found} == names
+
+
+@pytest.mark.spark
+def test_a_schema_that_may_not_be_listed(
+    pulled: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It costs only itself, and is told; asked for by name alone it is an error."""
+    from sqlrewrite.spark import catalog
+
+    listed = catalog._relations
+
+    def relations(spark: SparkSession, schema: tuple[str, ...]) -> set[str]:
+        if schema[-1] == "default":
+            spark.sql("SELECT assert_true(false, 'no rights')").collect()
+        return listed(spark, schema)
+
+    monkeypatch.setattr(catalog, "_relations", relations)
+    file = tmp_path / "w.json"
+    done = run("catalog", "pull", "--include", "days", "-o", str(file))
+    assert done.exit_code == 0
+    assert "skipped spark_catalog.default: cannot be listed: " in done.stderr
+    assert "no rights" in done.stderr
+    assert Catalog.load(str(file)).resolve(("pulled", "days")) is not None
+    alone = run("catalog", "pull", "--schema", "default")
+    assert alone.exit_code == 2
+    assert "no rights" in alone.stderr
+
+
 @pytest.mark.spark
 def test_a_pattern_that_fits_nothing(pulled: SparkSession, tmp_path: Path) -> None:
     done = run("catalog", "pull", "pulled.zzz*", "-o", str(tmp_path / "w.json"))
