@@ -150,6 +150,10 @@ def _unfit(case: Case, expression: Expression) -> str | None:
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
     safe = arithmetic(case.plan, expression) is not None  # written so that it raises no error
+    below = (raising_below(case, ref) for ref in columns(expression))
+    culprit = next((it for it in below if it is not None), None)
+    if culprit is not None:
+        return f"{shown(culprit)} below it can raise an error"
     reasons = (why for code, why in of_value(case, expression) if not (safe and code == GUARDS))
     return next(reasons, None)
 
