@@ -98,7 +98,7 @@ def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
         count = new.count()
         if count:
             told(f"picking {count:,} texts")
-            _picked(history, new).write.mode("overwrite").parquet(f"{job.place}/work/texts")
+            _pick(session, history, new, f"{job.place}/work/texts")
             _decide(session, job, count, told)
         told("writing the result")
         known = _decided(session, job)
@@ -149,15 +149,22 @@ def _numbered(history: DataFrame) -> DataFrame:
     return numbered.withColumn("hash", f.xxhash64("text"))
 
 
-def _picked(history: DataFrame, new: DataFrame) -> DataFrame:
-    """The text of each new shape. The numbers of rows are as they were unless the input has
-    changed meanwhile, which the hash would show: then texts are missing, and so are decisions,
-    until the next run."""
+def _pick(session: Session, history: DataFrame, new: DataFrame, place: str) -> None:
+    """Writes the text of each new shape: the row that stands for it, by its number and hash. Where
+    an input gives its rows in another order each time, some are not found so, and are looked for by
+    their hash alone, for which texts are shuffled."""
     from pyspark.sql import functions as f
 
     wanted = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
-    return rows.join(f.broadcast(wanted), ["row", "hash"]).select("shape", "schema", "text")
+    found = rows.join(f.broadcast(wanted), ["row", "hash"])
+    found.select("shape", "schema", "text").write.mode("overwrite").parquet(place)
+    known = session.spark.read.parquet(place)
+    missing = wanted.join(known, _same(wanted, known), "left_anti").drop("row")
+    if missing.isEmpty():
+        return
+    alike = rows.drop("row").join(f.broadcast(missing), "hash").groupBy("shape", "schema")
+    alike.agg(f.min("text").alias("text")).write.mode("append").parquet(place)
 
 
 def _decide(session: Session, job: Job, count: int, told: Told) -> None:

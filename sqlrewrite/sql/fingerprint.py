@@ -59,7 +59,7 @@ def shape(text: str) -> str:
     literals = [at for at, it in enumerate(tokens) if it[0] in _LITERALS]
     folded = dict(_folded(tokens, literals))
     if folded:
-        tokens = _without_values(tokens, literals, folded)
+        _without_values(tokens, literals, folded)
     while tokens and tokens[-1] == ";":
         tokens.pop()
     found = " ".join(tokens)
@@ -134,34 +134,27 @@ def _in_list(tokens: Sequence[str], at: int) -> bool:
     return tokens[at] == "(" and at > 0 and tokens[at - 1].lower() == "in"
 
 
-def _without_values(
-    tokens: list[str], literals: Sequence[int], folded: dict[int, str]
-) -> list[str]:
-    """The tokens with a sign for each literal that is left out, the same for the same value, and
+def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[int, str]) -> None:
+    """Puts a sign in the place of each literal that is left out, the same for the same value, and
     one for a whole IN list of one kind. A value that is kept in one place is kept in all."""
-    lists = {at: end for at in folded if (end := _list_end(tokens, at, folded)) > at}
-    listed = {at for start, end in lists.items() for at in range(start, end)}
-    once = Counter(tokens[at] for at in literals if at not in listed)
-    inner = Counter(
-        it for start, end in lists.items() for it in {tokens[at] for at in range(start, end, 2)}
-    )
-    kept = {tokens[at] for at in literals if at not in folded} | {
-        it for it, count in inner.items() if once[it] or count > 1
-    }
-    values: dict[str, int] = {}
-    found, at = [], 0
-    while at < len(tokens):
-        end = lists.get(at, 0)
-        if end and kept.isdisjoint(tokens[at:end:2]):
-            found.append(f"?{folded[at]}*")
-            at = end
-            continue
-        token = tokens[at]
-        if at in folded and token not in kept:
-            token = f"?{folded[at]}{values.setdefault(token, len(values))}"
-        found.append(token)
-        at += 1
-    return found
+    starts = [at for at in folded if tokens[at - 1] == "("]
+    lists = {at: end for at in starts if (end := _list_end(tokens, at, folded)) > at}
+    kept = {tokens[at] for at in literals if at not in folded}
+    if lists:
+        listed = {at for start, end in lists.items() for at in range(start, end)}
+        inner = Counter(it for at, end in lists.items() for it in set(tokens[at:end:2]))
+        outside = {tokens[at] for at in literals if at not in listed}
+        kept |= {it for it, count in inner.items() if count > 1 or it in outside}
+        whole = {at: end for at, end in lists.items() if kept.isdisjoint(tokens[at:end:2])}
+    else:
+        whole = {}
+    gone = {at for start, end in whole.items() for at in range(start, end)}
+    values: dict[str, str] = {}
+    for at, kind in folded.items():
+        if at not in gone and tokens[at] not in kept:
+            tokens[at] = values.setdefault(tokens[at], f"?{kind}{len(values)}")
+    for start in sorted(whole, reverse=True):
+        tokens[start : whole[start]] = [f"?{folded[start]}*"]
 
 
 def _list_end(tokens: Sequence[str], start: int, folded: Mapping[int, str]) -> int:

@@ -114,6 +114,24 @@ def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
     assert again == audit.Counts(shapes=8, decided=8 - first)
 
 
+def test_rows_in_another_order_each_time(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql import functions as f
+
+    numbered, moved = audit._numbered, iter((0, 1))
+
+    def other(history: Any) -> Any:
+        return numbered(history).withColumn("row", f.col("row") + next(moved))
+
+    monkeypatch.setattr(audit, "_numbered", other)
+    place = _write(session, [GOOD.format(1), GOOD.format(2), BAD.format(1)], tmp_path / "h")
+    history = histories.history(session, [place], {}, None)
+    audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    found = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
+    assert sorted(it.outcome for it in found.collect()) == ["rejected", "rewritten"]
+
+
 def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None:
     spark = session.spark
     for statement in (
@@ -199,3 +217,19 @@ def test_event_logs(session: Session, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["tables"] == [
         {"table": "c.db.f", "scans": 4, "static": 1, "dynamic": 1, "dropped": 1, "unpruned": 1}
     ]
+
+
+def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None:
+    row = {
+        "metadata": {"query": GOOD.format(1)},
+        "context": {"user": "me", "schema": "audited"},
+        "statistics": {"physicalInputBytes": 7, "wallTime": 2.5},
+    }
+    (tmp_path / "trino.json").write_text(json.dumps(row) + "\n", "utf-8")
+    lines = f'QUERY_TEXT,TOTAL_ELAPSED_TIME\n"{GOOD.format(1)}\n-- ""two"" lines",1500\n'
+    (tmp_path / "snowflake.csv").write_text(lines, "utf-8")
+    inputs = [str(tmp_path / "trino.json"), str(tmp_path / "snowflake.csv")]
+    one, other = histories.history(session, inputs, {}, None).collect()
+    assert (one.text, one.schema, one.user) == (GOOD.format(1), "audited", "me")
+    assert (one.bytes, one.micros) == (7, 2_500_000)
+    assert (other.text, other.micros) == (f'{GOOD.format(1)}\n-- "two" lines', 1_500_000)
