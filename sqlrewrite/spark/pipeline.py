@@ -16,7 +16,8 @@ from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlrewrite.document import decide, read, result
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.document import decide, read, result, rewrite
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Options, options
@@ -44,6 +45,8 @@ T = TypeVar("T")
 
 _MOST_TEXTS = 5_000
 _MOST_CHARACTERS = 64 << 20
+_TABLES = "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
+_ANY = "SELECT a FROM f JOIN d ON p = k WHERE y = 1"
 _TALKATIVE = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Loggers of Spark's client that tell of each error, also of one that we expect."""
 
@@ -69,6 +72,7 @@ def enable(
     there.
     """
     asked = options(when=when, predicate=predicate, resolve=resolver(spark))
+    rewrite(_ANY, Catalog.from_ddl(_TABLES))  # brings all modules, which no text's budget is for
     return Enabled(spark, Live(spark, ttl, catalog), asked, Events(log), budget)
 
 
@@ -235,15 +239,14 @@ class Enabled:
         known, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (known, state)
         before = self._entries.get(key)
-        if before is not None and before.basis == basis:
+        asks = self._asked.form == "values"  # the keys are asked for each time
+        if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not known.prunable:
             self._events.left(text, "it names no partitioned table that is known")
             return _Entry(None, parsed.effect, epoch, until, basis)
         sql = self._rewritten(text, whole, known, self._options(state, limits))
-        if self._asked.form == "values":
-            until = 0.0  # the keys are asked for each time
-        return _Entry(sql, parsed.effect, epoch, until, basis)
+        return _Entry(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
     def _rewritten(self, text: str, full: Filled, known: Warehouse, wanted: Options) -> str | None:
         """The text with its predicates; None where there are none."""

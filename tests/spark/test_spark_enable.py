@@ -159,6 +159,19 @@ def test_settings_are_those_of_the_session(session: SparkSession, given: Given) 
         assert given.last == QUERY
 
 
+def test_keys_are_those_of_the_moment(made: SparkSession, session: SparkSession) -> None:
+    session.sql("DROP TABLE IF EXISTS chosen")
+    session.sql("CREATE TABLE chosen (day INT, kind STRING) USING parquet")
+    session.sql("INSERT INTO chosen VALUES (1, 'a')")
+    text = "SELECT s.v FROM sales s JOIN chosen c ON s.day = c.day WHERE c.kind = 'a' ORDER BY 1"
+    with enable(session, predicate="values", log=None):
+        assert [it.v for it in session.sql(text).collect()] == [1, 9]
+        made.sql("INSERT INTO enabled.chosen VALUES (2, 'a')")
+        session._jsparkSession.catalog().refreshTable("chosen")
+        # of none of which we hear
+        assert [it.v for it in session.sql(text).collect()] == [1, 2, 9, 10]
+
+
 def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, given: Given) -> None:
     made = f"CREATE TEMPORARY VIEW mine AS {QUERY}"
     with enable(session, log=None):
