@@ -77,6 +77,33 @@ def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ..
     return tuple(it for it in derived_columns(plan, scan) if it.source == column)
 
 
+_SMALLER = (frozenset({"month"}), frozenset({"day", "dayofmonth"}))
+"""What a year is followed by, in the order of time."""
+
+
+def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
+    """The columns of the month, and of the day, of the same moment whose year a column is: together
+    they are in the order of time, in which none but the year is alone."""
+    found: list[DerivedColumn] = []
+    moment = _unit_of(of, frozenset({"year"}))
+    for names in _SMALLER if moment is not None else ():
+        others = (it for it in derived_columns(plan, scan) if it.source == of.source)
+        unit = next((it for it in others if _unit_of(it, names) == moment), None)
+        if unit is None:
+            break
+        found.append(unit)
+    return tuple(found)
+
+
+def _unit_of(column: DerivedColumn, names: frozenset[str]) -> object | None:
+    """What a column is the unit of these names of, as a value to compare."""
+    match column.formula.expression if column.formula is not None else None:
+        case Call(name=name, args=(moment,)) if name in names:
+            return _shape(moment)
+        case _:
+            return None
+
+
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
     """What an expression over the source of a derived column is to it: the source, the expression
     of the column itself, or the day of the source; None for anything else. ``kind`` is the type of

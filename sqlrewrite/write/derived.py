@@ -7,15 +7,20 @@ that may be elsewhere. Why each is right is in docs/soundness.md, "Derived parti
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import takewhile
+
+from sqlrewrite.find.derived import DerivedColumn, smaller_units
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import SAME, Way, way
-from sqlrewrite.plan.algebra import Cast
+from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import TEXT
-from sqlrewrite.plan.facts.types import DATE
-from sqlrewrite.sql.anchors import AnchorError
+from sqlrewrite.plan.facts.types import DATE, Type
+from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import tried, wide
-from sqlrewrite.write.names import Style
+from sqlrewrite.write.names import Style, fact
 
 
 def way_of(case: Case) -> Way:
@@ -27,12 +32,20 @@ def way_of(case: Case) -> Way:
 
 
 def value(
-    case: Case, style: Style, key: str, end: str = "", day: str = "", *, known: bool = False
+    case: Case,
+    style: Style,
+    key: str,
+    end: str = "",
+    day: str = "",
+    *,
+    known: bool = False,
+    of: DerivedColumn | None = None,
 ) -> str:
     """The value of the derived column for a key. ``end`` is ``>`` for a bound from below, ``<`` for
     one from above; ``day`` is the number of days to be added, for all of some days around the key;
-    it is ``known`` where the key surely is of a year from 1 to 9999."""
-    derived = case.pair.derived
+    it is ``known`` where the key surely is of a year from 1 to 9999. ``of`` is another column that
+    is computed from the same."""
+    derived = of or case.pair.derived
     if derived is None:
         return key
     found = way_of(case)
@@ -58,6 +71,44 @@ def _moved(case: Case, found: Way, style: Style, key: str, end: str, day: str) -
     if end == ">":
         return f"date_sub({date}, {found.days})"
     return f"date_add({date}, {found.days + found.more if end == '<' else day})"
+
+
+def compared(
+    case: Case, queries: KeyNames, column: str, end: str, key: str, *, known: bool = False
+) -> str:
+    """``column >= value``, and with columns of smaller units the order of all of them: ``(y > 2024
+    OR (y = 2024 AND m >= 3))``."""
+    anchors, style = queries
+    steps = [(column, value(case, style, key, end, known=known))]
+    for unit in units(case):
+        there = replace(case, pair=replace(case.pair, derived=unit, target_column=unit.column))
+        steps.append((fact(there, anchors, style), value(case, style, key, end, of=unit)))
+    (name, bound), *larger = reversed(steps)
+    text = f"{name} {end}= {bound}"
+    either, both = style.word("OR"), style.word("AND")
+    for name, bound in larger:
+        text = f"({name} {end} {bound} {either} ({name} = {bound} {both} {text}))"
+    return text
+
+
+KeyNames = tuple[Anchors, Style]
+"""Where the author's names are found, and how they are written."""
+
+
+def units(case: Case) -> tuple[DerivedColumn, ...]:
+    """The columns of smaller units that a bound on a year goes on with; none that is not surely a
+    whole number."""
+    pair = case.pair
+    derived = pair.derived
+    if derived is None or pair.target is not pair.scan or way_of(case).step == SAME:
+        return ()
+    found = smaller_units(case.plan, pair.scan, derived)
+    kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
+    return tuple(it for it, _ in takewhile(_is_whole, zip(found, kinds, strict=True)))
+
+
+def _is_whole(it: tuple[DerivedColumn, Type | None]) -> bool:
+    return it[1] is not None and is_integral(it[1])
 
 
 def spread(case: Case) -> int:

@@ -11,12 +11,13 @@ the largest of a set (docs/spark.md, "Files and row groups").
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.write.derived import with_elsewhere
+from sqlrewrite.write.derived import compared, units, with_elsewhere
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import fact
@@ -39,12 +40,23 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         shown = f"{sign[0]}=" if derived else sign
         if found and cases[0].clustered:
             query = _apart(cases, queries)
+        elif derived and len(cases) == 1 and units(cases[0]):
+            query = queries.over([_of_source(cases[0])], END[sign[0]])
+            names = (queries.anchors, queries.style)
+            text = compared(cases[0], names, bounded, sign[0], query)
+            found.append(Predicate(text, (query,)))
+            continue
         else:
             query = queries.over(cases, END[sign[0]], end=sign[0])
         text = f"{bounded} {shown} {query}"
         text = with_elsewhere(cases[0], queries.style, bounded, text, sign[0])
         found.append(Predicate(text, (query,)))
     return found
+
+
+def _of_source(case: Case) -> Case:
+    """The case with its key by itself, and not what a derived column is for it."""
+    return replace(case, pair=replace(case.pair, derived=None))
 
 
 def _apart(cases: Sequence[Case], queries: KeyQueries) -> str:

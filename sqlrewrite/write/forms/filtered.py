@@ -13,7 +13,7 @@ from sqlrewrite.judge.filters import compared_type, constants, read_constant, wi
 from sqlrewrite.plan.algebra import Expression
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import is_call
-from sqlrewrite.write.derived import value, way_of, with_elsewhere
+from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import Style, fact
@@ -31,17 +31,24 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         ends = (">", "<") if found.ranged else ("",)
     else:
         ends = (operator[0],)
-    return [Predicate(_one(case, style, column, texts, end)) for end in ends]
+    return [Predicate(_one(case, anchors, style, column, texts, end)) for end in ends]
 
 
 def _one(
-    case: Case, style: Style, column: str, texts: Sequence[tuple[Expression, str]], end: str
+    case: Case,
+    anchors: Anchors,
+    style: Style,
+    column: str,
+    texts: Sequence[tuple[Expression, str]],
+    end: str,
 ) -> str:
     found, whole = way_of(case), [(it, text) for it, text in texts]
     known = all(within_years(it) for it, _ in whole)
     if end:
         _, text = whole[0]
         moment = _later(case, whole[0][0], text, end)
+        if units(case):
+            return compared(case, (anchors, style), column, end, moment, known=known)
         bound = _called(case, style, value(case, style, moment, end, known=known))
         return with_elsewhere(case, style, column, f"{column} {end}= {bound}", end, known=known)
     days = [str(day) for day in range(-found.days, found.days + 1)]
