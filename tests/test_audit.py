@@ -33,6 +33,8 @@ QUERY = "SELECT s.v FROM sales s JOIN days d ON s.day = d.day WHERE d.month = 3"
         (" \n", "empty"),
         ("<redacted>", "masked"),
         ("*** REDACTED ***", "masked"),
+        ("xxxx-xxxx", "masked"),
+        ("x" * 100 + "y", "other"),
         ("SELECT a FROM t WHERE x IN (1, 2, ...", "cut"),
         ("SHOW TABLES", "other"),
         ("/* by a tool */ ALTER TABLE t ADD COLUMN x INT", "other"),

@@ -19,6 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
+from sqlrewrite.text.limits import over
 from sqlrewrite.warehouse import Table, Warehouse
 
 BY_ENGINE = "pruned-by-engine"
@@ -66,6 +67,8 @@ def judged(
     text: str, schema: str | None, catalog: Warehouse, options: Options, most: float
 ) -> Judged:
     """What a text comes to, in at most so many seconds. Raises nothing."""
+    if len(text) > options.limits.statement:
+        return Judged("skipped", over("statement", len(text), options.limits.statement))
     known = catalog.use(schema) if schema else catalog
     try:
         with _within(most), at_rest(text):
