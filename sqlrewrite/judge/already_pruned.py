@@ -10,6 +10,7 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import selective
+from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import function
@@ -53,6 +54,8 @@ def _judge_in(case: Case) -> Judgement:
     """Whether a predicate prunes where the author's IN does not: Spark prunes by an IN only where
     it broadcasts the subquery, and only a hint makes it surely do so (docs/spark.md)."""
     query, form = case.pair.tie.query, chosen(case)
+    if form == SINGLE:
+        return passed("= to the one value prunes, where the author's IN does not")
     assert query is not None
     hinted = any(case.plan.blocks[number].hinted for number in query.blocks)
     better = form == "set" or (form == "in" and case.options.hint)

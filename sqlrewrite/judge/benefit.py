@@ -13,7 +13,9 @@ from sqlrewrite.judge.already_pruned import binds_partition, is_asked
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import is_filtered
+from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import CteReference, Derived, Relation, Scan
+from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import read_by
 
 
@@ -24,6 +26,8 @@ def judge(case: Case) -> Judgement:
         return failed(f"pruning is switched off for the engine {engine.name}")
     read = (case.pair.dimension, *neighbours(case.kept))
     scans = tuple(scan for relation in read for scan in _scans(case, relation))
+    if is_single(case) and all(_reads_names(case, scan) for scan in scans):
+        return passed("the one key is found among the names of the partitions")
     cost = _bytes(scans)
     by_broadcast = engine.reuse_broadcast_only and chosen(case) == "in"
     if by_broadcast and not case.options.hint and (cost or 0) > engine.broadcast_threshold:
@@ -39,6 +43,16 @@ def judge(case: Case) -> Judgement:
     if saved > cost:
         return passed(f"saves about {saved:,.0f} bytes for {cost:,} read again")
     return failed(f"would save about {saved:,.0f} bytes and read {cost:,} again")
+
+
+def _reads_names(case: Case, scan: Scan) -> bool:
+    """Whether a block reads of a table nothing but its partition columns, which are no data."""
+    fields = {field.column.lower() for field in scan.table.partitioned_by}
+    block = case.plan.blocks[case.plan.owner[scan.relation]]
+    shown = [it.expression for it in block.outputs]
+    shown += [it.expression for it in (*block.where, *block.having)]
+    refs = [ref for it in shown for ref in columns(it)]
+    return block.source is scan and block.complete and {ref.name for ref in refs} <= fields
 
 
 def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:

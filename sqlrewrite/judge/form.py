@@ -10,6 +10,7 @@ from sqlrewrite.find.pairs import FILTER
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import SAME, way
 from sqlrewrite.judge.selective_predicate import is_selective
+from sqlrewrite.judge.single import SINGLE, is_single
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
@@ -30,7 +31,7 @@ _WIDEST = 16  # a decimal
 
 
 def chosen(case: Case) -> str:
-    """The form of a case's predicate: ``in``, ``set``, ``range`` or ``values``."""
+    """The form of a case's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
     form = case.options.form
     if case.pair.filtered:
         return FILTER
@@ -38,6 +39,8 @@ def chosen(case: Case) -> str:
         return _of_derived(case, form)
     if form == "values":
         return form
+    if is_single(case):
+        return SINGLE
     if case.pair.operator not in ("=", "<=>") or case.clustered:
         return "range"
     if form == "auto":
@@ -68,6 +71,8 @@ def _of_derived(case: Case, form: str) -> str:
 
 def judge(case: Case) -> Judgement:
     """Whether the keys that the engine would collect stay below the limit."""
+    if chosen(case) == SINGLE:
+        return passed("there is one key")
     if chosen(case) == "range":
         return passed("a smallest and a largest key take no room")
     if chosen(case) == "values":

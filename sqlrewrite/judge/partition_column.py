@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
-from sqlrewrite.judge.raising import raising_below, raising_in
-from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Opaque
+from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
+from sqlrewrite.judge.repeatable import against
+from sqlrewrite.judge.single import of_whole_query
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Opaque, Subquery
 from sqlrewrite.plan.columns import arithmetic, column_type, computed_as, expression_type
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import extended
@@ -98,6 +100,9 @@ def judge_key(case: Case) -> Judgement:
         return failed(
             f"what {pair.dimension.alias or 'it'} reads is not known: {pair.dimension.reason}"
         )
+    if of_whole_query(case):
+        why = _of_whole(case)
+        return failed(why) if why else passed("the key is what the IN's subquery gives")
     if pair.key_plain:
         why = _raising_inside(case)
         if why is not None:
@@ -111,6 +116,16 @@ def judge_key(case: Case) -> Judgement:
     if why:
         return failed(f"{shown}: {why}")
     return passed(f"the key is computed from columns of {case.dimension_name} alone")
+
+
+def _of_whole(case: Case) -> str | None:
+    """Why an IN's subquery may not be asked again, as a value."""
+    node = case.pair.tie.condition.expression
+    if not isinstance(node, Subquery) or node.outer:
+        return "the IN's subquery refers to columns around it"
+    if not deciding_is_total(case, node):
+        return "what the IN's subquery computes can raise an error"
+    return next((reason for _, reason in against(case, node.query.blocks)), None)
 
 
 def _raising_inside(case: Case) -> str | None:

@@ -86,7 +86,7 @@ def total(case: Case, node: Expression) -> bool:
             )
         case Subquery(outer=(_, *_)):
             # It computes for rows that the query may have ruled out before.
-            return node.kind != "scalar" and _meets(case, node) and _deciding_is_total(case, node)
+            return node.kind != "scalar" and _meets(case, node) and deciding_is_total(case, node)
         case Subquery():
             return _meets(case, node)
         case _:
@@ -138,7 +138,7 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
     return None
 
 
-def _deciding_is_total(case: Case, node: Subquery) -> bool:
+def deciding_is_total(case: Case, node: Subquery) -> bool:
     """Whether nothing that decides which rows a correlated subquery has can raise an error."""
     below = [it for it in read_by(case.plan, node.query) if isinstance(it, Derived | CteReference)]
     return all(

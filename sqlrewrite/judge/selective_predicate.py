@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from sqlrewrite.find.pairs import joins
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
@@ -35,6 +36,8 @@ def judge(case: Case) -> Judgement:
         return passed(f"a MERGE reads no more than what {case.dimension_name} has keys for")
     if _filtered_inside(case, case.pair.dimension):
         return passed(f"{case.dimension_name} is filtered inside")
+    if is_single(case):
+        return passed(f"{case.dimension_name} gives one key")
     if case.left_out:
         return failed(
             f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"

@@ -42,6 +42,7 @@ CODES: tuple[Code, ...] = (
     Code("DPP008", "suppression", Severity.WARNING),
     Code("DPP009", "foreign-marker", Severity.NOTE),
     Code("DPP010", "merge-reads-all", Severity.WARNING),
+    Code("DPP011", "latest-partition", Severity.WARNING),
 )
 BY_CODE = {code.code: code for code in CODES}
 

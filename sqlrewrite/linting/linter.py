@@ -14,6 +14,7 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read, rendered
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
+from sqlrewrite.linting.latest import latest
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
@@ -30,6 +31,7 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     wrapped,
     scans.unbounded,
     merges.whole_target,
+    latest,
 )
 
 

@@ -44,6 +44,12 @@ def read_by(plan: Plan, query: Query) -> Iterator[Relation]:
                     stack.append(relation.query)
 
 
+def one_row(plan: Plan, query: Query) -> bool:
+    """Whether a query has a single row, or none: an aggregate over all rows."""
+    tops = [plan.blocks[number] for number in query.top]
+    return len(tops) == 1 and tops[0].aggregate == "global"
+
+
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:
     """The relations of a join tree from left to right, generators included."""
     # Without recursion: hundreds of joins are one deep left spine.

@@ -37,6 +37,7 @@ _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 _OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER})
 _IN_SUM = _OPERANDS | {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.DOT}
+_IN_QUERY = (TokenType.IN, OPEN, TokenType.SELECT)
 _BEFORE_ITEM = frozenset({TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA})
 _BEHIND_ITEM = _OPERANDS | {TokenType.ALIAS, TokenType.COMMA, TokenType.FROM}
 
@@ -284,6 +285,17 @@ class Anchors(Walk):
                 return Range(start - 1, end)
             start -= self.kind(start - 1) is TokenType.COMMA
         raise AnchorError("no VALUES before the alias")
+
+    def query_of_in(self, inside: int) -> Range:
+        """The subquery of the IN around an offset, with its parentheses."""
+        at = self.index(inside) - 1
+        while at > 0:
+            if self.kind(at) is CLOSE:
+                at = self.opening(at)
+            elif (self.kind(at - 1), self.kind(at), self.kind(at + 1)) == _IN_QUERY:
+                return Range(at, self.opening(at) + 1)  # its partner: the one that closes
+            at -= 1
+        raise AnchorError("no IN around the place")
 
     # --- text ----------------------------------------------------------------------------------
 

@@ -225,7 +225,7 @@ def _before_query(anchors: Anchors, last: int) -> int | None:
         return None
     opening = anchors.opening(last)
     word = opening - 1
-    if anchors.kind(word) in _COMPARISONS:
+    if anchors.kind(word) in (*_COMPARISONS, TokenType.EQ):
         return word if _opens_query(anchors, opening) else None
     if anchors.kind(word) is TokenType.IN:
         return word

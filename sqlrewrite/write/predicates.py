@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlrewrite.find.pairs import FILTER
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import Anchors
-from sqlrewrite.write.forms import collected, ends, filtered, semi_join, values
+from sqlrewrite.write.forms import collected, ends, filtered, semi_join, single, values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
 from sqlrewrite.write.names import Style, fact
@@ -18,6 +19,7 @@ FORMS: Mapping[str, Callable[[Sequence[Case], KeyQueries], list[Predicate]]] = {
     "in": semi_join.write,
     "set": collected.write,
     "range": ends.write,
+    SINGLE: single.write,
     FILTER: filtered.write,
 }
 """The forms that need no keys at hand. ``values`` may write none, and another form stands in."""

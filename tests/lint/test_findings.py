@@ -86,7 +86,7 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
         pytest.param(
             "SELECT s.id FROM sales s JOIN calendar c ON s.day BETWEEN c.day AND c.day + 1 "
             "WHERE c.year = 2024",
-            [("DPP001", "sales")],
+            [("DPP001", "sales"), ("DPP001", "sales")],
             id="tied by a range",
         ),
         pytest.param(
@@ -377,7 +377,7 @@ def test_what_a_comment_suppresses(
     [
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
-        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP010?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP011?"),
         ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],

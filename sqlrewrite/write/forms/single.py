@@ -1,0 +1,27 @@
+"""``p = (SELECT a.m FROM (SELECT max(p) AS m FROM fact) AS a)``: one key, looked up before the
+scan, which prunes by it everywhere; an IN or a join with a maximum that nothing filters reads all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.single import of_whole_query
+from sqlrewrite.sql.anchors import AnchorError
+from sqlrewrite.write.forms.predicate import Predicate
+from sqlrewrite.write.key_queries import KeyQueries
+from sqlrewrite.write.names import fact
+
+
+def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
+    """The one predicate; of an author's IN, its own subquery."""
+    first, anchors = cases[0], queries.anchors
+    bounded = fact(first, anchors, queries.style)
+    if of_whole_query(first):
+        if first.pair.key.span is None:
+            raise AnchorError("a column that the text does not name")
+        query = anchors.copy(anchors.query_of_in(first.pair.key.span.start))
+    else:
+        query = queries.over(cases[:1])
+    return [Predicate(f"{bounded} = {query}", (query,))]
