@@ -20,7 +20,6 @@ from sqlrewrite.cli.common import (
     CommandFailure,
     Given,
     colour_option,
-    load_catalog,
     printer,
     setting_options,
     sorted_out,
@@ -28,6 +27,7 @@ from sqlrewrite.cli.common import (
 )
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.report.styled import Printer
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.source import write_file

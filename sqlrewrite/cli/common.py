@@ -10,11 +10,10 @@ from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import click
 
-from sqlrewrite.catalog import Catalog
-from sqlrewrite.catalog.derived import declaring
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.pool import PoolError
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.config import Projects
@@ -171,38 +170,6 @@ def colour_option(function: _Function) -> _Function:
         default=None,
         help="Colour, or none; by default as the terminal, NO_COLOR and FORCE_COLOR say.",
     )(function)
-
-
-def load_catalog(
-    settings: Settings,
-    load: Callable[..., Warehouse] | None = None,
-    files: Sequence[str] = (),
-) -> Warehouse:
-    """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
-    the derived columns that the settings declare."""
-    found = _loaded(settings, load, files)
-    if not settings.derived:
-        return found
-    try:
-        return declaring(found, settings.derived)
-    except CatalogError as error:
-        raise CatalogError(f"{settings.said.get('derived', 'the settings')}: {error}") from error
-
-
-def _loaded(
-    settings: Settings, load: Callable[..., Warehouse] | None, files: Sequence[str]
-) -> Warehouse:
-    paths, schema = settings.catalog, settings.schema
-    if not paths and files:
-        return Catalog.seen(*files, schema=schema)
-    if not paths:
-        return Warehouse().use(schema) if schema else Warehouse()
-    try:
-        return (load or Catalog.load)(*paths, schema=schema)
-    except CatalogError as error:
-        said = settings.said.get("catalog", "")
-        where = f" (catalog of {said})" if said and not said.startswith("-") else ""
-        raise CatalogError(f"{error}{where}") from error
 
 
 def printer(*, err: bool, color: bool | None) -> Printer:

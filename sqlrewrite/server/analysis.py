@@ -22,7 +22,9 @@ from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.hosts.region import Host, Region, plain
+from sqlrewrite.text.hosts.region import Embedded, Host, Region, plain
+from sqlrewrite.text.readable import cells
+from sqlrewrite.text.templates import is_notebook
 from sqlrewrite.warehouse import View, Warehouse
 
 _WORD = re.compile(r"\w+")
@@ -131,7 +133,10 @@ class Reader:
             yield part.region, self._same(part.catalog)
 
     def _cut(self, number: int, region: Region) -> Iterator[Region]:
-        """The pieces of a region."""
+        """The pieces of a region; those of a notebook without what is no SQL in it."""
+        if is_notebook(region.text):
+            sql = region.sql
+            region = replace(region, sql=Embedded(cells(region.text), sql.offsets, sql.ways))
         found = self._pieces[number] = pieces(region.text, self._pieces.get(number, ()))
         if len(found) <= 1:
             yield region
@@ -189,7 +194,9 @@ class Reader:
 def changed_names(one: Warehouse, other: Warehouse) -> frozenset[str] | None:
     """The last names that mean one thing in one catalog and another in the other, those too of
     views whose query may name them; None where any name may."""
-    if (one.namespace, one.references) != (other.namespace, other.references):
+    if replace(one, relations={}) != replace(other, relations={}):
+        return None  # the schema, or what holds for all of the session
+    if one.takes_subqueries != other.takes_subqueries:
         return None
     before, after = one.relations, other.relations
     names = set(one.forgotten ^ other.forgotten)

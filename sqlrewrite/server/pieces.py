@@ -13,10 +13,8 @@ from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import statements
 
-# What bears on statements around it: blocks of templates, scripts, cells, notes beside literals.
-_WHOLE = re.compile(
-    r"\{[{%#]|\bbegin\b|\$\{?[^\w{]|Databricks notebook source|/\* keys as of ", re.IGNORECASE
-)
+# What bears on statements around it: blocks of templates, scripts, notes beside literals.
+_WHOLE = re.compile(r"\{[{%#]|\bbegin\b|\$\{?[^\w{]|/\* keys as of ", re.IGNORECASE)
 _SIGN = re.compile(rf"(?P<before>[^\r\n]*){SIGN}[ \t]*(?P<kind>[\w-]*)")
 
 

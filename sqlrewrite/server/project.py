@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.catalog import Catalog
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Rules, rules_of
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import Settings
@@ -62,7 +62,7 @@ class Workspace:
         config, chosen, isolated = self._how
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
         stamps = self._stamps(path, settings)
-        catalog = _catalog(path, settings)
+        catalog = load_catalog(settings, files=[path])
         return stamps, Project(settings, catalog, options(settings), rules_of(settings))
 
     def _stamps(self, path: str, settings: Settings) -> _Stamps:
@@ -71,12 +71,6 @@ class Workspace:
         files += [file for name in settings.catalog for file in _files(name)]
         files += [baseline.path_of(settings), *([] if settings.catalog else [path])]
         return tuple((file, _changed(file)) for file in files)
-
-
-def _catalog(path: str, settings: Settings) -> Warehouse:
-    if settings.catalog:
-        return Catalog.load(*settings.catalog, schema=settings.schema)
-    return Catalog.seen(path, schema=settings.schema)
 
 
 def _configs(path: str) -> Iterator[str]:

@@ -163,7 +163,12 @@ def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
     if not templated(text):
         return Masked(text)
-    return _Scan(cells(text) if _NOTEBOOK.match(text) else text).run()
+    return _Scan(cells(text) if is_notebook(text) else text).run()
+
+
+def is_notebook(text: str) -> bool:
+    """Whether a text is the source of a notebook of Databricks."""
+    return _NOTEBOOK.match(text) is not None
 
 
 def holds_template(string: str) -> bool:

@@ -1,0 +1,46 @@
+"""The catalog that a project's settings name.
+
+In: settings, and the files that are read with them. Out: what is known of their tables; without a
+catalog that is what the files show by themselves. Raises CatalogError, which says who named it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.derived import declaring
+from sqlrewrite.settings.table import Settings
+from sqlrewrite.warehouse import CatalogError, Warehouse
+
+
+def load_catalog(
+    settings: Settings,
+    load: Callable[..., Warehouse] | None = None,
+    files: Sequence[str] = (),
+) -> Warehouse:
+    """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
+    the derived columns that the settings declare."""
+    found = _loaded(settings, load, files)
+    if not settings.derived:
+        return found
+    try:
+        return declaring(found, settings.derived)
+    except CatalogError as error:
+        raise CatalogError(f"{settings.said.get('derived', 'the settings')}: {error}") from error
+
+
+def _loaded(
+    settings: Settings, load: Callable[..., Warehouse] | None, files: Sequence[str]
+) -> Warehouse:
+    paths, schema = settings.catalog, settings.schema
+    if not paths and files:
+        return Catalog.seen(*files, schema=schema)
+    if not paths:
+        return Warehouse().use(schema) if schema else Warehouse()
+    try:
+        return (load or Catalog.load)(*paths, schema=schema)
+    except CatalogError as error:
+        said = settings.said.get("catalog", "")
+        where = f" (catalog of {said})" if said and not said.startswith("-") else ""
+        raise CatalogError(f"{error}{where}") from error
