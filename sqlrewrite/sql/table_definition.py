@@ -410,6 +410,7 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
     (("stored", "as"), _stored),
     (("stored", "by"), _stored),
     (("row", "format"), _stored),
+    (("partitioned", "by", "spec"), _partitioned),
     (("partitioned", "by"), _partitioned),
     (("partitioned", "on"), _partitioned),
     (("like",), _like),

@@ -346,6 +346,7 @@ def said(catalog: Catalog, name: str = "t") -> tuple[str, str, bool]:
         " COLLECTION ITEMS TERMINATED BY ';' NULL DEFINED AS '' STORED AS INPUTFORMAT 'i'"
         " OUTPUTFORMAT 'o' LOCATION '${root}/t' TBLPROPERTIES ('orc.compress' = 'snappy')",
         "(a INT) PARTITIONED BY (dt STRING) STORED AS ${FILE}",
+        "(a INT, dt STRING) PARTITIONED BY SPEC (dt) STORED BY ICEBERG",
         "(a INT) PARTITIONED BY (dt STRING) SKEWED BY (a) ON ((1), (2)) STORED AS DIRECTORIES",
         "(a INT) PARTITIONED BY (dt STRING) STORED BY 'x.Handler' WITH SERDEPROPERTIES ('k' = 'v')",
         "(a INT, dt STRING, CONSTRAINT pk PRIMARY KEY (a) RELY, CHECK (a < 3)) USING DELTA"
