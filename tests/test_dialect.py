@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from sqlrewrite.sql.dialect import DIALECT, SPELLED
 from sqlrewrite.sql.interpreted import SparkParser, from_sources
-from sqlrewrite.sql.parse import parse_tokens, tokenize
+from sqlrewrite.sql.parse import parse_tokens, statements, tokenize
 
 
 def expression(text: str) -> exp.Expr:
@@ -94,3 +94,26 @@ def test_the_parser_can_be_loaded_from_its_sources() -> None:
     query = "SELECT day(a) FROM t"
     (tree,) = derived(dialect=DIALECT).parse(tokenize(query), query)
     assert isinstance(tree.expressions[0], exp.Anonymous)
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["USE dw", "DROP TABLE IF EXISTS t", "SET x = 1", "CREATE TABLE t (a INT) STORED AS ORC"],
+)
+@pytest.mark.parametrize("second", ["INSERT INTO t SELECT", "CREATE VIEW v AS SELECT"])
+def test_a_semicolon_that_is_missing_is_told(first: str, second: str) -> None:
+    text = f"{first}\n{second} a.x FROM a JOIN b ON a.x = b.x"
+    (statement,) = statements(text)
+    assert statement.failure is not None
+    assert "is a ; missing?" in statement.failure.message
+    assert statement.failure.offset == text.index("\n") + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["EXPLAIN\nSELECT * FROM a JOIN b", "SELECT 1 FROM a\nJOIN b ON )", "COPY INTO t\nFROM a, b"],
+)
+def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
+    (statement,) = statements(text)
+    assert statement.failure is not None
+    assert "missing" not in statement.failure.message

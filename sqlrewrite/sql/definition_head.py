@@ -19,6 +19,9 @@ SCHEMAS = frozenset({"schema", "database", "namespace"})
 _OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *SCHEMAS})
 _BEFORE_NAME = frozenset({"(", "as", "select"})
 
+# Words of another statement, where a semicolon is missing.
+_OF_ANOTHER = frozenset({TokenType.CREATE, TokenType.INSERT})
+
 
 def after_kind(at: Cursor) -> int:
     """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
@@ -48,7 +51,7 @@ def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
         behind = at.at = start + 1
         at.group()
     query = read(at).query
-    if query is None:
+    if query is None or any(it.token_type in _OF_ANOTHER for it in tokens[behind:query]):
         return list(tokens)
     first, before = tokens[0], tokens[query - 1]
     made = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)

@@ -5,6 +5,7 @@ business, and which hold queries that we leave alone and so have to be told.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
@@ -59,6 +60,16 @@ _NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load mode
 # Behind a WITH, what the statement is.
 _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 
+# Behind these no line begins with the word of another statement, but for AS and its query.
+_HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
+UNENDED = "a statement begins here, and the one before it has no end: is a ; missing?"
+_BEGIN_LINES = frozenset(
+    {
+        *(TokenType.CREATE, TokenType.DROP, TokenType.INSERT, TokenType.SELECT, TokenType.USE),
+        *(TokenType.ALTER, TokenType.MERGE, TokenType.DELETE, TokenType.TRUNCATE),
+    }
+)
+
 _AFTER_FROM = frozenset(
     """
     where group having qualify window order sort cluster distribute limit offset select union
@@ -109,10 +120,26 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     at = None if word in _NO_QUERY else first_join(text, start, tokens[-1].end + 1)
     if at is None:
         return None
+    second = unended(text, tokens) if word in _HOLD_NO_STATEMENT else None
+    if second is not None and second < at:
+        return second, UNENDED
     why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
     if word == "with":
         word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
     return at, f"a join in {word.upper()} is {why}"
+
+
+def unended(text: str, tokens: Sequence[Token]) -> int | None:
+    """Where a line begins that looks like the next statement, outside of all parentheses."""
+    depth = 0
+    for before, token in pairwise(tokens):
+        kind = before.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0 and token.token_type in _BEGIN_LINES:
+            blank = text[text.rfind("\n", 0, token.start) + 1 : token.start].strip() == ""
+            if blank and kind is not TokenType.ALIAS:
+                return token.start
+    return None
 
 
 def _holds_query(tree: exp.Expr) -> bool:

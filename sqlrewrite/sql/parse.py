@@ -21,7 +21,7 @@ from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.definition_head import without_head
 from sqlrewrite.sql.dialect import parser
-from sqlrewrite.sql.kinds import first_join, known, opens_query, told
+from sqlrewrite.sql.kinds import UNENDED, first_join, known, opens_query, told, unended
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.tokens import read
@@ -192,7 +192,7 @@ def _statement(
     try:
         tree = deep(lambda: parse_tokens(without_head(tokens, text), text))
     except ParseError as error:  # a MERGE may be what only its engine can read
-        failure = _told(text, tokens, None) if passed else _parse_failure(error, tokens)
+        failure = _told(text, tokens, None) if passed else _parse_failure(error, text, tokens)
     except RecursionError:
         failure = Failure(start, f"{TOO_DEEP} to be parsed")
     except Exception as error:  # a parser's own bug must cost no more than this statement
@@ -240,13 +240,15 @@ def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure 
     return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
 
 
-def _parse_failure(error: ParseError, tokens: Sequence[Token]) -> Failure:
+def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Failure:
     if not error.errors:
         return Failure(tokens[0].start, _first_line(error))
     first = error.errors[0]
     line, column = first.get("line"), first.get("col")
     # sqlglot's column is that of the token's last character.
     offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
+    if unended(text, [it for it in tokens if it.start <= offset]) == offset:
+        return Failure(offset, UNENDED)
     message = (first.get("description") or _first_line(error)).rstrip(".")
     return Failure(offset, _TOKEN_SHOWN.sub(r"'\1'", message))
 
