@@ -54,6 +54,7 @@ ELSEWHERE = {
     "pygls": {"sqlrewrite.server."},
     "lsprotocol": {"sqlrewrite.server."},
     "rich": {"sqlrewrite.report.", "sqlrewrite.cli."},
+    "yaml": {"sqlrewrite.catalog."},
 }
 
 

@@ -18,8 +18,10 @@ from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, W
 
 _SUPPORTED = (
     "a DDL file (.sql, .ddl, .hql, …), a directory of them, a notebook or program in Python (.py, "
-    ".ipynb), a snapshot or dbt manifest (.json)"
+    ".ipynb), a snapshot or dbt manifest (.json), a dbt_project.yml"
 )
+PROJECTS = ("dbt_project.yml", "dbt_project.yaml")
+"""The names of the files of dbt's projects."""
 
 
 def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
@@ -48,6 +50,10 @@ def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
             catalog = _merged(catalog, pulled)
             if schema is None and pulled.namespace != DEFAULT_NAMESPACE:
                 namespace = pulled.namespace
+        elif place.name in PROJECTS:
+            from sqlrewrite.catalog import dbt_project  # brings a parser of YAML
+
+            catalog = _merged(catalog, dbt_project.read(place, start))
         else:
             raise CatalogError(
                 f"{path}: not a kind of file that is read; a catalog is {_SUPPORTED}"

@@ -1,0 +1,166 @@
+"""A dbt project without its manifest: what ``dbt_project.yml`` and the YAML beside the models say.
+
+The manifest is the better source: it has what dbt makes of all this. Where nobody has run ``dbt
+parse``, this reads models, seeds, snapshots and sources with their ``config`` (``partition_by``,
+``materialized``, from the model, its YAML and the project, in this order), columns and
+``data_type``, and gives them to ``dbt.read`` as a manifest would say it. The schema that a model is
+built in is not said here: it is the current one, which may be any.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlrewrite.catalog import dbt
+from sqlrewrite.catalog.files import read_text
+from sqlrewrite.text.templates import UNITS
+from sqlrewrite.warehouse import CatalogError, Warehouse
+
+_VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+_CONFIG = re.compile(r"\{\{-?\s*(config\s*\(.*\))\s*-?\}\}", re.DOTALL)
+_KINDS = {"models": "model", "seeds": "seed", "snapshots": "snapshot"}
+_PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot-paths"}
+
+_CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "alias", "enabled"})
+"""What a project may configure without a ``+`` before it."""
+
+Said = Mapping[str, Any]
+
+
+def read(path: Path, catalog: Warehouse) -> Warehouse:
+    """The catalog of a project, of which this is the ``dbt_project.yml``. Raises CatalogError."""
+    project = _object(_parsed(path))
+    name = str(project.get("name") or path.parent.name)
+    nodes: dict[str, Any] = {}
+    sources: dict[str, Any] = {}
+    for section, kind in _KINDS.items():
+        for folder in _folders(project, section):
+            top = path.parent / folder
+            said = dict(_properties(top, section))
+            for file in sorted((*top.rglob("*.sql"), *top.rglob("*.csv"))):
+                if (file.suffix == ".csv") != (kind == "seed"):
+                    continue
+                configured = _of_project(project, section, name, file.relative_to(top))
+                node = _node(kind, name, file, said.get(file.stem, {}), configured)
+                settled = node["config"].get("materialized"), node["config"].get("enabled")
+                if settled[0] is not None and settled[1] is not False:
+                    nodes[node["unique_id"]] = node
+            sources |= {it["unique_id"]: it for it in _sources(top, name)}
+    metadata = {"dbt_schema_version": _VERSION, "project_name": name}
+    return dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
+
+
+def _folders(project: Said, section: str) -> list[str]:
+    given = project.get(_PATHS[section])
+    return [str(it) for it in given] if isinstance(given, list) else [section]
+
+
+def _node(kind: str, project: str, file: Path, said: Said, configured: Said) -> dict[str, Any]:
+    """A model, seed or snapshot as a manifest has it."""
+    raw = read_text(file) if kind != "seed" else ""
+    config = {"materialized": "view" if kind == "model" else kind, **configured}
+    config |= {**_object(said.get("config")), **_called(raw)}
+    return {
+        "unique_id": f"{kind}.{project}.{file.stem}",
+        "resource_type": kind,
+        "name": file.stem,
+        "package_name": project,
+        "relation_name": f"`{config.get('alias') or file.stem}`",
+        "config": config,
+        "contract": config.get("contract"),
+        "columns": _columns(said),
+        "raw_code": raw,
+    }
+
+
+def _called(raw: str) -> Said:
+    """What ``config(…)`` says in a model, as far as it is written out."""
+    found: dict[str, Any] = {}
+    for unit in UNITS["{{"].finditer(raw):
+        match = _CONFIG.fullmatch(unit.group())
+        try:
+            call = ast.parse(" ".join(match[1].split()), mode="eval").body if match else None
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            call = None
+        for item in call.keywords if isinstance(call, ast.Call) else ():
+            try:
+                found[str(item.arg)] = ast.literal_eval(item.value)
+            except (ValueError, TypeError, RecursionError, MemoryError):
+                found[str(item.arg)] = None  # what no file says instead
+    return found
+
+
+def _of_project(project: Said, section: str, name: str, file: Path) -> dict[str, Any]:
+    """What the project configures for a file: the folders nearer to it win."""
+    found: dict[str, Any] = {}
+    at = _object(project.get(section))
+    for part in (name, *file.parent.parts, file.stem, ""):
+        for key, value in at.items():
+            plain = str(key).removeprefix("+")
+            if plain in _CONFIGURED or str(key).startswith("+"):
+                found[plain] = value
+        at = _object(at.get(part))
+    return found
+
+
+def _properties(folder: Path, section: str) -> Iterator[tuple[str, Said]]:
+    """What the YAML files of a folder say of each model."""
+    for data in _files(folder):
+        for it in map(_object, _list(data.get(section))):
+            yield str(it.get("name")), it
+
+
+def _sources(folder: Path, project: str) -> Iterator[dict[str, Any]]:
+    """The tables of the sources that the YAML files of a folder declare."""
+    for data in _files(folder):
+        for source in map(_object, _list(data.get("sources"))):
+            schema = source.get("schema") or source.get("name")
+            for table in map(_object, _list(source.get("tables"))):
+                own = str(table.get("name"))
+                named = (source.get("database"), schema, table.get("identifier") or own)
+                yield {
+                    "unique_id": f"source.{project}.{source.get('name')}.{own}",
+                    "resource_type": "source",
+                    "source_name": str(source.get("name")),
+                    "name": own,
+                    "relation_name": ".".join(f"`{it}`" for it in named if it),
+                    "external": table.get("external"),
+                    "columns": _columns(table),
+                }
+
+
+def _columns(said: Said) -> dict[str, Any]:
+    return {str(it["name"]): it for it in map(_object, _list(said.get("columns"))) if "name" in it}
+
+
+def _files(folder: Path) -> Iterator[Said]:
+    for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
+        yield _object(_parsed(path))
+
+
+def _parsed(path: Path) -> Any:
+    """A YAML file as data. Raises CatalogError."""
+    try:
+        import yaml
+    except ImportError:
+        raise CatalogError(
+            f"{path}: to read YAML takes PyYAML (pip install 'dpp-rewrite[dbt]'); or give "
+            "target/manifest.json, which `dbt parse` writes"
+        ) from None
+    try:
+        return yaml.safe_load(read_text(path))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        why = " ".join(str(error).split())
+        raise CatalogError(f"{path}: not YAML that can be read: {why}") from error
+
+
+def _object(value: object) -> Said:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,140 @@
+"""A dbt project without a manifest, as a catalog."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Catalog, CatalogError, rewrite
+from sqlrewrite.warehouse import Table, View
+
+FILES = {
+    "dbt_project.yml": """\
+name: shop
+model-paths: [models]
+models:
+  +file_format: delta
+  shop:
+    marts: {+materialized: table, small: {materialized: view}}
+vars: {year: 2024}
+""",
+    "models/schema.yml": """\
+sources:
+  - name: raw
+    database: lake
+    schema: landing
+    tables:
+      - name: clicks
+        identifier: clicks_v1
+        external: {partitions: [{name: dt, data_type: date}]}
+        columns: [{name: item, data_type: int}]
+models:
+  - name: fct_sales
+    config: {partition_by: day}
+    columns: [{name: day, data_type: date, data_tests: [not_null]}, {name: id, data_type: int}]
+  - name: dim_dates
+    config: {contract: {enforced: true}}
+    columns: [{name: day, data_type: date}, {name: year, data_type: int}]
+""",
+    "models/marts/fct_sales.sql": "select 1 as id, current_date() as day",
+    "models/marts/dim_dates.sql": "{{ config(alias='dates') }} select 1",
+    "models/marts/small/stg.sql": "select day from {{ ref('fct_sales') }}",
+    "models/later.sql": "{{ config(materialized=var('how'), partition_by='day') }} select 1",
+    "models/off.sql": "{{ config(enabled=false) }} select 1",
+    "models/inc.sql": "{{ config(materialized='incremental', partition_by=['a', 'b']) }} select 1",
+    "seeds/regions.csv": "region\nnorth\n",
+}
+QUERY = """\
+select s.id from {{ ref('fct_sales') }} s join {{ ref('dim_dates') }} d on d.day = s.day
+where d.year = {{ var('year') }}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path / "dbt_project.yml"
+
+
+@pytest.fixture
+def catalog(project: Path) -> Catalog:
+    return Catalog.load(str(project))
+
+
+def loaded(project: Path) -> str:
+    """Nothing where the project can be read, else the file that the error names."""
+    try:
+        Catalog.load(str(project))
+    except CatalogError as error:
+        return Path(str(error).partition(": ")[0]).name
+    return ""
+
+
+def referred(catalog: Catalog, *reference: str) -> Table | View | None:
+    name = catalog.refer(reference)
+    return None if name is None else catalog.resolve(name)
+
+
+def test_models_are_rewritten(catalog: Catalog) -> None:
+    done = rewrite(QUERY, catalog)
+    assert (
+        "and s.day in (select /*+ broadcast(d2) */ d2.day from {{ ref('dim_dates') }} as"
+        in done.sql
+    )
+
+
+@pytest.mark.parametrize(
+    ("reference", "partitions", "columns"),
+    [
+        (("ref", "fct_sales"), ["day"], {"day": "date", "id": "int"}),
+        (("ref", "dim_dates"), [], {"day": "date", "year": "int"}),
+        (("ref", "inc"), ["a", "b"], {}),
+        (("ref", "regions"), [], {}),
+        (("source", "raw", "clicks"), ["dt"], {"item": "int", "dt": "date"}),
+    ],
+)
+def test_tables(
+    catalog: Catalog, reference: tuple[str, ...], partitions: list[str], columns: dict[str, str]
+) -> None:
+    found = referred(catalog, *reference)
+    assert isinstance(found, Table)
+    assert [it.column for it in found.partitioned_by] == partitions
+    assert {it.name: it.type for it in found.columns if it.type} == columns
+    complete = reference == ("ref", "dim_dates")  # else what is documented is some of them
+    assert found.names == (tuple(columns) if complete else ())
+
+
+def test_views_and_what_is_not_known(catalog: Catalog) -> None:
+    assert isinstance(referred(catalog, "ref", "stg"), View)
+    assert referred(catalog, "ref", "off") is None
+    assert referred(catalog, "ref", "later") is None  # what it is made as is not written there
+    assert catalog.refer(("source", "raw", "clicks")) == ("lake", "landing", "clicks_v1")
+
+
+def test_without_a_parser_of_yaml(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(CatalogError, match=r"pip install 'dpp-rewrite\[dbt\]'.*manifest.json"):
+        Catalog.load(str(project))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["models: [", "- 1", "", "models: {shop: 1}", "model-paths: 3", "name: !!python/name:os.x 1"],
+)
+def test_a_broken_project(project: Path, text: str) -> None:
+    """It is an error that names the file, or as if nothing were said."""
+    project.write_text(text)
+    assert loaded(project) in ("", "dbt_project.yml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["models: [1, {columns: 1}, {name: [1]}]", "sources: [{tables: [{}]}]", "models: {a: b}", "\t"],
+)
+def test_broken_properties(project: Path, text: str) -> None:
+    (project.parent / "models" / "schema.yml").write_text(text)
+    assert loaded(project) in ("", "schema.yml")
