@@ -8,6 +8,7 @@ what bounds its partitions is the author's condition on it, and no join.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from sqlrewrite.find.derived import DerivedColumn, derived_columns
 from sqlrewrite.find.pairs import FILTER, Pair, Side, Tie
@@ -16,8 +17,11 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.joins import extended
-from sqlrewrite.plan.lineage import LineagePath
+from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
+
+# As find.pairs has it, of CTEs that each read the one before twice.
+_MOST_WAYS = 1000
 
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -28,8 +32,10 @@ def find_filters(plan: Plan) -> tuple[Pair, ...]:
     for number, scan in plan.relations.items():
         if not isinstance(scan, Scan) or not scan.table.derived or scan.span is None:
             continue
+        if scan.sampled or scan.streaming:
+            continue
         block = plan.blocks[plan.owner[number]]
-        if block.in_view or block.role == "merge":
+        if block.in_view or block.role in ("merge", "change"):
             continue
         away = extended(block.source, number)
         for item in own_conditions(plan, number, ALONE):
@@ -39,11 +45,27 @@ def find_filters(plan: Plan) -> tuple[Pair, ...]:
             if not here and away:
                 continue  # beside its own condition it would be right, and that is elsewhere
             for derived in derived_columns(plan, scan):
-                found += _pairs(plan, scan, item, derived)
+                path = _path(plan, scan, item, derived)
+                if path is not None:
+                    found += _pairs(plan, path, item, derived)
     return tuple(found)
 
 
-def _pairs(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
+def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> LineagePath | None:
+    """The way from the relation that the author's condition is on down to the scan's column; all
+    that is computed on it bears on what a bound may change."""
+    if item.condition.relations == {scan.relation}:
+        return LineagePath((scan,), derived.source)
+    for ref in columns(item.condition.expression):
+        for path in islice(trace(plan, ref), _MOST_WAYS):
+            plain = not path.barriers and not path.computed
+            if path.end is scan and path.column == derived.source and plain:
+                return path
+    return None
+
+
+def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
+    scan = path.end
     for operator, side, at, constant, its in _comparisons(item.expression):
         refs = columns(side)
         if not refs or any(ref.name != derived.source for ref in refs) or not _constant(constant):
@@ -54,7 +76,7 @@ def _pairs(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> It
             tie=tie,
             operator=operator,
             side=FILTER,
-            path=LineagePath((scan,), derived.source),
+            path=path,
             fact=refs[0],
             fact_side=Side(side, at),
             target=scan,

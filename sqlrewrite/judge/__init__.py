@@ -96,6 +96,7 @@ FOR_FILTERS: tuple[Rule, ...] = (
     UNBOUNDED,
     Rule("DPP122", "not-yet-pruned", "benefit", "fact", filters.judge_pruned),
     Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge),
+    Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact),
     Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_constant),
     Rule("DPP112", "key-types", "soundness", "pair", filters.judge_types),
     DERIVED,

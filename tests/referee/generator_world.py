@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SAME: tuple[str, ...] = (
     *("INT", "INT", "INT", "INT", "BIGINT", "SMALLINT", "TINYINT", "STRING", "STRING", "DATE"),
@@ -55,10 +55,16 @@ class Table:
     columns: tuple[Column, ...]
     partitioned: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    derived: tuple[str, str, str] | None = None
+    """A partition column behind the others, its type, and what it is computed by."""
 
     def ddl(self) -> str:
         """CREATE TABLE as the rewriter reads it, and Spark where the table is one of files."""
         columns = ", ".join(f"{one.name} {one.type}" for one in self.columns)
+        if self.derived is not None:
+            name, kind, text = self.derived
+            computed = f"{columns}, {name} {kind} GENERATED ALWAYS AS ({text})"
+            return f"CREATE TABLE {self.name} ({computed}) USING delta PARTITIONED BY ({name})"
         by = f" PARTITIONED BY ({', '.join(self.partitioned)})" if self.partitioned else ""
         return f"CREATE TABLE {self.name} ({columns}) USING parquet{by}"
 
@@ -69,6 +75,10 @@ class Table:
             f"CAST(col{at + 1} AS {one.type}) AS {one.name}" for at, one in enumerate(self.columns)
         )
         empty = "" if self.rows else " WHERE false"
+        if self.derived is not None:
+            name, kind, text = self.derived
+            inner = f"SELECT {items} FROM VALUES {rows}{empty}"
+            return f"SELECT *, CAST({text} AS {kind}) AS {name} FROM ({inner})"
         return f"SELECT {items} FROM VALUES {rows}{empty}"
 
     def insert(self) -> str:
@@ -136,6 +146,38 @@ def random_world(rng: random.Random, *, files: bool = False) -> World:
         *(("sales", "p", "visits", "k"), ("visits", "k", "sales", "p")),
     )
     return World(facts, dimensions, joins, _settings(rng), files)
+
+
+DERIVED: dict[str, tuple[tuple[str, str], ...]] = {
+    "DATE": (
+        *(
+            ("STRING", "date_format({}, 'yyyy-MM')"),
+            ("INT", "year({})"),
+            ("DATE", "trunc({}, 'MM')"),
+        ),
+        *(("INT", "month({})"), ("INT", "CAST(date_format({}, 'yyyyMMdd') AS INT)")),
+        *(("STRING", "date_format({}, 'dd/MM/yyyy')"), ("STRING", "CAST({} AS STRING)")),
+    ),
+    "TIMESTAMP": (
+        *(("DATE", "CAST({} AS DATE)"), ("STRING", "date_format({}, 'yyyyMMdd')")),
+        *(("STRING", "date_format({}, 'yyyy-MM-dd-HH')"), ("INT", "hour({})")),
+    ),
+    "STRING": (("STRING", "substring({}, 1, 1)"), ("DATE", "to_date({})"), ("INT", "length({})")),
+    "INT": (("BIGINT", "{} DIV 3"), ("BIGINT", "floor({} / 2)"), ("INT", "pmod({}, 3)")),
+    "BIGINT": (("BIGINT", "{} DIV 3"), ("BIGINT", "floor({} / 2)"), ("BIGINT", "{} % 3")),
+}
+"""What a partition column is computed by, and its type, by the type of what it is computed from."""
+
+
+def with_derived(rng: random.Random, world: World) -> World:
+    """The world, its facts partitioned by what is computed from the columns that are joined."""
+    facts = []
+    for fact, name in zip(world.facts, ("part", "slice"), strict=True):
+        source = next(one for one in fact.columns if one.name == fact.partitioned[0])
+        kind, text = rng.choice(DERIVED.get(source.type, (("INT", "hash({})"),)))
+        derived = (name, kind, text.replace("{}", source.name))
+        facts.append(replace(fact, partitioned=(), derived=derived))
+    return replace(world, facts=tuple(facts))
 
 
 def _key_types(rng: random.Random, files: bool) -> tuple[str, str]:

@@ -21,13 +21,15 @@ from typing import Any
 from sqlrewrite import Catalog, rewrite
 
 from .generator import random_query
-from .generator_world import World, random_world
+from .generator_world import World, random_world, with_derived
 from .harness import answer, differ, gone, quick, understands
 from .shrink import shrunk
 
 BATCH = 40
 FILES = 10
 """Every tenth batch is over partitioned files."""
+COMPUTED = 7
+"""And one of ten over facts whose partition columns are computed from those that are joined."""
 TOLD = 200
 """After so many queries a run says where it is."""
 ASKED = 5
@@ -91,6 +93,9 @@ class Table:
         self.session = session
         files = batch % FILES == FILES - 1
         self.world: World = random_world(random.Random(f"{seed}/world/{batch}"), files=files)
+        if batch % FILES == COMPUTED:
+            rng = random.Random(f"{seed}/derived/{batch}")
+            self.world = with_derived(rng, self.world)
         self.catalog = catalog_of(self.world.ddl())
         quick(session)
         for table in self.world.tables:
