@@ -18,7 +18,13 @@ from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Subquery
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import children
-from sqlrewrite.plan.facts.attempts import Attempt, attempt, attempted_cast
+from sqlrewrite.plan.facts.attempts import (
+    Attempt,
+    attempt,
+    attempted_cast,
+    wrapping_cast,
+    wrapping_sum,
+)
 from sqlrewrite.plan.facts.types import parse
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between", "case"})
@@ -37,6 +43,30 @@ def attempts(case: Case, condition: Expression) -> Attempts | None:
             return None
         found.append((path, form.text))
     return tuple(found)
+
+
+def exact_attempts(case: Case, key: Expression) -> Attempts | None:
+    """The nodes of a key that can raise an error, with forms that give just what they give without
+    ANSI mode: then a key is the one that the join computes, in either mode, or none where the join
+    raises an error. None where one has no such form."""
+    found: list[tuple[Path, str]] = []
+    for path, node, _ in _raising(case, key, (), False):
+        form = _wrapped(case, node) or _form(case, node)
+        if form is None or not form.exact:
+            return None
+        found.append((path, form.text))
+    return tuple(found)
+
+
+def _wrapped(case: Case, node: Expression) -> Attempt | None:
+    """The form of integer arithmetic that wraps around, as it does without ANSI mode."""
+    match node:
+        case Cast(operand=operand, type=kind):
+            return wrapping_cast(type_of(case.plan, operand), parse(kind))
+        case Call(name=name, args=args):
+            return wrapping_sum(name, [type_of(case.plan, arg) for arg in args])
+        case _:
+            return None
 
 
 def _raising(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
 from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
@@ -112,7 +113,7 @@ def judge_key(case: Case) -> Judgement:
     shown = f"the key is an expression over {case.label(pair.key)}, not a column"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
         return failed(f"{shown}, and over others")
-    why = _unfit(case, expression) or _of_no_row(case)
+    why = _unfit(case, expression, is_key=True) or _of_no_row(case)
     if why:
         return failed(f"{shown}: {why}")
     return passed(f"the key is computed from columns of {case.dimension_name} alone")
@@ -159,12 +160,14 @@ def _written_anew(case: Case) -> bool:
     )
 
 
-def _unfit(case: Case, expression: Expression) -> str | None:
-    """Why an expression may not be computed again, elsewhere and for other rows."""
+def _unfit(case: Case, expression: Expression, *, is_key: bool = False) -> str | None:
+    """Why an expression may not be computed again, elsewhere and for other rows; a key may be
+    written in forms that raise no error."""
     tie = case.pair.tie
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
     safe = arithmetic(case.plan, expression) is not None  # written so that it raises no error
+    safe = safe or (is_key and bool(exact_attempts(case, expression)))
     below = (raising_below(case, ref) for ref in columns(expression))
     culprit = next((it for it in below if it is not None), None)
     if culprit is not None:

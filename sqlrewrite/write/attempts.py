@@ -1,11 +1,11 @@
-"""The text of a condition in which what can raise an error is attempted (``judge/attempts.py``)."""
+"""The text of an expression in which what can raise an error is attempted: `judge/attempts.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.plan.algebra import ColumnRef
+from sqlrewrite.find.restrictions import Attempts
+from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.operands import written
@@ -17,24 +17,25 @@ def attempted(
     anchors: Anchors,
     style: Style,
     tokens: Range,
-    item: Conjunct,
+    expression: Expression,
+    attempts: Attempts,
     named: Callable[[ColumnRef], str],
 ) -> str:
-    """The author's text of a conjunct, each column ``named`` anew and what can raise an error in
-    its form, as a condition that holds unless the conjunct is false."""
+    """The author's text of an expression, each column ``named`` anew and what can raise an error
+    in its form."""
     replaced: dict[Span, str] = {}
-    for ref in columns(item.expression):
+    for ref in columns(expression):
         if ref.span is None:
             raise AnchorError("a column that the text does not name")
         replaced[ref.span] = named(ref)
-    span, forms = anchors.span(tokens), dict(item.attempts)
+    span, forms = anchors.span(tokens), dict(attempts)
     text = anchors.text[span.start : span.end]
-    found = written(text, span.start, item.expression, list(forms))
+    found = written(text, span.start, expression, list(forms))
     for path in sorted(forms, key=len, reverse=True):  # from the inside
         place = found[path]
         operands = [_copied(anchors, operand, replaced) for operand in place.operands]
         replaced[place.span] = style.word(forms[path]).format(*operands)
-    return f"({_copied(anchors, span, replaced)}) {style.word('IS NOT FALSE')}"
+    return _copied(anchors, span, replaced)
 
 
 def _copied(anchors: Anchors, span: Span, replaced: Mapping[Span, str]) -> str:

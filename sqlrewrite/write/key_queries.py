@@ -13,9 +13,10 @@ from dataclasses import field
 from itertools import count
 
 from sqlrewrite.find.pairs import Side
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
+from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
     ColumnRef,
@@ -207,8 +208,13 @@ class Writer:
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
         tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
-        around = arithmetic(case.plan, side.expression)
-        return lambda alias: wrapped.format(self.over(tokens, side.expression, alias, around))
+        around, expression = arithmetic(case.plan, side.expression), side.expression
+        forms = None if around is not None else exact_attempts(case, expression)
+        if forms:
+            return lambda alias: wrapped.replace(
+                "{}", self.attempted(tokens, expression, forms, alias)
+            )
+        return lambda alias: wrapped.format(self.over(tokens, expression, alias, around))
 
     def column(self, ref: ColumnRef) -> Value:
         """A column of the relation."""
@@ -255,7 +261,8 @@ class Writer:
         """The author's own text of a conjunct, its columns qualified with the alias."""
         tokens = self.anchors.conjunct(item.condition)
         if item.attempts:
-            return attempted(self.anchors, self.style, tokens, item, self.named(alias))
+            text = self.attempted(tokens, item.expression, item.attempts, alias)
+            return f"({text}) {self.style.word('IS NOT FALSE')}"
         text = self.over(tokens, item.expression, alias)
         return f"({text})" if self.anchors.disjunction(tokens) else text
 
@@ -264,6 +271,12 @@ class Writer:
     ) -> str:
         """The author's own text of an expression, its columns qualified with the alias."""
         return computed(self.anchors, self.style, tokens, expression, self.named(alias), around)
+
+    def attempted(
+        self, tokens: Range, expression: Expression, attempts: Attempts, alias: str
+    ) -> str:
+        """The same, with what can raise an error in a form that does not."""
+        return attempted(self.anchors, self.style, tokens, expression, attempts, self.named(alias))
 
     def named(self, alias: str) -> Callable[[ColumnRef], str]:
         """How a column is named, qualified with an alias."""

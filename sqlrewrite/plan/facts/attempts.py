@@ -72,6 +72,26 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), False)
 
 
+def wrapping_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
+    """The form of a cast from BIGINT to INT that keeps the lower half, as Spark does without ANSI
+    mode."""
+    if (given, wanted) != (BIGINT, INT):
+        return None
+    return Attempt("CAST(shiftright(shiftleft({0}, 32), 32) AS INT)", exact=True)
+
+
+def wrapping_sum(name: str, kinds: Types) -> Attempt | None:
+    """The form of a sum of a BIGINT and an integer that wraps around: over DECIMAL, which holds it,
+    and brought back into the range."""
+    if name not in ("+", "-") or len(kinds) != 2 or BIGINT not in kinds:
+        return None
+    if not all(kind is not None and is_integral(kind) for kind in kinds):
+        return None
+    wide = f"CAST({{0}} AS DECIMAL(38,0)) {name} {{1}}"
+    text = f"CAST(pmod({wide} + {1 << 63}, {1 << 64}) - {1 << 63} AS BIGINT)"
+    return Attempt(text, exact=True)
+
+
 def _as_numbers(text: str, kinds: Types) -> str:
     """A comparison whose STRING is cast, as it is in ANSI mode, to the number it is compared with:
     BIGINT for an integer."""
