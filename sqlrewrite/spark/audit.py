@@ -211,5 +211,6 @@ def _decided(session: Session, job: Job) -> DataFrame:
     """What this and earlier runs have decided with the same catalog and options."""
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
+        found.limit(1).collect()  # over Connect only this tells whether it is there
         return found.where(found["made"] == job.made).dropDuplicates(["shape", "schema"])
     return session.spark.createDataFrame([], _DECIDED)  # this is the first run
