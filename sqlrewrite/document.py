@@ -201,7 +201,9 @@ def read(
     if suppressed is not None and asked.whole_file:
         return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
     kept = suppressed.kept if suppressed else None
-    text = strip(sql, lexed.tokens, kept, changes=catalog.takes_subqueries)
+    # Iceberg's tables may be in the catalog, or be made by the text.
+    changes = MARKER in sql and ("iceberg" in sql.lower() or catalog.takes_subqueries)
+    text = strip(sql, lexed.tokens, kept, changes=changes)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
     known, found = catalog, []

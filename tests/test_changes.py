@@ -69,3 +69,13 @@ def test_strip_leaves_it(catalog: Catalog, change: str) -> None:
 def test_a_marker_of_the_authors_own_takes_nothing_away(catalog: Catalog, of: str) -> None:
     sql = f"DELETE FROM {of} WHERE x > 0 AND p IN (SELECT d.k FROM d) {MARKER}"
     assert rewrite(sql, catalog).sql == sql
+
+
+def test_a_table_that_the_text_makes(catalog: Catalog) -> None:
+    made = "CREATE TABLE made (p INT, x INT) USING iceberg PARTITIONED BY (p);\n"
+    done = rewrite(f"{made}DELETE FROM made WHERE {JOIN.replace('f.p', 'made.p')}", catalog)
+    assert f"made.p IN ({KEYS}) {MARKER}" in done.sql
+    plain = Catalog.from_ddl("CREATE TABLE d (k INT, c STRING) USING parquet")
+    again = rewrite(done.sql, plain)
+    assert again.sql == done.sql
+    assert not again.notes

@@ -24,10 +24,14 @@ def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
     if found is None:
         return
     join, scan = found
-    names = frozenset(field.column.lower() for field in scan.table.partitioned_by)
+    table = scan.table
+    names = frozenset(field.column.lower() for field in table.partitioned_by)
     if scan.span is None or not names:
         return
-    if any(bounds(it.expression, scan.relation, names) for it in join.conditions):
+    # By what a partition is computed from, and by what orders its rows, files are left out too.
+    sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
+    choosing = names.union(sources, table.clustered_by)
+    if any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
         return
     joined = _joined(decided.reading.pairs, scan)
     shown = ", ".join(joined or sorted(names))

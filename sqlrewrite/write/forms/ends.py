@@ -38,7 +38,7 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     for sign in (">=", "<=") if operator in ("=", "<=>") else (operator,):
         # One value of a derived column may be that of keys on either side.
         shown = f"{sign[0]}=" if derived else sign
-        if found and cases[0].clustered:
+        if sign[0] == "<" and cases[0].clustered:
             query = _apart(cases, queries)
         elif derived and len(cases) == 1 and units(cases[0]):
             query = queries.over([_of_source(cases[0])], END[sign[0]])
