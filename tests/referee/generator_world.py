@@ -78,6 +78,8 @@ class Table:
         if self.derived is not None:
             name, kind, text = self.derived
             inner = f"SELECT {items} FROM VALUES {rows}{empty}"
+            # As it is written without ANSI mode: what is no date is NULL.
+            text = text.replace("to_date", "try_to_date")
             return f"SELECT *, CAST({text} AS {kind}) AS {name} FROM ({inner})"
         return f"SELECT {items} FROM VALUES {rows}{empty}"
 
