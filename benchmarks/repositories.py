@@ -34,7 +34,7 @@ _PIECES = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MAGIC = re.compile(r"(?:\s|--(?!\s*MAGIC)[^\n]*\n)*(?:--\s*MAGIC\s*)?%(\w+)")
-_NAME = r"(?:[\w$]+|`[^`]+`|\$\{[^}]*\}|\{\{.*?\}\})"
+_NAME = r"(?:(?:\$\{[^}]*\}|\{\{.*?\}\}|[\w$])+|`[^`]+`)"
 _DOTTED = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _CREATE = re.compile(
     r"\bcreate\s+(?:or\s+replace\s+)?(?:(?:external|temporary|temp|managed|global|transient)\s+)*"
