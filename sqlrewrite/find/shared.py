@@ -22,7 +22,8 @@ def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
     found: list[tuple[Pair, ...]] = []
     facts: dict[tuple[int, str], dict[tuple[int, ...], Pair]] = {}
     for pair in pairs:
-        if pair.operator == "=" and pair.target is pair.scan:
+        # Of a derived column each reference may need other rows besides: it has no common bound.
+        if pair.operator == "=" and pair.target is pair.scan and pair.derived is None:
             ways = facts.setdefault((pair.scan.relation, pair.pruned), {})
             ways.setdefault(_way(pair.path.relations), pair)
     for (fact, _), ways in facts.items():
