@@ -9,7 +9,13 @@ from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_i
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Opaque, Subquery
-from sqlrewrite.plan.columns import arithmetic, column_type, computed_as, expression_type
+from sqlrewrite.plan.columns import (
+    arithmetic,
+    column_type,
+    computed_as,
+    expression_type,
+    harmless,
+)
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.nulls import null_from
@@ -166,7 +172,7 @@ def _unfit(case: Case, expression: Expression, *, is_key: bool = False) -> str |
     tie = case.pair.tie
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
-    safe = arithmetic(case.plan, expression) is not None  # written so that it raises no error
+    safe = harmless(case.plan, expression) is not None  # written so that it raises no error
     safe = safe or (is_key and bool(exact_attempts(case, expression)))
     below = (raising_below(case, ref) for ref in columns(expression))
     culprit = next((it for it in below if it is not None), None)

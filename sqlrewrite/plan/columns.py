@@ -28,6 +28,7 @@ from sqlrewrite.plan.algebra import (
     SetOperation,
 )
 from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
+from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.literals import of_number
@@ -106,6 +107,12 @@ def type_of(plan: Plan, expression: Expression) -> Type | None:
 def arithmetic(plan: Plan, expression: Expression) -> Wrapping | None:
     """How integer arithmetic is to be written so that it cannot raise an error, where it could."""
     return wrapping(expression, partial(type_of, plan))
+
+
+def harmless(plan: Plan, expression: Expression) -> Wrapping | None:
+    """How a key is to be written so that it cannot raise an error, where it could: arithmetic, or
+    a date that a text is read as."""
+    return arithmetic(plan, expression) or attempted_day(expression, partial(type_of, plan))
 
 
 def _of_column(plan: Plan, ref: ColumnRef) -> Type | None:

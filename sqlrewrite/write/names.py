@@ -21,7 +21,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
-from sqlrewrite.plan.columns import arithmetic, column_names
+from sqlrewrite.plan.columns import column_names, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.plan.relations import leaves
@@ -61,7 +61,7 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     if pair.derived is None and not pair.fact_plain:
         tokens = anchors.operand(pair.tie.condition, pair.fact_side.operand)
         expression = pair.fact_side.expression
-        around = arithmetic(case.plan, expression)
+        around = harmless(case.plan, expression)
 
         def clear(ref: ColumnRef) -> str:
             return _clear(case, ref, anchors)
@@ -90,7 +90,9 @@ def computed(
     around: Wrapping | None = None,
 ) -> str:
     """The author's own text of an expression, each of its columns ``named`` anew; with ``around``
-    a sum is written so that it wraps around where it would raise an error."""
+    it is written so that it gives a value, or NULL, where it would raise an error."""
+    if around is not None and around.anew:
+        return around.whole.format(*map(named, columns(expression)))
     column, whole = ("{}", "{}") if around is None else (around.column, around.whole)
     replaced = {}
     for ref in columns(expression):

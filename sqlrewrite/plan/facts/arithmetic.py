@@ -25,10 +25,11 @@ _RING = ("+", "-", "*")
 @dataclass(frozen=True, slots=True)
 class Wrapping:
     """How arithmetic that wraps around is written: each column cast ``column``, a template, and the
-    whole of it, another."""
+    whole of it, another; with ``anew`` that is for the column and not for the author's text."""
 
     column: str
     whole: str
+    anew: bool = False
 
 
 _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")

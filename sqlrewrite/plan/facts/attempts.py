@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.arithmetic import TypeOf, Wrapping
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric
+from sqlrewrite.plan.facts.harmless import FORMATS
 from sqlrewrite.plan.facts.types import (
     BIGINT,
     BOOLEAN,
@@ -20,6 +23,7 @@ from sqlrewrite.plan.facts.types import (
     FLOAT,
     INT,
     SMALLINT,
+    STRING,
     TIMESTAMP,
     TINYINT,
     Type,
@@ -155,3 +159,22 @@ def _rows() -> dict[str, tuple[str, str, str]]:
     section = read_toml(rules_folder() / "functions" / "spark.toml")["attempt"]
     rows = (row.split(None, 3) for row in section.splitlines())
     return {name: (legacy, of, text) for name, legacy, of, text in rows}
+
+
+def attempted_day(expression: Expression, of: TypeOf) -> Wrapping | None:
+    """How to write the date that a STRING column is read as so that it raises no error: with ANSI
+    mode and without, what is no date is NULL then, and equals nothing. In functions that Spark 3.5
+    has (``try_to_date`` is younger)."""
+    form = "try_cast({} AS DATE)"
+    match expression:
+        case Call(name="to_date", args=(ColumnRef() as column,)):
+            pass
+        case Cast(operand=ColumnRef() as column, type="date", safe=False):
+            pass
+        case Call(name="to_date", args=(ColumnRef() as column, Literal(kind="string", text=text))):
+            if text not in FORMATS:
+                return None
+            form = f"CAST(try_to_timestamp({{}}, '{text}') AS DATE)"
+        case _:
+            return None
+    return Wrapping("{}", form, anew=True) if of(column) == STRING else None

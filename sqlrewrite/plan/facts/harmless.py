@@ -24,7 +24,7 @@ _MOVED = frozenset(
 )
 _PARTS = frozenset("year month day dayofmonth quarter dayofweek weekday hour minute second".split())
 _UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
-_FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
+FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
 
 Args = tuple[Expression, ...]
 
@@ -159,7 +159,7 @@ def _day(args: Args) -> bool:
             case [text]:
                 return is_instant(text)
             case [text, pattern]:
-                form = _FORMATS[pattern]
+                form = FORMATS[pattern]
                 return datetime.strptime(text, form).strftime(form) == text
             case [year, month, day]:
                 return date(int(year), int(month), int(day)) is not None
