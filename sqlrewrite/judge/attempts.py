@@ -17,7 +17,7 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import total
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Subquery
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.expressions import children
+from sqlrewrite.plan.expressions import children, walk
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
     attempt,
@@ -36,6 +36,8 @@ def attempts(case: Case, condition: Expression) -> Attempts | None:
     """The nodes of a condition that can raise an error, by the operands on the way down to each,
     with the text that gives NULL instead. None where one of them has no such form, or stands where
     NULL is told from other values: under IS NULL, coalesce, the WHEN of a CASE."""
+    if all(total(case, node) for node in walk(condition)):
+        return ()
     found: list[tuple[Path, str]] = []
     for path, node, told in _raising(case, condition, (), False):
         form = _form(case, node)

@@ -56,7 +56,7 @@ def _sifted(
     for item in found:
         match item:
             case Conjunct(expression=expression):
-                tried = attempts(case, expression) or ()
+                tried = attempts(case, expression)
                 if not _left_out(case, _of_conjunct(case, item, tried), left_out):
                     kept.append(replace(item, attempts=tried) if tried else item)
             case AnyOf(branches=branches):
@@ -92,12 +92,12 @@ def judge_guards(case: Case) -> Judgement:
     return passed("no condition in the key query can raise an error")
 
 
-def _of_conjunct(case: Case, item: Conjunct, tried: Attempts) -> Iterator[Reason]:
+def _of_conjunct(case: Case, item: Conjunct, tried: Attempts | None) -> Iterator[Reason]:
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
     if not truth(case, item.expression):
         yield GUARDS, f"{_named(case, item.expression)} is not known to be a BOOLEAN"
-    yield from of_value(case, item.expression, tried=bool(tried))
+    yield from of_value(case, item.expression, tried=tried is not None)
 
 
 def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:

@@ -121,7 +121,7 @@ def _inside(case: Case, relation: Relation, test: Test) -> bool:
         return True
     numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
     blocks = [case.plan.blocks[number] for number in numbers]
-    if blocks and all(_written_out(case, block) for block in blocks):
+    if blocks and all(_written_out(block, test) for block in blocks):
         return True
     return any(test(case, it.expression) for block in blocks for it in _asked(block))
 
@@ -133,11 +133,12 @@ def _asked(block: Block) -> Iterator[Condition]:
         yield from (it for it in join.conditions if len(it.relations) == 1)
 
 
-def _written_out(case: Case, block: Block) -> bool:
-    """Whether a block reads nothing but constants: VALUES, or no FROM at all."""
-    sources = list(leaves(block.source))
+def _written_out(block: Block, test: Test) -> bool:
+    """Whether a block reads nothing but constants: VALUES, or no FROM at all, of which Spark does
+    not take a union for few rows."""
     return all(
-        isinstance(it, Inline) or (isinstance(it, Opaque) and it.columns == ()) for it in sources
+        isinstance(it, Inline) or (isinstance(it, Opaque) and it.columns == () and test is _narrows)
+        for it in leaves(block.source)
     )
 
 
