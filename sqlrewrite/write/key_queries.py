@@ -27,7 +27,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
-from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
+from sqlrewrite.plan.columns import arithmetic, column_names, computed_as, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
@@ -208,12 +208,14 @@ class Writer:
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
         tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
-        around, expression = arithmetic(case.plan, side.expression), side.expression
-        forms = None if around is not None else exact_attempts(case, expression)
+        expression = side.expression
+        summed = arithmetic(case.plan, expression) is not None
+        forms = None if summed else exact_attempts(case, expression)
         if forms:
             return lambda alias: wrapped.replace(
                 "{}", self.attempted(tokens, expression, forms, alias)
             )
+        around = harmless(case.plan, expression)
         return lambda alias: wrapped.format(self.over(tokens, expression, alias, around))
 
     def column(self, ref: ColumnRef) -> Value:
