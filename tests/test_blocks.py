@@ -64,6 +64,23 @@ def test_what_a_text_renders_to(text: str, found: list[str]) -> None:
     assert all(len(it.text) == len(text) for it in every)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% if x %}" * 50_000,
+        "{% if x %}a{% endif %}" * 20_000,
+        "{% if x %}" * 10_000 + "{% endif %}" * 10_000,
+        "{% '" * 100_000,
+        "{% if x %}a{% endif %}" + "{% a " * 100_000,
+        "{% set x" * 100_000,
+        "{{ ' }}" * 100_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_what_would_take_for_ever(text: str) -> None:
+    assert renderings(text) == ()
+
+
 def rendered(text: str, *, trim: bool = False, **known: Any) -> str:
     """What dbt makes of a text; ``known`` are what its conditions ask."""
     environment = Environment(trim_blocks=trim, lstrip_blocks=trim, keep_trailing_newline=True)

@@ -21,6 +21,9 @@ from sqlrewrite.text.templates import UNITS
 MOST = 16
 """A text of more renderings is left alone."""
 
+_MOST_TAGS = 100
+"""As deep as blocks are followed into each other, and further than ``MOST`` renderings go."""
+
 ROUNDS = 3 * MOST
 """So often one rendering's changes are tried before all are given up."""
 
@@ -28,6 +31,7 @@ Changes = Sequence[tuple[Span, str]]
 """Stretches, each with what takes its place: an insertion where it is empty."""
 
 _UNIT = re.compile("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
+_OPENED = re.compile(r"\{[{%#]")
 _TAG = re.compile(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
 _VISIBLE = re.compile(r"[^\r\n]")
@@ -167,25 +171,41 @@ def _indented(new: str, rendering: str, text: str, span: Span) -> str:
 
 
 def _tags(text: str) -> list[_Tag] | None:
-    """The tags of ``if`` blocks that stand in no other block; None where they cannot be told."""
+    """The tags of ``if`` blocks that stand in no other block; None where they cannot be told, or
+    are too many to be followed."""
+    units = _units(text)
+    if units is None:
+        return None
+    ends = {tag[2] for _, tag in units}
     found: list[_Tag] = []
-    others = {match[2] for match in _TAG.finditer(text)}
     depth = 0
-    for unit in _UNIT.finditer(text):
-        tag = _TAG.fullmatch(unit.group())
-        if tag is None:
-            continue
+    for span, tag in units:
         word, rest = tag[2], tag[3]
         if word == "raw":
             return None
         if word in _WORDS:
             if depth == 0:
-                found.append(_Tag(Span(*unit.span()), word, " ".join(rest.split())))
+                found.append(_Tag(span, word, " ".join(rest.split())))
         elif word.startswith("end"):
             depth -= 1
-        elif f"end{word}" in others and not (word == "set" and "=" in rest):
+        elif f"end{word}" in ends and not (word == "set" and "=" in rest):
             depth += 1
-    return found if depth == 0 else None
+    return found if depth == 0 and len(found) <= _MOST_TAGS else None
+
+
+def _units(text: str) -> list[tuple[Span, re.Match[str]]] | None:
+    """The tags of a text, outside of comments and expressions; None where one does not end."""
+    found: list[tuple[Span, re.Match[str]]] = []
+    at = 0
+    while opened := _OPENED.search(text, at):
+        unit = _UNIT.match(text, opened.start())
+        if unit is None:
+            return None
+        tag = _TAG.fullmatch(unit.group())
+        if tag is not None:
+            found.append((Span(*unit.span()), tag))
+        at = unit.end()
+    return found
 
 
 def _blocks(tags: Sequence[_Tag]) -> tuple[_Block, ...] | None:
