@@ -138,7 +138,8 @@ def shortened(text: str, width: int = 60) -> str:
 def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line]:
     verdict, fact = candidate.verdict, candidate.fact
     place = _place(path, fact.line, fact.column_number, verdict.value, _STYLES[verdict])
-    keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({candidate.join.type} join)"
+    by = candidate.join.type if candidate.join.type == "filter" else f"{candidate.join.type} join"
+    keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({by})"
     reason = candidate.reason if verdict is Verdict.REJECTED else None
     if reason is None:
         yield (*place, (keys, ""))
