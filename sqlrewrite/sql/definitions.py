@@ -104,6 +104,12 @@ def defines_relation(statement: parse.Statement, text: str) -> bool:
     return at.word in {"create", "replace"} and after_kind(at) > 0
 
 
+def sets_variable(statement: parse.Statement, text: str) -> bool:
+    """Whether this is a SET of a variable, and of no setting by which names or types are others."""
+    found = _SET.match(text, statement.start)
+    return found is not None and found.group(1).lower() not in _OTHER_NAMES
+
+
 def unread(statement: parse.Statement, text: str) -> str:
     """Why a definition cannot be read."""
     at = Cursor(statement.tokens, text)

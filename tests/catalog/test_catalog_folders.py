@@ -195,3 +195,14 @@ def test_a_table_that_is_defined_twice(
     assert " ".join(f"{c.name}:{c.type}" for c in found.columns) == columns
     assert " ".join(field.column for field in found.partitioned_by) == fields
     assert bool(catalog.left_out) is said
+
+
+def test_a_set_of_a_variable_tells_nothing_of_the_value_a_query_runs_with(tmp_path: Path) -> None:
+    table = "CREATE TABLE ${hiveconf:db}.t (a INT, b INT) PARTITIONED BY (p INT);"
+    other = "CREATE TABLE ${hiveconf:db}.t (a INT, b STRING) PARTITIONED BY (p INT);"
+    one = of(tmp_path, {"a.sql": table, "b.sql": "SET hiveconf:db = x;"})
+    assert one.resolve(("${hiveconf:db}", "t")) is not None
+    both = of(tmp_path, {"a.sql": table, "b.sql": f"SET hiveconf:db = x; {other}"})
+    found = both.resolve(("${hiveconf:db}", "t"))
+    assert isinstance(found, Table)
+    assert {it.name: it.type for it in found.columns} == {"a": "int", "b": None, "p": "int"}
