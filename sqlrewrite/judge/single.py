@@ -25,4 +25,6 @@ def is_single(case: Case) -> bool:
 def of_whole_query(case: Case) -> bool:
     """Whether the key is what the whole subquery of an author's IN gives: its one row."""
     pair, query = case.pair, case.pair.tie.query
-    return query is not None and pair.side == "outside" and one_row(case.plan, query)
+    if query is None or pair.side != "outside" or not one_row(case.plan, query):
+        return False
+    return len(case.plan.blocks[query.top[0]].outputs) == 1  # several are those of a tuple
