@@ -24,9 +24,8 @@ _NAMED = re.compile(r"[\w.`]+")
 _OPENS_CALL = re.compile(r"\w+\(")
 _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 _COMMENT = re.compile(r"--|/\*|;")
-_TRIED = {"cast": "try_cast", "to_date": "try_to_date"}
 _TO_INT = re.compile(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IGNORECASE)
-_CALLED = re.compile(r"('[^']*')|\b(cast|to_date)(?=\s*\()", re.IGNORECASE)
+_CALLED = re.compile(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,17 +58,38 @@ def is_call(text: str) -> bool:
     """Whether a text is one call, from its first to its last character."""
     if not (_OPENS_CALL.match(text) and text.endswith(")")):
         return False
-    depth = 0
-    for at, sign in enumerate(_STRING.sub(lambda it: "'" * len(it[0]), text)):
-        depth += (sign == "(") - (sign == ")")
-        if sign == ")" and depth == 0:
-            return at == len(text) - 1
-    return False
+    return _arguments(_without_strings(text))[0] == len(text) - 1
 
 
 def tried(text: str) -> str:
-    """A text of SQL, where casts that fail give NULL and raise no error."""
-    return _CALLED.sub(lambda found: found[1] or _TRIED[found[2].lower()], text)
+    """A text of SQL, where casts that fail give NULL and raise no error; with functions that Spark
+    3.5 has (``try_to_date`` is younger)."""
+    for found in reversed(list(_CALLED.finditer(_without_strings(text)))):
+        start, behind = found.start(), text[found.end() :]
+        if found[1].lower() == "cast":
+            text = f"{text[:start]}try_cast{behind}"
+            continue
+        end, pattern = _arguments(_without_strings(behind))
+        inside, rest = behind[len(found[2]) : end], behind[end + 1 :]
+        day = f"CAST(try_to_timestamp({inside})" if pattern else f"try_cast({inside}"
+        text = f"{text[:start]}{day} AS DATE){rest}"
+    return text
+
+
+def _without_strings(text: str) -> str:
+    """The text with quotes in place of what is in strings: of the same length."""
+    return _STRING.sub(lambda it: "'" * len(it[0]), text)
+
+
+def _arguments(call: str) -> tuple[int, bool]:
+    """Where the bracket that a text opens with is closed, and whether a comma stands in it."""
+    depth, comma = 0, False
+    for at, sign in enumerate(call):
+        depth += (sign == "(") - (sign == ")")
+        comma = comma or (sign == "," and depth == 1)
+        if sign == ")" and depth == 0:
+            return at, comma
+    return len(call), comma
 
 
 def wide(text: str) -> str | None:

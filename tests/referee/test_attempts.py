@@ -64,11 +64,9 @@ CONDITIONS = (
     "add_months(t, x) > DATE '2024-01-01'",
     "to_date(s) >= DATE '2024-01-05'",
     "NOT to_date(s, 'yyyy-MM-dd') = DATE '2024-01-05'",
-    "make_date(x, 1, y) < DATE '0060-01-01'",
     "CASE WHEN y <> 0 THEN x / y ELSE 1 END > 2",
     "(x + y) * 2 > 4 AND NOT (x - 1 = y OR x * x > 100)",
     "split(s, '-')[1] = '01'",
-    "parse_url(s, 'HOST') = 'a'",
 )
 
 

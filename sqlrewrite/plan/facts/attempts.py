@@ -51,7 +51,7 @@ class Attempt:
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
-    row = _rows().get(name)
+    row = _rows().get(name) or _rows().get(f"{name}/{len(kinds)}")
     if row is None or not _CLASSES[row[1]](kinds):
         return None
     legacy, of, text = row
