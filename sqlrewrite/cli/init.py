@@ -60,8 +60,9 @@ def command(folder: str, color: bool | None) -> None:
         err.print([((f"{shown(path)} has settings already, and is left as it is", "yellow"),)])
         raise click.exceptions.Exit(2)
     own = os.path.basename(path) == OWN_FILE
-    gap = "\n" if before.endswith("\n") else "\n\n"
-    text = "\n".join([*([] if own else [SECTION]), *lines]) + "\n"
+    end = "\r\n" if "\r\n" in before else "\n"
+    gap = end if before.endswith("\n") else end * 2
+    text = end.join([*([] if own else [SECTION]), *lines]) + end
     _write(path, before + gap + text if before else text)
     err.print([((f"{shown(path)} written", "bold green"),)])
     err.print([(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))])
@@ -173,7 +174,17 @@ def _target(folder: str) -> tuple[str, str | None]:
 
 
 def _write(path: str, text: str) -> None:
-    """Writes the file, and reads it again as a run does."""
+    """Writes the file, and reads it again as a run does. Nothing can be added to some files, as to
+    one with `tool = {}`: they stay as they are."""
+    import tomllib
+
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{path}: a table [tool.dpp-rewrite] cannot be added at its end: {error}; the file is "
+            f"left as it is: write the settings into a {OWN_FILE} beside it"
+        ) from error
     try:
         write_file(path, text.encode("utf-8"))
     except OSError as error:

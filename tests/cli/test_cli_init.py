@@ -172,3 +172,23 @@ def test_a_pyproject_that_cannot_be_read(run: Callable[..., Ran]) -> None:
     ran = run("init")
     assert (ran.status, "pyproject.toml: not valid TOML" in ran.err) == (2, True)
     assert Path("pyproject.toml").read_text() == "x = "
+
+
+@pytest.mark.parametrize("text", ["tool = 3\n", "tool = { ruff = {} }\n", "x = 1\ntool = []\n"])
+def test_a_file_that_no_table_can_be_added_to_stays(run: Callable[..., Ran], text: str) -> None:
+    write(t=TABLE.format("t"))
+    Path("pyproject.toml").write_text(text)
+    ran = run("init")
+    assert ran.status == 2
+    assert "pyproject.toml: a table [tool.dpp-rewrite] cannot be added" in ran.err
+    assert "write the settings into a dpp-rewrite.toml beside it" in ran.err
+    assert Path("pyproject.toml").read_text() == text
+
+
+def test_line_ends_of_the_file_are_kept(run: Callable[..., Ran]) -> None:
+    write(t=TABLE.format("t"))
+    Path("pyproject.toml").write_bytes(b'[project]\r\nname = "x"\r\n')
+    assert run("init").status == 0
+    written = Path("pyproject.toml").read_bytes()
+    assert b"\r\n\r\n[tool.dpp-rewrite]\r\n" in written
+    assert written.count(b"\n") == written.count(b"\r\n")
