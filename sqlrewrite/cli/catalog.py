@@ -25,11 +25,11 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
+from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
-from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import DECLARED, Derivation, Name, Relation, Table, Warehouse
 
@@ -120,6 +120,7 @@ def infer_command(
     found = find(paths)
     if found.missing:
         raise CommandFailure(f"{found.missing[0]}: no such file or directory")
+    refuse_read(output, found.files, "--output")
     start = Warehouse().use(schema) if schema else Warehouse()
     known, guessed = infer(found.files, start)
     err = printer(err=True, color=color)
@@ -396,7 +397,7 @@ def _writing(output: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SparkError(f"{output}: cannot be written: {error.strerror or error}") from error
+        raise CommandFailure(f"{output}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.common import Given, read_stdin, request, write_stdout
-from sqlrewrite.cli.output import output_option
+from sqlrewrite.cli.output import output_option, refuse_read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.run.files import STDIN
@@ -64,6 +64,8 @@ class Files(Given):
         changed = None
         if self.changed_since is not None:
             found, changed = _only_changed(found, self.changed_since)
+        for it in found.projects:
+            refuse_read(self.output_file, (*it.files, *it.settings.catalog))
         if self.show_settings:
             _show(found.projects)
         if self.show_files:

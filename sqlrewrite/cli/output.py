@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from typing import Any, TypeVar
@@ -26,6 +27,18 @@ def output_option(function: _Function) -> _Function:
     )(function)
 
 
+def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-file") -> None:
+    """Raises UsageError where the file to write is one of those that are read: what stood in it
+    would be lost."""
+    if path is None or not os.path.isfile(path):  # a device, or nothing yet
+        return
+    if any(os.path.exists(it) and os.path.samefile(it, path) for it in read):
+        raise click.UsageError(
+            f"{option} {path}: this file is read, and what stands in it would be lost; give "
+            "another name"
+        )
+
+
 @contextmanager
 def output_to(path: str | None) -> Iterator[None]:
     """Within it stdout is kept, and at its end written to the file; without a path it is stdout.
@@ -33,6 +46,12 @@ def output_to(path: str | None) -> Iterator[None]:
     if path is None or path == "-":
         yield
         return
+    if os.path.isdir(path):
+        raise OutputError(f"--output-file {path}: it is a directory; give the name of a file")
+    folder = os.path.dirname(path) or "."
+    if not path or not os.path.isdir(folder):
+        why = f"there is no folder {folder}" if path else "it is no name of a file"
+        raise OutputError(f"--output-file {path!r}: {why}")
     kept = BytesIO()
     text = TextIOWrapper(kept, "utf-8", "backslashreplace", newline="", write_through=True)
     with redirect_stdout(text):

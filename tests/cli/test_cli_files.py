@@ -112,12 +112,6 @@ def test_output_goes_to_a_file(run: Callable[..., Ran]) -> None:
     assert not Path(os.devnull).is_file()
 
 
-def test_an_output_that_cannot_be_written(run: Callable[..., Ran]) -> None:
-    ran = run("lint", "-o", "none/report", ".")
-    assert ran.status == 2
-    assert "none/report: No such file or directory" in ran.err
-
-
 def changed(run: Callable[..., Ran], *options: str) -> list[str]:
     ran = run("lint", "--format", "concise", "--changed-since", "main", *options, ".")
     return [":".join(line.split(":")[:2]) for line in ran.out.decode().splitlines()]
@@ -194,3 +188,26 @@ def test_a_folder_without_git(
     ran = run("lint", "--changed-since", "main", str(other))
     assert ran.status == 2
     assert "q.sql is in no git repository" in ran.err
+
+
+@pytest.mark.parametrize("command", ["lint", "rewrite"])
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("etl/a.sql", "this file is read"),
+        ("ddl.sql", "this file is read"),
+        ("etl/../etl/b.sql", "this file is read"),
+        ("etl", "it is a directory"),
+        ("none/report", "there is no folder none"),
+        ("", "it is no name of a file"),
+    ],
+)
+def test_an_output_that_would_lose_something_or_has_no_place(
+    run: Callable[..., Ran], command: str, output: str, why: str
+) -> None:
+    Path("ddl.sql").write_text("CREATE TABLE t (a INT, day INT) PARTITIONED BY (day);\n")
+    before = {path: path.read_bytes() for path in Path().rglob("*.sql")}
+    ran = run(command, "-c", "ddl.sql", "-o", output, "etl")
+    assert (ran.status, ran.out) == (2, b"")
+    assert why in ran.err
+    assert {path: path.read_bytes() for path in Path().rglob("*.sql")} == before
