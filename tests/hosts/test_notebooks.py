@@ -179,7 +179,9 @@ def test_which_cells_are_sql(source: str, metadata: dict[str, Any], count: int) 
         ('{"cells": [{"cell_type": "code", "source": 1}]}', "not a notebook"),
         ('{"cells": 1}', "not a notebook"),
         ('{"cells": [], }', "not a notebook"),
-        ("[" * 100_000, "not a notebook"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ("null", "it has no list of cells"),
+        ('{"worksheets": [], "nbformat": 3}', "as nbformat 4 has"),
         (jupyter("%%sql duckdb://\nSELECT 1"), "what %%sql means by `duckdb://`"),
     ],
 )
@@ -187,6 +189,15 @@ def test_what_is_no_notebook_of_spark_is_left_alone(text: str, why: str) -> None
     found = done(text, "n.ipynb")
     assert found.sql == text
     assert [why in it.message for it in found.skipped] == [True]
+
+
+def test_lines_of_a_cell_may_end_as_on_windows() -> None:
+    text = jupyter("%%sql\r\n" + SQL.replace("\n", "\r\n"))
+    found = done(text, "n.ipynb")
+    assert found.sql.count(MARKER) == 1
+    (cell,) = json.loads(found.sql)["cells"]
+    source = "".join(cell["source"])
+    assert source.count("\n") == source.count("\r\n")
 
 
 def test_escapes_of_json_are_kept() -> None:

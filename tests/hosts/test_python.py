@@ -235,6 +235,22 @@ def test_a_text_that_is_no_python_is_left_alone() -> None:
     assert "not Python that can be read, line 1" in problem.message
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("# caf\udce9\n{}", "line 1: what stands there is not UTF-8"),
+        ("x = 1\n# caf\udce9\n{}", "line 2: what stands there is not UTF-8"),
+        ("x = " + "+".join(["1"] * 20_000) + "\n{}", "it is nested too deeply"),
+    ],
+)
+def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None:
+    text = text.format(f'spark.sql("{QUERY.format(1)}")\n')
+    found = done(text)
+    (problem,) = found.skipped
+    assert (found.sql, found.changed) == (text, False)
+    assert why in problem.message
+
+
 # --- what a program does to names ---------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from sqlrewrite.text.hosts.json_text import Text
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined
 from sqlrewrite.text.hosts.ways import Json
 
-_MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\n]*)\n?")
+_MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\r\n]*)\r?\n?")
 _LINE_MAGIC = re.compile(r"^[ \t]*%(?P<name>\w+)[ \t]+(?P<rest>[^\n]*)", re.MULTILINE)
 _DATABRICKS = "application/vnd.databricks.v1+notebook"
 _COMMAND = re.compile(r"^(?P<before>[ \t]*)(?P<command>[%!?][^\n]*)", re.MULTILINE)
@@ -44,7 +44,7 @@ def read(text: str) -> Host:
         cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
         sources = [_source(text, cell["source"]) for cell in cells]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
-        return Host(text, left=((0, f"not a notebook that can be read: {error}"),))
+        return Host(text, left=((0, f"not a notebook that can be read: {_why(error)}"),))
     numbers = count(1)
     regions, left = list[Region](), list[tuple[int, str]]()
     for source in sources:
@@ -52,6 +52,15 @@ def read(text: str) -> Host:
         regions += found.regions
         left += found.left
     return Host(text, tuple(regions), tuple(left))
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with the JSON, or with what it holds."""
+    if isinstance(error, ValueError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return "it has no list of cells, each with a source, as nbformat 4 has"
 
 
 def _notebook(metadata: Any) -> _Notebook:

@@ -76,8 +76,13 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
         return Read(left=((text.offsets[0], f"not Python that can be read{line}: {error.msg}"),))
+    except UnicodeEncodeError as error:  # bytes that are no UTF-8 are kept as half characters
+        line = f", line {Lines(text.text).place(error.start)[0]}"
+        why = f"not Python that can be read{line}: what stands there is not UTF-8"
+        return Read(left=((text.offsets[0], why),))
     except (ValueError, RecursionError, MemoryError) as error:
-        return Read(left=((text.offsets[0], f"not Python that can be read: {error}"),))
+        why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        return Read(left=((text.offsets[0], f"not Python that can be read: {why}"),))
     places = _Places(text.text)
     names = cache(lambda: assigned_once(tree, whole=notebook))
     regions: list[Region] = []
