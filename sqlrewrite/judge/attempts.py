@@ -27,7 +27,7 @@ from sqlrewrite.plan.facts.attempts import (
 )
 from sqlrewrite.plan.facts.types import parse
 
-_LOGIC = frozenset({"and", "or", "not", "in", "between", "case"})
+_LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
 false with it is that with each value (Kleene's logic)."""
 
@@ -38,6 +38,8 @@ def attempts(case: Case, condition: Expression) -> Attempts | None:
     NULL is told from other values: under IS NULL, coalesce, the WHEN of a CASE."""
     if all(total(case, node) for node in walk(condition)):
         return ()
+    if _asks(condition):
+        return None
     found: list[tuple[Path, str]] = []
     for path, node, told in _raising(case, condition, (), False):
         form = _form(case, node)
@@ -51,6 +53,8 @@ def exact_attempts(case: Case, key: Expression) -> Attempts | None:
     """The nodes of a key that can raise an error, with forms that give just what they give without
     ANSI mode: then a key is the one that the join computes, in either mode, or none where the join
     raises an error. None where one has no such form."""
+    if _asks(key):
+        return None
     found: list[tuple[Path, str]] = []
     for path, node, _ in _raising(case, key, (), False):
         form = _wrapped(case, node) or _form(case, node)
@@ -58,6 +62,12 @@ def exact_attempts(case: Case, key: Expression) -> Attempts | None:
             return None
         found.append((path, form.text))
     return tuple(found)
+
+
+def _asks(expression: Expression) -> bool:
+    """Whether there is a subquery in it: no form is written beside or into one, nor in what it is
+    compared with."""
+    return any(isinstance(node, Subquery) for node in walk(expression))
 
 
 def _wrapped(case: Case, node: Expression) -> Attempt | None:
@@ -78,8 +88,6 @@ def _raising(
     values."""
     if not total(case, node):
         yield path, node, told
-    if isinstance(node, Subquery):
-        return
     for at, child in enumerate(children(node)):
         yield from _raising(case, child, (*path, at), told or not _passes(case, node, at))
 
@@ -93,6 +101,8 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
             return True
         case Call(name="if"):
             return at > 0
+        case Call(name="case", args=args):
+            return at > 0 or _is_branch(args[0])  # an operand is told NULL from its WHENs
         case Call(name=name):
             found = case.options.function(name)
             return (
@@ -105,13 +115,31 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
             return False
 
 
+def _is_branch(node: Expression) -> bool:
+    """Whether an argument of CASE is a WHEN with its THEN: without an operand the first one is."""
+    match node:
+        case Call(name="if", args=(_, _)):
+            return True
+        case _:
+            return False
+
+
 def _form(case: Case, node: Expression) -> Attempt | None:
     match node:
         case Cast(operand=operand, type=kind):
             return attempted_cast(type_of(case.plan, operand), parse(kind))
-        case Call(name="element_at", args=(_, Literal(text=text))) if not text.strip("-0"):
+        case Call(name="element_at", args=(_, index)) if not _is_counted(index):
             return None  # the elements are counted from 1, and 0 is an error in any form
         case Call(name=name, args=args):
             return attempt(name, [type_of(case.plan, arg) for arg in args])
         case _:
             return None
+
+
+def _is_counted(index: Expression) -> bool:
+    """Whether an index is surely not 0."""
+    match index:
+        case Literal(text=text) | Call(name="-", args=(Literal(text=text),)):
+            return bool(text.strip("-0"))
+        case _:
+            return False
