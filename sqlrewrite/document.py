@@ -31,6 +31,7 @@ from sqlrewrite.text import blocks, notes
 from sqlrewrite.text.edits import MARKER, Edit, Span
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines, apply
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
 
 NO_KEYS = "DPP126"
@@ -195,6 +196,7 @@ def read(
     """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
     alone; ``lines`` are those of the file that the text is a part of, where it is no more. Never
     raises for bad SQL."""
+    catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens, lines)
     suppressed = Suppressed(asked, catalog) if heed and asked.found else None

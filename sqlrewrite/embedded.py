@@ -24,6 +24,8 @@ from sqlrewrite.sql.scripts import pieces
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, changed
 from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.templates import Refer
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
 
 _DEFINES = frozenset("create replace cache drop alter use set".split())
@@ -51,8 +53,8 @@ class Done:
 
 def parts(host: Host, catalog: Warehouse) -> list[Part]:
     """The regions of SQL, each with the catalog that holds in it."""
-    found = []
-    definitions = [_definitions(region) for region in host.regions]
+    found, catalog = [], in_force(catalog, host.text)
+    definitions = [_definitions(region, catalog.refer) for region in host.regions]
     for number, region in enumerate(host.regions):
         if region.written:
             here = _before(number, host.regions, definitions, catalog)
@@ -60,11 +62,11 @@ def parts(host: Host, catalog: Warehouse) -> list[Part]:
     return found
 
 
-def _definitions(region: Region) -> list[Statement]:
+def _definitions(region: Region, refer: Refer) -> list[Statement]:
     """The statements of a region that change what names mean, as tokens."""
     if not _MAY_DEFINE.search(region.text):
         return []
-    found = enumerate(pieces(region.text, lex(region.text).tokens))
+    found = enumerate(pieces(region.text, lex(region.text, refer).tokens))
     return [
         Statement(index, it.tokens[0].start, it.tokens, None)
         for index, it in found

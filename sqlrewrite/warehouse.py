@@ -23,6 +23,12 @@ Name = tuple[str, ...]
 Reference = tuple[str, ...]
 """What a template says in place of a name: ``("ref", "sales")``, ``("source", "raw", "sales")``."""
 
+VARIABLE = "variable"
+"""What a reference to a variable of the project begins with, as one of dbt's does with ``ref``."""
+
+Given = tuple[tuple[str, str], ...]
+"""Variables, each with its value."""
+
 DEFAULT_NAMESPACE: Name = ("spark_catalog", "default")
 
 
@@ -144,9 +150,10 @@ class Warehouse:
     of which nothing is known any more, ``left_out`` what of its files could not be read.
     ``declared`` are the derived columns that the settings declare, by the name of their table, in
     lower case and with as many parts as were written; each such table has them in its ``derived``.
-    ``zone_set`` says that the text has set another time zone for its session. ``prunable`` are the
-    last names of all partitioned and clustered tables, and of the views, which may hide one;
-    ``by_last`` all qualified names by their last.
+    ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
+    values that the project gives to variables in names. ``prunable`` are the last names of all
+    partitioned and clustered tables, and of the views, which may hide one; ``by_last`` all
+    qualified names by their last.
     """
 
     relations: Mapping[Name, Relation] = field(default_factory=dict)
@@ -157,6 +164,7 @@ class Warehouse:
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
     declared: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
     zone_set: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 
@@ -208,7 +216,11 @@ class Warehouse:
 
     def refer(self, reference: Reference) -> Name | None:
         """The name that a reference in a template stands for: a manifest's, else that of the only
-        relation whose last name it is; None where there is none, or more than one."""
+        relation whose last name it is; None where there is none, or more than one. That of a
+        variable is its value."""
+        if reference[0] == VARIABLE:
+            value = self.variables.get(reference[1])
+            return None if value is None else (value,)
         known = self.references.get(reference)
         if known is not None:
             return known

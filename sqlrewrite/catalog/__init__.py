@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.warehouse import CatalogError, Warehouse
+from sqlrewrite.warehouse import CatalogError, Given, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +14,23 @@ class Catalog(Warehouse):
     """A warehouse, with the ways to read one. Each way brings its readers when it is first used."""
 
     @classmethod
-    def load(cls, *paths: str, schema: str | None = None) -> Catalog:
+    def load(
+        cls,
+        *paths: str,
+        schema: str | None = None,
+        variables: Mapping[str, str] | Given = (),
+    ) -> Catalog:
         """The catalog of DDL files, directories of them, JSON snapshots and dbt manifests, later
         ones winning.
 
-        ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``.
+        ``schema`` is the current one, as after ``USE``: ``retail``, or ``lake.retail``;
+        ``variables`` are values of variables in names: of ``{"db": "prod"}``, ``${db}.t`` is
+        ``prod.t``, here and in all texts that do not set it.
         Raises CatalogError for a file that is missing, unreadable or malformed.
         """
         from sqlrewrite.catalog.load import load
 
-        return cls._of(load(paths, schema=schema))
+        return cls._of(load(paths, schema=schema, variables=variables))
 
     @classmethod
     def from_ddl(cls, text: str, *, schema: str | None = None) -> Catalog:
@@ -41,7 +48,12 @@ class Catalog(Warehouse):
         return cls._of(replace(found, namespace=start.namespace))
 
     @classmethod
-    def seen(cls, *files: str, schema: str | None = None) -> Catalog:
+    def seen(
+        cls,
+        *files: str,
+        schema: str | None = None,
+        variables: Mapping[str, str] | Given = (),
+    ) -> Catalog:
         """The catalog that files of SQL show by themselves: the tables that they create, and the
         partition columns of those that they write into, of no known type.
 
@@ -49,8 +61,8 @@ class Catalog(Warehouse):
         """
         from sqlrewrite.catalog.infer import infer
 
-        start = Warehouse() if schema is None else Warehouse().use(schema)
-        return cls._of(infer(files, start)[0])
+        start = Warehouse(variables=dict(variables))
+        return cls._of(infer(files, start.use(schema) if schema else start)[0])
 
     def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
         """This catalog, where columns are computed from others of their row, by the names of table
@@ -73,4 +85,5 @@ class Catalog(Warehouse):
             found.left_out,
             found.declared,
             found.zone_set,
+            found.variables,
         )

@@ -20,6 +20,7 @@ from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.sql.table_definition import ordered
 from sqlrewrite.text.source import SQL_SUFFIXES
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Relation, Table, Warehouse
 
 
@@ -88,7 +89,8 @@ class _Account:
 
 
 def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Warehouse:
-    for statement in script.statements(text):
+    known, catalog = catalog.variables, in_force(catalog, text)
+    for statement in script.statements(text, catalog.refer):
         if statement.tokens[0].text.lower() == "drop":
             continue
         if definitions.defines_relation(statement, text):
@@ -99,7 +101,7 @@ def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Ware
                 after = replace(after, relations=catalog.relations)
             account.left_out += _lost(statement, text, catalog, after, at)
             catalog = after
-    return catalog
+    return replace(catalog, variables=known)
 
 
 def _defined(

@@ -17,6 +17,7 @@ from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import (
     CatalogError,
     Column,
@@ -99,8 +100,8 @@ def _shown(file: Path, start: Warehouse) -> Iterator[Shown]:
 
 
 def _of_text(text: str, where: Where, start: Warehouse) -> Iterator[Shown]:
-    here = start
-    for statement in script.statements(text):
+    here = in_force(start, text)
+    for statement in script.statements(text, here.refer):
         if statement.tokens[0].text.lower() in ("use", "set"):
             here = definitions.apply(statement, text, here, where.source)
             continue

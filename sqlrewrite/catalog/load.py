@@ -6,7 +6,7 @@ file is a new module here and a line in ``load``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
-from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Name, Table, Warehouse
+from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Given, Name, Table, Warehouse
 
 _SUPPORTED = (
     "a DDL file (.sql, .ddl, .hql, …), a directory of them, a notebook or program in Python (.py, "
@@ -24,14 +24,20 @@ PROJECTS = ("dbt_project.yml", "dbt_project.yaml")
 """The names of the files of dbt's projects."""
 
 
-def load(paths: Sequence[str], *, schema: str | None = None) -> Warehouse:
+def load(
+    paths: Sequence[str],
+    *,
+    schema: str | None = None,
+    variables: Mapping[str, str] | Given = (),
+) -> Warehouse:
     """The catalog of all ``paths``: later definitions of a table win, and what snapshots tell of
     sizes and counts completes a definition that lacks them, whichever comes first.
 
-    ``schema`` is the namespace of short names, in DDL files until they say USE, and at the end.
-    Raises CatalogError.
+    ``schema`` is the namespace of short names, in DDL files until they say USE, and at the end;
+    ``variables`` are the values of variables in names. Raises CatalogError.
     """
-    start = Warehouse() if schema is None else Warehouse().use(schema)
+    start = Warehouse(variables=dict(variables))
+    start = start if schema is None else start.use(schema)
     catalog = start
     counted: dict[Name, Table] = {}
     namespace = start.namespace

@@ -17,6 +17,7 @@ from sqlrewrite.sql.parse import Statement, lex, statements
 from sqlrewrite.sql.references import relations_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Name, Table, Warehouse
 
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
@@ -47,6 +48,7 @@ def survey(
     """The statements of a text; ``candidates`` are the lines at which candidates stand, ``lines``
     those of the file that the text is a part of, where it is no more."""
     lines, at = lines or Lines(text), sorted(candidates)
+    catalog = in_force(catalog, text)
     for statement in statements(text, lex(text, catalog.refer), limits):
         if statement.tokens:
             first = lines.place(statement.start)[0]

@@ -34,12 +34,14 @@ def _loaded(
     settings: Settings, load: Callable[..., Warehouse] | None, files: Sequence[str]
 ) -> Warehouse:
     paths, schema = settings.catalog, settings.schema
+    variables = tuple(settings.variables.items())
     if not paths and files:
-        return Catalog.seen(*files, schema=schema)
+        return Catalog.seen(*files, schema=schema, variables=variables)
     if not paths:
-        return Warehouse().use(schema) if schema else Warehouse()
+        start = Warehouse(variables=settings.variables)
+        return start.use(schema) if schema else start
     try:
-        return (load or Catalog.load)(*paths, schema=schema)
+        return (load or Catalog.load)(*paths, schema=schema, variables=variables)
     except CatalogError as error:
         said = settings.said.get("catalog", "")
         where = f" (catalog of {said})" if said and not said.startswith("-") else ""

@@ -25,6 +25,7 @@ from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, plain
 from sqlrewrite.text.readable import cells
 from sqlrewrite.text.templates import is_notebook
+from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import View, Warehouse
 
 _WORD = re.compile(r"\w+")
@@ -126,8 +127,8 @@ class Reader:
     def _regions(
         self, host: Host, catalog: Warehouse, sql: bool
     ) -> Iterator[tuple[Region, Warehouse]]:
-        if sql:
-            yield host.regions[0], catalog
+        if sql:  # of which a piece does not see what is set in another
+            yield host.regions[0], self._same(in_force(catalog, host.text))
             return
         for part in embedded.parts(host, catalog):
             yield part.region, self._same(part.catalog)

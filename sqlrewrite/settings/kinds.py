@@ -96,6 +96,10 @@ def _are_by_name(value: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(value, dict) and all(holds(it) for it in value.values())
 
 
+def _is_word(value: str) -> bool:
+    return re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", value) is not None
+
+
 def _codes(value: list[str]) -> tuple[str, ...]:
     return tuple(code.upper() for code in value)
 
@@ -185,6 +189,13 @@ SEVERITIES = Kind(
     {"type": "object", "additionalProperties": _TEXT},
     lambda it: _are_by_name(it, STRING.holds),
     lambda it: tuple((code.upper(), severity) for code, severity in it.items()),
+    _name_and_word,
+)
+VARIABLES = Kind(
+    "a table of variables, each with a name of letters, digits and _",
+    {"type": "object", "additionalProperties": {**_TEXT, "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}},
+    lambda it: _are_by_name(it, lambda value: isinstance(value, str) and _is_word(value)),
+    dict,
     _name_and_word,
 )
 FUNCTIONS = Kind(

@@ -27,6 +27,7 @@ from sqlrewrite.settings.kinds import (
     SIZE,
     STRING,
     STRINGS,
+    VARIABLES,
     Pairs,
     one_of,
 )
@@ -166,6 +167,13 @@ class Settings:
         "Columns that are computed from others of their row, by table and column: "
         "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on the one then bounds the "
         "other. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
+    )
+    variables: Mapping[str, str] = setting(
+        {},
+        VARIABLES,
+        'Values of variables in names: with `db = "prod"`, `${db}.t`, `${hiveconf:db}.t` and '
+        "`{{ db }}.t` are the table prod.t, in queries and DDL. A text that sets the variable "
+        "itself is read without its value.",
     )
     time_zone: str | None = setting(
         None,

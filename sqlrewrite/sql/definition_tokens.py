@@ -89,7 +89,8 @@ class Cursor:
 
     def part(self) -> str:
         """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``), a
-        template in it stands as it is written; empty where no name can be."""
+        template in it stands as it is written, but for a variable whose value is known; empty where
+        no name can be."""
         if self.done or self._ends_name(self.at):
             return ""
         start = self.at
@@ -99,7 +100,8 @@ class Cursor:
         if self.at == start + 1:
             token = self.tokens[start]
             raw = self.text[token.start : token.end + 1]
-            return raw if is_template(raw) else token.text
+            unknown = is_template(token.text) or not token.text.strip("_")
+            return raw if is_template(raw) and unknown else token.text
         return self.slice(start, self.at)
 
     def _touches(self, at: int) -> bool:

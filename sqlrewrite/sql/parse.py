@@ -28,7 +28,7 @@ from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.scripts import Piece, pieces
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name
+from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name, untouched
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 
@@ -91,7 +91,7 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
     refer to."""
     masked = mask(text)
     tokens, differences = read(masked.text)
-    if masked.text is text and not masked.obstacles:
+    if untouched(masked, text) and not masked.obstacles:
         return Lexed(tokens, differences)
     tokens, obstacles = template_tokens.substituted(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
@@ -131,7 +131,7 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     tokens = lexer.tokenize(masked.text)
     return (
         tokens
-        if masked.text is text
+        if untouched(masked, text)
         else template_tokens.substituted(tokens, masked, text, refer)[0]
     )
 

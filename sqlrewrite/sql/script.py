@@ -15,7 +15,8 @@ from sqlrewrite.sql.definition_tokens import QUOTED
 from sqlrewrite.sql.lex.agreement import spelled
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.parse import Statement
-from sqlrewrite.text.templates import mask
+from sqlrewrite.sql.template_tokens import named
+from sqlrewrite.text.templates import Refer, mask, no_name, untouched
 
 _STARTS = frozenset({"create", "use", "insert"})
 _STARTS_TABLE = frozenset({"alter", "drop"})
@@ -23,15 +24,19 @@ _TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "inse
 _SIGNS = {"(": 1, ")": -1}
 
 
-def statements(text: str) -> Iterator[Statement]:
+def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     """The statements that define something, or insert into something, in a text that ``readable``
-    has made. Templates stand as they are written. Raises nothing."""
-    masked = mask(text).text
+    has made. Templates stand as they are written, but for the names that ``refer`` gives to
+    variables. Raises nothing."""
+    found = mask(text)
+    masked = found.text
     index = 0
     for part in _parts(masked):
         if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
             continue
         for piece in _pieces(text, spelled(masked, part)):
+            if not untouched(found, text):
+                piece = [named(token, text, refer) for token in piece]
             yield Statement(index, piece[0].start, piece, None, end=piece[-1].end)
             index += 1
 

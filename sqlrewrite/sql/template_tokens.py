@@ -23,14 +23,17 @@ from sqlrewrite.text.templates import (
     is_template,
     on_one_line,
 )
-from sqlrewrite.warehouse import Name
+from sqlrewrite.text.variables import given
+from sqlrewrite.warehouse import Name, has_template
 
 # After these comes the name of a relation.
 _BEFORE_NAME = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
 )
 _BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.EXISTS})
+_BEFORE_SCHEMA = frozenset({TokenType.USE, TokenType.SCHEMA, TokenType.DATABASE})
 _MADE = " made"
+_NAMES = frozenset({TokenType.IDENTIFIER, TokenType.VAR})
 
 # Where a FROM ends, in which a comma has the name of a relation behind it.
 _ENDS_FROM = frozenset(
@@ -98,10 +101,10 @@ def substituted(
             relations.step(token.token_type)
         template = templates.get(token.start)
         if parts and parts[0].start <= token.end:
-            found.append(_whole(token, parts, templates, text))
+            found.append(_whole(token, parts, templates, text, refer))
             continue
         if template is None:
-            found.append(token)
+            found.append(named(token, text, refer))
             continue
         del templates[token.start]
         lead = _lead(found)
@@ -121,18 +124,30 @@ def substituted(
 
 
 def _whole(
-    token: Token, parts: deque[Template], templates: dict[int, Template], text: str
+    token: Token, parts: deque[Template], templates: dict[int, Template], text: str, refer: Refer
 ) -> Token:
-    """The name that a token is, with the templates that are parts of it as they are written; what
-    is more than a word is left, and so are its templates."""
-    word = token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+    """The name that a token is, with the templates that are parts of it as they are written, or as
+    they are known; what is more than a word is left, and so are its templates."""
+    word = token.token_type in _NAMES
     while parts and parts[0].start <= token.end:
         part = parts.popleft()
         if word and token.start <= part.start and part.end <= token.end + 1:
             del templates[part.start]
     if not word:
         return token
-    name = text[token.start : token.end + 1]
+    return _called(token, given(text[token.start : token.end + 1], refer))
+
+
+def named(token: Token, text: str, refer: Refer) -> Token:
+    """A name whose variables stand for what ``refer`` says; any other token as it is."""
+    if token.token_type not in _NAMES:
+        return token
+    raw = text[token.start : token.end + 1]
+    name = given(raw, refer)
+    return token if name == raw else _called(token, name.strip("`"))
+
+
+def _called(token: Token, name: str) -> Token:
     return Token(
         TokenType.IDENTIFIER, name, token.line, token.col, token.start, token.end, token.comments
     )
@@ -158,26 +173,28 @@ def _pieces(
 ) -> list[_Piece] | str:
     """The types and texts of the tokens for a template, or why there are none; ``lead`` is what
     stands before it, or before the name that it is a part of."""
-    word = token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
-    if not word or token.end != template.end - 1:
+    if token.token_type not in _NAMES or token.end != template.end - 1:
         return "cannot be told from the text around"
     behind_dot = text[template.start - 1 : template.start] == "."
     dotted = behind_dot or text[template.end : template.end + 1] == "."
-    named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
+    is_named = dotted or lead in _BEFORE_NAME or lead in _BEFORE_MADE
+    name = given(template.text, refer) if is_named or lead in _BEFORE_SCHEMA else template.text
+    if name != template.text:
+        return [(TokenType.IDENTIFIER, name)]
     match template.kind:
         case TemplateKind.REFERENCE:
-            name = None if behind_dot else refer(template.reference)
-            if name is None:
+            known = None if behind_dot else refer(template.reference)
+            if known is None:
                 return "is in no manifest, and there is no one table of that name in the catalog"
-            return _dotted(name)
-        case TemplateKind.THIS | TemplateKind.VALUE if named:
+            return _dotted(known)
+        case TemplateKind.THIS | TemplateKind.VALUE if is_named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
             made = _MADE if lead in _BEFORE_MADE else ""
             return [(TokenType.IDENTIFIER, f"{template.text}{made}")]
         case TemplateKind.VALUE:
             return [(TokenType.COLON, ":"), (TokenType.VAR, template.text)]
-        case TemplateKind.OTHER if named and is_name(template.text):
+        case TemplateKind.OTHER if is_named and is_name(template.text):
             return [(TokenType.IDENTIFIER, template.text)]
         case TemplateKind.PART:
             return "cannot be told from the text around"
@@ -229,6 +246,7 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | 
     for token in _up_to_name(tokens) if makes else tokens:
         found = starts.get(token.start)
         known = found is not None and found.kind in (TemplateKind.REFERENCE, TemplateKind.PART)
+        known = known or (token.token_type in _NAMES and not has_template(token.text))
         if found is not None and not known and not (makes and token.text.endswith(_MADE)):
             return _obstacle(found, "stands in a definition")
     return None

@@ -159,6 +159,11 @@ def templated(text: str) -> bool:
     return _SIGN.search(text) is not None
 
 
+def untouched(masked: Masked, text: str) -> bool:
+    """Whether nothing of a text was masked, and no quoted name in it may hold a variable."""
+    return masked.text is text and not ("`" in text and templated(text))
+
+
 def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
     if not templated(text):
