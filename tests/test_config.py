@@ -90,6 +90,8 @@ def test_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("zzz = 1", "has no key 'zzz' (known: catalog, schema, engine, "),
         ('hint = "yes"', "[tool.dpp-rewrite] hint must be true or false, not 'yes'"),
         ("schema = 1", "schema must be a string, not 1"),
+        ('time-zone = ""', "time-zone must be a time zone, as 'Europe/Berlin', 'UTC' or '+02:00'"),
+        ('time-zone = "Central European"', "time-zone must be a time zone"),
         ("catalog = [1]", "catalog must be a string or a list of strings, not [1]"),
         ('exclude = "x"', "exclude must be a list of strings, not 'x'"),
         (

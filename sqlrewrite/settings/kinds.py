@@ -131,6 +131,12 @@ _TEXT: Mapping[str, Any] = {"type": "string"}
 _LIST: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
 STRING = Kind("a string", _TEXT, lambda it: isinstance(it, str))
+_ZONE = r"[A-Za-z][A-Za-z0-9_+:/-]*|[+-][0-9]{1,2}(:?[0-9]{2}){0,2}"
+ZONE = Kind(
+    "a time zone, as 'Europe/Berlin', 'UTC' or '+02:00'",
+    {**_TEXT, "pattern": f"^({_ZONE})$"},
+    lambda it: isinstance(it, str) and re.fullmatch(_ZONE, it) is not None,
+)
 BOOLEAN = Kind("true or false", {"type": "boolean"}, lambda it: isinstance(it, bool), parse=_truth)
 COUNT = number("a whole number from 0", 0)
 JOBS = number("a number from 1 on", 1)

@@ -28,6 +28,7 @@ from sqlrewrite.settings.kinds import (
     STRING,
     STRINGS,
     VARIABLES,
+    ZONE,
     Pairs,
     one_of,
 )
@@ -59,7 +60,7 @@ class Settings:
         (),
         PATHS,
         "What is known of the tables: a DDL .sql file, a directory of them, a snapshot .json, or "
-        "dbt's target/manifest.json. Repeatable; later ones win.",
+        "dbt's target/manifest.json or dbt_project.yml. Repeatable; later ones win.",
         section="known",
         commands=ON_CATALOG,
         short="-c",
@@ -177,7 +178,7 @@ class Settings:
     )
     time_zone: str | None = setting(
         None,
-        STRING,
+        ZONE,
         "The time zone of all sessions that write and read columns derived from a TIMESTAMP, as "
         "spark.sql.session.timeZone has it. Not given: they may be several, and bounds are wider "
         "by two days.",
