@@ -33,7 +33,9 @@ Said = Mapping[str, Any]
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
     """The catalog of a project, of which this is the ``dbt_project.yml``. Raises CatalogError."""
-    project = _object(_parsed(path))
+    project = _parsed(path)
+    if not isinstance(project, dict):
+        raise CatalogError(f"{path}: not a dbt project: it is no table of settings, as `name: …`")
     name = str(project.get("name") or path.parent.name)
     nodes: dict[str, Any] = {}
     sources: dict[str, Any] = {}

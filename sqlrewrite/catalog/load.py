@@ -71,8 +71,18 @@ def load(
         for name, relation in catalog.relations.items()
     }
     if not relations and any(not path.endswith(".json") for path in paths):
-        raise CatalogError(f"{', '.join(paths)}: no CREATE TABLE or CREATE VIEW that could be read")
+        raise CatalogError(f"{', '.join(paths)}: {_nothing(paths)}")
     return replace(catalog, relations=relations, namespace=namespace, sources=tuple(paths))
+
+
+def _nothing(paths: Sequence[str]) -> str:
+    """What was looked for where no table was found."""
+    if any(Path(path).name not in PROJECTS for path in paths):
+        return "no CREATE TABLE or CREATE VIEW that could be read"
+    return (
+        "no source and no model that is stored as a table: where another file configures that, "
+        "target/manifest.json, which `dbt parse` writes, has it"
+    )
 
 
 def _read_json(path: Path, start: Warehouse) -> Warehouse:

@@ -138,3 +138,14 @@ def test_a_broken_project(project: Path, text: str) -> None:
 def test_broken_properties(project: Path, text: str) -> None:
     (project.parent / "models" / "schema.yml").write_text(text)
     assert loaded(project) in ("", "schema.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("- 1", "not a dbt project"), ("name: x", "no source and no model that is stored as a table")],
+)
+def test_a_project_that_says_nothing_of_tables(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "dbt_project.yml"
+    path.write_text(text)
+    with pytest.raises(CatalogError, match=f"dbt_project.yml: {why}"):
+        Catalog.load(str(path))
