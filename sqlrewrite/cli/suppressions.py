@@ -17,7 +17,10 @@ from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request, read_file
 from sqlrewrite.text.source import decode, write_atomically
 
-_WHY = " (not suppressed: a comment at the end of its line would not do that, or more)"
+_WHY = (
+    " (not suppressed: no comment at the end of its line does that and no more; `ignore`, "
+    "`per-file-ignores` and a baseline do)"
+)
 
 
 def add(asked: LintAsked) -> int:

@@ -70,7 +70,7 @@ def test_where_none_can_stand(run: Callable[..., Ran], text: str) -> None:
     ran = run("lint", "--add-suppressions", "q.sql")
     assert ran.status == 0
     assert "q.sql:1:" in ran.err
-    assert "(not suppressed: a comment at the end of its line would not do that" in ran.err
+    assert "(not suppressed: no comment at the end of its line does that" in ran.err
     assert Path("q.sql").read_text() == text + f"SELECT 2 FROM sales s  {OURS}\n{REST}"
 
 
