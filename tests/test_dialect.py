@@ -117,3 +117,18 @@ def test_what_goes_on_in_a_line_misses_none(text: str) -> None:
     (statement,) = statements(text)
     assert statement.failure is not None
     assert "missing" not in statement.failure.message
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SELECT a FROM", "Expected table name, but the statement ends"),
+        ("SELECT a FROM t WHERE", "WHERE is not complete"),
+        ("SELECT a FROM t ORDER BY", "ORDER BY is not complete"),
+        ("SELECT CASE WHEN 1", "CASE or IF is not complete"),
+    ],
+)
+def test_what_is_missing_is_told_in_words_of_sql(text: str, why: str) -> None:
+    (found,) = statements(text)
+    assert found.failure is not None
+    assert found.failure.message == why

@@ -31,6 +31,8 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name, untouched
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
+_INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
 # What the tokens are looked through for, where one of these is in the text at all.
 _SUSPECT = ("@",)
@@ -250,7 +252,16 @@ def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Fai
     if unended(text, [it for it in tokens if it.start <= offset]) == offset:
         return Failure(offset, UNENDED)
     message = (first.get("description") or _first_line(error)).rstrip(".")
-    return Failure(offset, _TOKEN_SHOWN.sub(r"'\1'", message))
+    return Failure(offset, _in_words(message))
+
+
+def _in_words(message: str) -> str:
+    """A message of sqlglot without the names of its own classes."""
+    message = _TOKEN_SHOWN.sub(r"'\1'", message)
+    message = message.replace(" but got 'SENTINEL'", ", but the statement ends")
+    return _INCOMPLETE.sub(
+        lambda found: f"{_CLASSES.get(found[1], found[1].upper())} is not complete", message
+    )
 
 
 def _first_line(error: BaseException) -> str:
