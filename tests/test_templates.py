@@ -257,7 +257,7 @@ def test_rewriting_texts_with_templates_strewn_in(catalog: Catalog) -> None:
     cases = [text for text in cases if "dpp-rewrite" not in text]
     pieces = [piece for piece in PIECES if piece[0] in "{$"]
     changed = 0
-    for number in range(600):
+    for number in range(800):
         text = rng.choice(cases)
         for _ in range(rng.randint(1, 3)):
             gap = rng.choice([match.start() for match in re.finditer(r"\s|$", text)])
