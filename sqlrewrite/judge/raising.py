@@ -87,6 +87,11 @@ def total(case: Case, node: Expression) -> bool:
         case Subquery(outer=(_, *_)):
             # It computes for rows that the query may have ruled out before.
             return node.kind != "scalar" and _meets(case, node) and deciding_is_total(case, node)
+        case Subquery(kind="in"):
+            # Spark runs it as a join, and not at all where no row of the fact is left.
+            outputs = _first_outputs(case.plan, node.query)
+            plain = all(raising_in(case, output.expression) is None for output in outputs)
+            return plain and _meets(case, node) and deciding_is_total(case, node)
         case Subquery():
             return _meets(case, node)
         case _:
@@ -139,7 +144,7 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
 
 
 def deciding_is_total(case: Case, node: Subquery) -> bool:
-    """Whether nothing that decides which rows a correlated subquery has can raise an error."""
+    """Whether nothing that decides which rows a subquery has can raise an error."""
     below = [it for it in read_by(case.plan, node.query) if isinstance(it, Derived | CteReference)]
     return all(
         raising_in(case, expression) is None and (not condition or truth(case, expression))
