@@ -36,7 +36,7 @@ _WORDS = {
 
 
 # What DuckDB has none of, of the forms that give NULL in place of an error.
-_ATTEMPTS = (
+DUCKDB_LACKS = (
     "try_add(a, b) AS a + b",
     "try_subtract(a, b) AS a - b",
     "try_multiply(a, b) AS a * b",
@@ -53,7 +53,7 @@ def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
     connection.execute("ATTACH ':memory:' AS spark_catalog")
     connection.execute('CREATE SCHEMA spark_catalog."default"; USE spark_catalog."default"')
-    for macro in _ATTEMPTS:
+    for macro in DUCKDB_LACKS:
         connection.execute(f"CREATE MACRO {macro}")
     if ddl.is_relative_to(RETAIL):
         retail_data.load(connection, seed, 120)

@@ -18,6 +18,7 @@ from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.hosted import Found, found, together
+from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.options import Options
@@ -156,6 +157,9 @@ class Reader:
             lines = host.lines_of(piece)
             document = read(piece.text, known, options.limits, heed=False, lines=lines)
             done = found(piece, document, options)
+            if "{%" in piece.text and piece.text == host.text:  # whose blocks are read both ways
+                told, bugs = lint(piece.text, known, options)
+                done = replace(done, findings=told, bugs=bugs)
             kept = _Kept(known, self._after(document), done, place if _names_a_line(done) else None)
         self._met[key] = self._kept[key] = kept
         return replace(kept, found=replace(kept.found, region=piece))

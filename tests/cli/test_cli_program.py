@@ -46,11 +46,6 @@ def test_help(
     assert all(len(line) <= 80 for line in ran.out.decode().splitlines())
 
 
-def test_help_offers_only_what_exists(run: Any) -> None:
-    commands = run("-h").out + run("rewrite", "-h").out
-    assert b"audit" not in commands
-
-
 def test_a_misspelt_command(run: Any) -> None:
     assert "did you mean the command `dpp-rewrite rules`?" in run("rulse").err
 

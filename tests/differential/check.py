@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import duckdb
 
 from sqlrewrite.settings.options import Keys, Resolve, not_asked
+from tests.fixtures_data import DUCKDB_LACKS
 
 from .duckdbtext import respelled
 from .queries import random_query
@@ -189,6 +190,8 @@ class Database:
         self._connection.execute("ATTACH ':memory:' AS spark_catalog")
         self._connection.execute('CREATE SCHEMA spark_catalog."default"')
         self._connection.execute('USE spark_catalog."default"')
+        for macro in DUCKDB_LACKS:
+            self._connection.execute(f"CREATE MACRO {macro}")
         for table in TABLES:
             columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
             self._connection.execute(f"CREATE TABLE {table.name} ({columns})")

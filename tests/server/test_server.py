@@ -238,4 +238,7 @@ async def test_a_request_is_cancelled_and_the_next_one_served(
     with pytest.raises(Exception, match="cancel"):
         await asked
     change(client, uri, 2, f"{SQL};\n")
-    assert [it.code for it in await diagnostics(client, uri)] == ["DPP001"]
+    found = await diagnostics(client, uri)
+    if len(found) > 1:  # told before the change, of an editor that is told
+        found = await diagnostics(client, uri)
+    assert [it.code for it in found] == ["DPP001"]

@@ -37,7 +37,9 @@ def tables(spark: Any) -> Any:
         "SELECT * FROM VALUES (10, 'winter', 'a'), (20, 'summer', 'b'), (30, 'winter', NULL),"
         " (30, 'winter', '{x}') AS t(day, season, name)"
     ).createOrReplaceTempView("dates")
-    return spark
+    yield spark
+    for name in ("sales", "dates"):
+        spark.catalog.dropTempView(name)
 
 
 @pytest.mark.parametrize("way", _WAYS)
