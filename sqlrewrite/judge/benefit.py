@@ -16,7 +16,7 @@ from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import CteReference, Derived, Relation, Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.relations import read_by
+from sqlrewrite.plan.relations import leaves, read_by
 
 
 def judge(case: Case) -> Judgement:
@@ -59,7 +59,7 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
     partition, and any other to be small."""
     # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
-    alone = len(scans) == 1 and is_filtered(case)
+    alone = len(scans) == 1 and is_filtered(case) and not _is_fact(case, scans[0])
     if alone and not is_asked(case, case.pair.scan):
         return passed("no sizes are known; of the two the dimension alone is filtered")
     for scan in scans:
@@ -69,6 +69,13 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
                 "the sizes of both in the catalog"
             )
     return passed("no sizes are known; the dimension is not partitioned, so taken to be small")
+
+
+def _is_fact(case: Case, scan: Scan) -> bool:
+    """Whether a table is joined by what it is partitioned by itself, as two facts are, and a third
+    relation is there that may bound both for less."""
+    fields = {field.column.lower() for field in scan.table.partitioned_by}
+    return case.pair.key.name in fields and len(list(leaves(case.target_block.source))) > 2
 
 
 def _ratio(case: Case) -> float:

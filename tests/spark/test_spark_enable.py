@@ -265,9 +265,11 @@ def ran(made: SparkSession, tmp_path: Path) -> Iterator[Any]:
 def test_run_prints_the_rows_and_stops_at_an_error(
     ran: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    text = f"SET a.b = c;\n-- first; not the end\n{QUERY};\nSELECT array(1), NULL, 'a;b';\n"
+    there = f"USE enabled; SET {' = '.join(NO_BROADCAST)}; SET a.b = c;"
+    text = f"{there}\n-- first; not the end\n{QUERY};\nSELECT array(1), NULL, 'a;b';\n"
     done = ran(f"{text}SELECT nothing;\nSELECT 1")
-    assert done.stdout.splitlines() == ["a.b\tc", *"6 7 14 15".split(), "[1]\tNULL\ta;b"]
+    rows = ["\t".join(NO_BROADCAST), "a.b\tc", *"6 7 14 15".split(), "[1]\tNULL\ta;b"]
+    assert done.stdout.splitlines() == rows, done.stderr
     assert done.exit_code == 2
     assert "job.sql:5: " in done.stderr
     assert "sales.day bounded by days" in caplog.messages[0]
