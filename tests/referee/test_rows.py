@@ -19,8 +19,8 @@ def session(spark: Any) -> Any:
     return spark.newSession()
 
 
-SEED, FIRST, QUERIES = 14, 240, 200
-"""Five worlds, one of them of files; the long runs, ``python -m tests.referee.rows``, have other
+SEED, FIRST, QUERIES = 14, 240, 300
+"""Eight worlds, some of them of files; the long runs, ``python -m tests.referee.rows``, have other
 seeds."""
 
 
