@@ -156,10 +156,11 @@ class Reader:
         if kept is None or (kept.place is not None and kept.place != place):
             lines = host.lines_of(piece)
             document = read(piece.text, known, options.limits, heed=False, lines=lines)
-            done = found(piece, document, options)
-            if "{%" in piece.text and piece.text == host.text:  # whose blocks are read both ways
+            if "{%" in piece.text and piece.text == host.text:  # its blocks are read both ways
                 told, bugs = lint(piece.text, known, options)
-                done = replace(done, findings=told, bugs=bugs)
+                done = Found(piece, told, bugs, document.directives.whole_file)
+            else:
+                done = found(piece, document, options)
             kept = _Kept(known, self._after(document), done, place if _names_a_line(done) else None)
         self._met[key] = self._kept[key] = kept
         return replace(kept, found=replace(kept.found, region=piece))
