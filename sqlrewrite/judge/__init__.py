@@ -59,7 +59,9 @@ class Rule:
 
 UNBOUNDED = Rule("DPP121", "unbounded", "benefit", "fact", already_pruned.judge_bound)
 NOT_YET_PRUNED = Rule("DPP122", "not-yet-pruned", "benefit", "fact", already_pruned.judge_pruned)
+PARTITION_COLUMN = Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge)
 SHARED = Rule("DPP106", "shared-cte", "soundness", "fact", barriers.judge_shared)
+DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact)
 DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived.judge)
 ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived.judge_zone)
 CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
@@ -70,12 +72,12 @@ RULES: tuple[Rule, ...] = (
     NOT_YET_PRUNED,
     Rule("DPP101", "join-type", "soundness", "pair", join_type.judge),
     Rule("DPP102", "equi-join", "soundness", "pair", equi_join.judge),
-    Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge),
+    PARTITION_COLUMN,
     Rule("DPP104", "key-column", "soundness", "dimension", partition_column.judge_key),
     Rule("DPP105", "barriers", "soundness", "fact", barriers.judge),
     SHARED,
     Rule("DPP107", "streaming", "soundness", "pair", streaming.judge),
-    Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact),
+    DETERMINISM,
     Rule("DPP109", "repeatable", "soundness", "pair", determinism.judge_dimension),
     Rule("DPP110", "row-limit", "soundness", "dimension", row_limit.judge),
     Rule("DPP111", "correlated", "soundness", "dimension", names.judge_correlated),
@@ -95,8 +97,8 @@ RULES: tuple[Rule, ...] = (
 FOR_FILTERS: tuple[Rule, ...] = (
     UNBOUNDED,
     Rule("DPP122", "not-yet-pruned", "benefit", "fact", filters.judge_pruned),
-    Rule("DPP103", "partition-column", "soundness", "fact", partition_column.judge),
-    Rule("DPP108", "determinism", "soundness", "fact", determinism.judge_fact),
+    PARTITION_COLUMN,
+    DETERMINISM,
     Rule("DPP109", "repeatable", "soundness", "pair", filters.judge_constant),
     Rule("DPP112", "key-types", "soundness", "pair", filters.judge_types),
     DERIVED,
