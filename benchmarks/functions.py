@@ -27,7 +27,8 @@ from sqlrewrite.plan.facts.functions import AGAIN, RAISES, Function, function, n
 from sqlrewrite.plan.facts.results import result_of
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.signatures import SignatureParameter, signature
-from sqlrewrite.plan.facts.types import Type, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,7 +9,7 @@ from sqlrewrite.plan.facts.functions import function, names
 from sqlrewrite.plan.facts.results import RESULTS, parameters, result
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.signatures import signature
-from sqlrewrite.plan.facts.types import parse
+from sqlrewrite.plan.facts.type_text import parse
 
 ANSI = World(ansi=True)
 

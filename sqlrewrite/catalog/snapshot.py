@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct, ValidationError, json
 
 from sqlrewrite.catalog.names import parsed_name, quoted_name
-from sqlrewrite.plan.facts.types import parse
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.text.expected import expected
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,

@@ -25,7 +25,7 @@ from sqlrewrite.plan.facts.attempts import (
     wrapping_cast,
     wrapping_sum,
 )
-from sqlrewrite.plan.facts.types import parse
+from sqlrewrite.plan.facts.type_text import parse
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or

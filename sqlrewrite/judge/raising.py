@@ -46,17 +46,8 @@ from sqlrewrite.plan.facts.coercion import is_numeric
 from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import Signature, signature
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    TIMESTAMP,
-    Type,
-    parse,
-    valued,
-)
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, TIMESTAMP, Type, valued
 from sqlrewrite.plan.relations import read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"

@@ -34,7 +34,8 @@ from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.results import result, settled
 from sqlrewrite.plan.facts.session import Session, World
-from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, parse, valued
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, valued
 
 
 def outputs(node: Node) -> tuple[OutputColumn, ...] | None:

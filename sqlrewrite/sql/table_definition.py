@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from itertools import pairwise
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import (
     GENERATED,
@@ -302,7 +302,7 @@ def _bare_words(item: Cursor) -> list[str]:
 def spark_type(text: str) -> str | None:
     """A type as Spark writes it, lower case and without blanks; None where it is not Spark's."""
     plain = " ".join(text.lower().split())
-    kind = types.parse(_OTHER_SPELLINGS.get(plain, text))
+    kind = parse(_OTHER_SPELLINGS.get(plain, text))
     if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
         return plain if kind is not None else None
     return kind.ddl.lower().replace(" collate utf8_binary", "")
@@ -499,7 +499,7 @@ def _collated(column: Column, collation: str | None) -> Column:
         return column
     if column.type == "string":
         return replace(column, type=spark_type(f"string collate {collation}"))
-    kind = types.parse(column.type)
+    kind = parse(column.type)
     plain = kind is not None and not kind.items and kind.name not in ("char", "varchar")
     return column if plain else replace(column, type=None)
 

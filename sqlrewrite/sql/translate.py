@@ -16,7 +16,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Parameter, Subquery, Unknown
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
-from sqlrewrite.plan.facts.types import parse
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.dialect import SPELLED
 from sqlrewrite.sql.quoted import maybe_name
 from sqlrewrite.sql.scope import Scope, lacks, nowhere, resolve

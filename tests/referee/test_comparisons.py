@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite.plan.facts.comparisons import alike, exact, exactly_alike
-from sqlrewrite.plan.facts.types import Type, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import Type
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite.plan.facts.coercion import common_of_all, compared, in_list
+from sqlrewrite.plan.facts.collations import collation
 from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.types import Type, collation, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import Type
 from tests.referee.matrix import analysed, create, result_types
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.types import BIGINT, INT, SMALLINT, TINYINT, Type, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import BIGINT, INT, SMALLINT, TINYINT, Type
 
 TypeOf = Callable[[Expression], Type | None]
 

@@ -17,16 +17,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    DATE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    Type,
-    parse,
-)
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 
 
 @dataclass(frozen=True, slots=True)

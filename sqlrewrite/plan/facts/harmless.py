@@ -9,7 +9,8 @@ from datetime import date, datetime
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
 _DIGITS = 9
 """So many digits in all of the numbers of a sum or product never overflow an INT."""

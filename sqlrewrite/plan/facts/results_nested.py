@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import common_of_all, is_integral
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
     DATE,
@@ -18,7 +19,6 @@ from sqlrewrite.plan.facts.types import (
     VOID,
     array,
     map_of,
-    parse,
     struct,
 )
 

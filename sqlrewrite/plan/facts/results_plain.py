@@ -17,6 +17,7 @@ from sqlrewrite.plan.facts.coercion import (
     is_numeric,
 )
 from sqlrewrite.plan.facts.session import World
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
     BINARY,
@@ -35,7 +36,6 @@ from sqlrewrite.plan.facts.types import (
     interval,
     is_day_time,
     is_year_month,
-    parse,
     struct,
 )
 

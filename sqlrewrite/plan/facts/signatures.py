@@ -15,7 +15,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.call import Argument
 from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.types import VOID, Type, parse
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import VOID, Type
 
 _NESTED = re.compile(r"(array|map)<(.*)>")
 _LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")

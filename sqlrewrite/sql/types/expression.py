@@ -11,7 +11,9 @@ from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common_of_all, is_decimal, is_integral
+from sqlrewrite.plan.facts.collations import collation
 from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import literals
 from sqlrewrite.sql.types.calls import call
@@ -315,7 +317,7 @@ def _plain(kind: Type) -> Type:
 
 def _cast(it: WrittenCast, scope: TypeScope) -> Typed:
     operand = typed(it.operand, scope)
-    kind = types.parse(it.to)
+    kind = parse(it.to)
     if kind is None:
         return replace(NOTHING, name=operand.name if operand.column else None)
     if kind == types.TIMESTAMP and _bare_timestamp(it.to) and scope.context.world.ntz:
@@ -401,7 +403,7 @@ def _special(it: Special, scope: TypeScope) -> Typed:
         case "ILIKE ESCAPE":
             return Typed(None, types.BOOLEAN)
         case "COLLATE":
-            name = types.collation(it.word)
+            name = collation(it.word)
             given = parts[0].type is not None and parts[0].type.is_string
             kind = types.string(name) if name is not None and given else None
             return Typed(_text(f"collate({{}}, {word})", *parts), kind)

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common, common_of_all
+from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.expression import typed, wider
@@ -110,7 +111,7 @@ def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
 
 def stored(text: str | None) -> Type | None:
     """The type that a text names, as a query reads it: CHAR and VARCHAR are strings."""
-    kind = None if text is None else types.parse(text)
+    kind = None if text is None else parse(text)
     return None if kind is None else _read(kind)
 
 
