@@ -7,17 +7,16 @@ qualifier of a column.
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import common_of_all, is_decimal, is_integral
+from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.collations import collation
-from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import Type, valued
 from sqlrewrite.sql.types import literals
 from sqlrewrite.sql.types.calls import call
-from sqlrewrite.sql.types.printed import shown
+from sqlrewrite.sql.types.operators import folded, operation
+from sqlrewrite.sql.types.printed import filled
 from sqlrewrite.sql.types.scope import TypeScope, access
 from sqlrewrite.sql.types.tree import (
     Exists,
@@ -44,10 +43,6 @@ from sqlrewrite.sql.types.tree import (
 )
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 
-_SHIFTS = frozenset({"<<", ">>", ">>>"})
-_COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
-_COMPARED = _COMPARISONS | {"<>"}
-
 
 def typed(it: Expr, scope: TypeScope) -> Typed:
     """What is known of an expression. Raises UnknownError where a name in it means nothing."""
@@ -63,7 +58,7 @@ def typed(it: Expr, scope: TypeScope) -> Typed:
         case WrittenPath():
             return _path(it, scope)
         case Operation():
-            return _operation(it, scope)
+            return operation(it, [typed(part, scope) for part in it.operands], scope)
         case WrittenCast():
             return _cast(it, scope)
         case WrittenCase():
@@ -71,7 +66,7 @@ def typed(it: Expr, scope: TypeScope) -> Typed:
         case In():
             parts = [typed(part, scope) for part in (it.operand, *it.values)]
             listed = ", ".join(["{}"] * len(it.values))
-            return Typed(_text(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
+            return Typed(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
         case InQuery():
             return _in_query(it, scope)
         case Exists():
@@ -98,12 +93,6 @@ def _interval(it: WrittenLiteral | Interval, scope: TypeScope) -> Typed:
     if isinstance(it, WrittenLiteral):
         return literals.literal(it, scope.context.world) or NOTHING
     return literals.interval(it) or NOTHING
-
-
-def _text(form: str, *parts: Typed) -> str | None:
-    """A text with those of parts in it; None if one of them is not known."""
-    known = shown(parts)
-    return None if known is None else form.format(*known)
 
 
 def _escaped(text: str) -> str:
@@ -157,7 +146,7 @@ def _bare(word: str, scope: TypeScope) -> Typed:
 
 def _index(base: Typed, index: Typed) -> Typed:
     kind = base.type
-    text = _text("{}[{}]", base, index)
+    text = filled("{}[{}]", base, index)
     if kind is None:
         return Typed(text)
     if kind.name in ("array", "map"):
@@ -176,143 +165,7 @@ def _path(it: WrittenPath, scope: TypeScope) -> Typed:
     return Typed(None, kind, it.last if plain else None)
 
 
-# --- operators ------------------------------------------------------------------------------------
-
-
-def _operation(it: Operation, scope: TypeScope) -> Typed:
-    operator = it.operator
-    parts = [typed(part, scope) for part in it.operands]
-    if operator in ("AND", "OR"):
-        return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
-    if operator in _COMPARED and _folded(operator, *parts):
-        return Typed(None, types.BOOLEAN)
-    if operator in _COMPARISONS:
-        return Typed(_text(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
-    form = _FORMS.get(operator)
-    if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
-        isinstance(pattern, WrittenLiteral) and pattern.kind == "string"
-        for pattern in it.operands[1:]
-    ):
-        return Typed(None, types.BOOLEAN)
-    if operator.startswith(("ILIKE ", "NOT ILIKE ")):
-        return Typed(None, types.BOOLEAN)
-    if form is not None:
-        return Typed(_text(form, *parts[: form.count("{}")]), types.BOOLEAN)
-    if operator.startswith("unary "):
-        return _unary(operator[-1], parts[0])
-    return _binary(operator, *parts, scope=scope)
-
-
-def _folded(operator: str, one: Typed, other: Typed) -> bool:
-    """Whether the analyzer puts another comparison in the place of one: of an integer with a
-    written decimal (``DecimalPrecision``), of a boolean with a written number
-    (``BooleanEquality``)."""
-    for literal, operand in ((one, other), (other, one)):
-        number = isinstance(literal.constant, Decimal | int) and literal.type != types.BOOLEAN
-        if not number or isinstance(operand.constant, str):
-            continue
-        kind = operand.type
-        if kind is None or kind == types.BOOLEAN:
-            return True
-        if isinstance(literal.constant, Decimal) and is_integral(kind):
-            return operator not in ("=", "<=>", "<>")
-    return False
-
-
-_FORMS = {
-    "NOT": "(NOT {})",
-    "<>": "(NOT ({} = {}))",
-    "IS NULL": "({} IS NULL)",
-    "IS NOT NULL": "({} IS NOT NULL)",
-    "IS NOT UNKNOWN": "({} IS NOT UNKNOWN)",
-    "BETWEEN": "between({}, {}, {})",
-    "LIKE": "{} LIKE {}",
-    "ILIKE": "ilike({}, {})",
-    "RLIKE": "RLIKE({}, {})",
-    **dict.fromkeys(("LIKE ANY", "LIKE SOME"), "likeany({})"),
-    **dict.fromkeys(("NOT LIKE ANY", "NOT LIKE SOME"), "notlikeany({})"),
-    "LIKE ALL": "likeall({})",
-    "NOT LIKE ALL": "notlikeall({})",
-}
-
-
-def _unary(sign: str, operand: Typed) -> Typed:
-    kind = None if operand.type is None else unary(sign, _plain(operand.type))
-    return Typed(_text("~{}" if sign == "~" else f"({sign} {{}})", operand), kind)
-
-
-def _binary(operator: str, left: Typed, right: Typed, *, scope: TypeScope) -> Typed:
-    if operator == "||":
-        text = _text("concat({}, {})", left, right)
-    else:
-        text = _text(f"({{}} {operator.lower()} {{}})", left, right)
-    one, other = left.type, right.type
-    if one is None or other is None:
-        return Typed(None if operator in "+-*/" else text)
-    one, other = _plain(one), _plain(other)
-    if operator in "+-*/" and (_is_time(one) or _is_time(other)):
-        text = _moved(operator, left, right)
-    if operator in _SHIFTS:
-        return Typed(
-            text,
-            one if one in (types.INT, types.BIGINT) else types.INT if is_integral(one) else None,
-        )
-    one, other = _exact(left, one, other), _exact(right, other, one)
-    found = binary(operator.lower(), one, other, scope.context.world)
-    between = found is not None and operator == "-" and _is_span(found) and not _is_span(one)
-    if between and scope.context.legacy_interval is not False:
-        found = None
-    return Typed(text, found)
-
-
-def _is_span(kind: Type) -> bool:
-    return kind.name.startswith("interval")
-
-
-def _is_time(kind: Type) -> bool:
-    return kind.name.startswith(("date", "time", "interval"))
-
-
-def _moved(operator: str, left: Typed, right: Typed) -> str | None:
-    """What ``BinaryArithmeticWithDatetimeResolver`` puts in place of an operator."""
-    one, other = left.type, right.type
-    assert one is not None
-    assert other is not None
-    spans = types.fields_of(one) is not None, types.fields_of(other) is not None
-    if types.VOID in (one, other) or types.INTERVAL in (one, other):
-        return None
-    if "time" in (one.name, other.name):
-        return None
-    if operator == "+" and (spans == (True, False) or (is_integral(one) and other == types.DATE)):
-        return _moved(operator, right, left)
-    if operator == "*" and spans == (False, True):
-        return _moved(operator, right, left)
-    if operator in "*/" or spans == (True, True) or (operator == "-" and spans == (False, False)):
-        if one == types.DATE and is_integral(other):
-            return _text("date_sub({}, {})", left, right)
-        return _text(f"({{}} {operator} {{}})", left, right)
-    if one == types.DATE and is_integral(other):
-        return _text("date_add({}, {})", left, right)
-    if one == types.DATE and other == types.interval("day"):
-        sign = (
-            "(- extractansiintervaldays({}))" if operator == "-" else "extractansiintervaldays({})"
-        )
-        return _text(f"date_add({{}}, {sign})", left, right)
-    if spans == (False, True):
-        return _text(f"{{}} {operator} {{}}", left, right)
-    return None
-
-
-def _exact(it: Typed, kind: Type, other: Type) -> Type:
-    """An integer that is written out counts beside a decimal as that of its own digits."""
-    if isinstance(it.constant, int) and is_integral(kind) and is_decimal(other):
-        return types.decimal(len(str(abs(it.constant))), 0)
-    return kind
-
-
-def _plain(kind: Type) -> Type:
-    """CHAR and VARCHAR are strings in an expression."""
-    return types.string(kind.collation) if kind.name in ("char", "varchar") else kind
+# --- casts and CASE -------------------------------------------------------------------------------
 
 
 def _cast(it: WrittenCast, scope: TypeScope) -> Typed:
@@ -322,12 +175,12 @@ def _cast(it: WrittenCast, scope: TypeScope) -> Typed:
         return replace(NOTHING, name=operand.name if operand.column else None)
     if kind == types.TIMESTAMP and _bare_timestamp(it.to) and scope.context.world.ntz:
         kind = types.TIMESTAMP_NTZ
-    kind = _plain(kind)
+    kind = valued(kind)
     name = operand.name if operand.column or isinstance(it.operand, WrittenPath) else None
     if kind.items or kind.name == "struct":
         return Typed(operand.text, kind, name)
     word = "TRY_CAST" if it.safe else "CAST"
-    return Typed(_text(f"{word}({{}} AS {sql_name(kind)})", operand), kind, name)
+    return Typed(filled(f"{word}({{}} AS {sql_name(kind)})", operand), kind, name)
 
 
 def _bare_timestamp(text: str) -> bool:
@@ -345,7 +198,7 @@ def _case(it: WrittenCase, scope: TypeScope) -> Typed:
     form, parts, results = "CASE", [], []
     for condition, result in it.branches:
         when, then = typed(condition, scope), typed(result, scope)
-        if operand is not None and _folded("=", operand, when):
+        if operand is not None and folded("=", operand, when):
             when = replace(when, text=None)
         form += " WHEN {} THEN {}" if operand is None else " WHEN ({} = {}) THEN {}"
         parts += [when, then] if operand is None else [operand, when, then]
@@ -355,12 +208,12 @@ def _case(it: WrittenCase, scope: TypeScope) -> Typed:
         form += " ELSE {}"
         parts.append(other)
         results.append(other)
-    return Typed(_text(f"{form} END", *parts), wider(results, scope))
+    return Typed(filled(f"{form} END", *parts), wider(results, scope))
 
 
 def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
     """The type that several branches have in common."""
-    kinds = [None if part.type is None else _plain(part.type) for part in parts]
+    kinds = [None if part.type is None else valued(part.type) for part in parts]
     known = [kind for kind in kinds if kind is not None]
     if len(known) < len(kinds):
         return None
@@ -388,7 +241,7 @@ def _in_query(it: InQuery, scope: TypeScope) -> Typed:
     if reached is None or isinstance(it.operand, Row):
         return Typed(None, types.BOOLEAN)
     names = _escaped(reached)
-    return Typed(_text(f"({{}} IN (listquery({names})))", operand), types.BOOLEAN)
+    return Typed(filled(f"({{}} IN (listquery({names})))", operand), types.BOOLEAN)
 
 
 # --- other syntax ---------------------------------------------------------------------------------
@@ -399,14 +252,14 @@ def _special(it: Special, scope: TypeScope) -> Typed:
     word = _escaped(it.word)
     match it.name:
         case "LIKE ESCAPE":
-            return Typed(_text(f"{{}} LIKE {{}} ESCAPE '{word}'", *parts), types.BOOLEAN)
+            return Typed(filled(f"{{}} LIKE {{}} ESCAPE '{word}'", *parts), types.BOOLEAN)
         case "ILIKE ESCAPE":
             return Typed(None, types.BOOLEAN)
         case "COLLATE":
             name = collation(it.word)
             given = parts[0].type is not None and parts[0].type.is_string
             kind = types.string(name) if name is not None and given else None
-            return Typed(_text(f"collate({{}}, {word})", *parts), kind)
+            return Typed(filled(f"collate({{}}, {word})", *parts), kind)
         case "CURRENT":
             return _bare(it.word.lower(), scope)
         case "EXTRACT":
@@ -418,11 +271,11 @@ def _special(it: Special, scope: TypeScope) -> Typed:
         case "TRIM":
             return _trim(it, parts, scope)
         case "POSITION":
-            return Typed(_text("locate({}, {}, 1)", *parts), types.INT)
+            return Typed(filled("locate({}, {}, 1)", *parts), types.INT)
         case "TIMESTAMPADD":
             return _timestamp_add(word, *parts)
         case "TIMESTAMPDIFF":
-            return Typed(_text(f"timestampdiff({word}, {{}}, {{}})", *parts), types.BIGINT)
+            return Typed(filled(f"timestampdiff({word}, {{}}, {{}})", *parts), types.BIGINT)
         case _:
             return NOTHING
 
@@ -434,14 +287,14 @@ def _trim(it: Special, parts: list[Typed], scope: TypeScope) -> Typed:
         return found
     if any(part.type is None or part.type.collation for part in parts):
         found = replace(found, type=None)
-    return replace(found, text=_text(f"TRIM({it.word} {{}} FROM {{}})", *parts))
+    return replace(found, text=filled(f"TRIM({it.word} {{}} FROM {{}})", *parts))
 
 
 def _timestamp_add(unit: str, amount: Typed, start: Typed) -> Typed:
     kind = start.type
     if kind is not None and kind not in (types.TIMESTAMP, types.TIMESTAMP_NTZ):
         kind = types.TIMESTAMP if kind == types.DATE or kind.is_string else None
-    return Typed(_text(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
+    return Typed(filled(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
 
 
 def _row(it: Row, scope: TypeScope) -> Typed:
@@ -464,4 +317,4 @@ def _row(it: Row, scope: TypeScope) -> Typed:
         else:
             form.append(f"{{}} AS {quoted}" if item.names else "{}")
     word = "struct" if it.written else "named_struct"
-    return Typed(_text(f"{word}({', '.join(form)})", *values), kind)
+    return Typed(filled(f"{word}({', '.join(form)})", *values), kind)

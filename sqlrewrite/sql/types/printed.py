@@ -148,6 +148,12 @@ def shown(parts: Sequence[Typed]) -> list[str] | None:
     return known if len(known) == len(parts) else None
 
 
+def filled(form: str, *parts: Typed) -> str | None:
+    """A text with those of parts in it; None if one of them is not known."""
+    known = shown(parts)
+    return None if known is None else form.format(*known)
+
+
 def _collated(kind: Type | None) -> bool:
     return kind is not None and (kind.collation is not None or any(map(_collated, kind.items)))
 

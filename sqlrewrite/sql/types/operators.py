@@ -1,0 +1,149 @@
+"""Operators: how Spark prints them, and the type of what they give."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
+from sqlrewrite.plan.facts.operators import binary, unary
+from sqlrewrite.plan.facts.types import Type, valued
+from sqlrewrite.sql.types.printed import filled
+from sqlrewrite.sql.types.scope import TypeScope
+from sqlrewrite.sql.types.tree import Operation, WrittenLiteral
+from sqlrewrite.sql.types.typed import Typed
+
+_SHIFTS = frozenset({"<<", ">>", ">>>"})
+_COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
+_COMPARED = _COMPARISONS | {"<>"}
+
+
+def operation(it: Operation, parts: list[Typed], scope: TypeScope) -> Typed:
+    """An operator over operands of which ``parts`` are known."""
+    operator = it.operator
+    if operator in ("AND", "OR"):
+        return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    if operator in _COMPARED and folded(operator, *parts):
+        return Typed(None, types.BOOLEAN)
+    if operator in _COMPARISONS:
+        return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    form = _FORMS.get(operator)
+    if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
+        isinstance(pattern, WrittenLiteral) and pattern.kind == "string"
+        for pattern in it.operands[1:]
+    ):
+        return Typed(None, types.BOOLEAN)
+    if operator.startswith(("ILIKE ", "NOT ILIKE ")):
+        return Typed(None, types.BOOLEAN)
+    if form is not None:
+        return Typed(filled(form, *parts[: form.count("{}")]), types.BOOLEAN)
+    if operator.startswith("unary "):
+        return _unary(operator[-1], parts[0])
+    return _binary(operator, *parts, scope=scope)
+
+
+def folded(operator: str, one: Typed, other: Typed) -> bool:
+    """Whether the analyzer puts another comparison in the place of one: of an integer with a
+    written decimal (``DecimalPrecision``), of a boolean with a written number
+    (``BooleanEquality``)."""
+    for literal, operand in ((one, other), (other, one)):
+        number = isinstance(literal.constant, Decimal | int) and literal.type != types.BOOLEAN
+        if not number or isinstance(operand.constant, str):
+            continue
+        kind = operand.type
+        if kind is None or kind == types.BOOLEAN:
+            return True
+        if isinstance(literal.constant, Decimal) and is_integral(kind):
+            return operator not in ("=", "<=>", "<>")
+    return False
+
+
+_FORMS = {
+    "NOT": "(NOT {})",
+    "<>": "(NOT ({} = {}))",
+    "IS NULL": "({} IS NULL)",
+    "IS NOT NULL": "({} IS NOT NULL)",
+    "IS NOT UNKNOWN": "({} IS NOT UNKNOWN)",
+    "BETWEEN": "between({}, {}, {})",
+    "LIKE": "{} LIKE {}",
+    "ILIKE": "ilike({}, {})",
+    "RLIKE": "RLIKE({}, {})",
+    **dict.fromkeys(("LIKE ANY", "LIKE SOME"), "likeany({})"),
+    **dict.fromkeys(("NOT LIKE ANY", "NOT LIKE SOME"), "notlikeany({})"),
+    "LIKE ALL": "likeall({})",
+    "NOT LIKE ALL": "notlikeall({})",
+}
+
+
+def _unary(sign: str, operand: Typed) -> Typed:
+    kind = None if operand.type is None else unary(sign, valued(operand.type))
+    return Typed(filled("~{}" if sign == "~" else f"({sign} {{}})", operand), kind)
+
+
+def _binary(operator: str, left: Typed, right: Typed, *, scope: TypeScope) -> Typed:
+    if operator == "||":
+        text = filled("concat({}, {})", left, right)
+    else:
+        text = filled(f"({{}} {operator.lower()} {{}})", left, right)
+    one, other = left.type, right.type
+    if one is None or other is None:
+        return Typed(None if operator in "+-*/" else text)
+    one, other = valued(one), valued(other)
+    if operator in "+-*/" and (_is_time(one) or _is_time(other)):
+        text = _moved(operator, left, right)
+    if operator in _SHIFTS:
+        return Typed(
+            text,
+            one if one in (types.INT, types.BIGINT) else types.INT if is_integral(one) else None,
+        )
+    one, other = _exact(left, one, other), _exact(right, other, one)
+    found = binary(operator.lower(), one, other, scope.context.world)
+    between = found is not None and operator == "-" and _is_span(found) and not _is_span(one)
+    if between and scope.context.legacy_interval is not False:
+        found = None
+    return Typed(text, found)
+
+
+def _is_span(kind: Type) -> bool:
+    return kind.name.startswith("interval")
+
+
+def _is_time(kind: Type) -> bool:
+    return kind.name.startswith(("date", "time", "interval"))
+
+
+def _moved(operator: str, left: Typed, right: Typed) -> str | None:
+    """What ``BinaryArithmeticWithDatetimeResolver`` puts in place of an operator."""
+    one, other = left.type, right.type
+    assert one is not None
+    assert other is not None
+    spans = types.fields_of(one) is not None, types.fields_of(other) is not None
+    if types.VOID in (one, other) or types.INTERVAL in (one, other):
+        return None
+    if "time" in (one.name, other.name):
+        return None
+    if operator == "+" and (spans == (True, False) or (is_integral(one) and other == types.DATE)):
+        return _moved(operator, right, left)
+    if operator == "*" and spans == (False, True):
+        return _moved(operator, right, left)
+    if operator in "*/" or spans == (True, True) or (operator == "-" and spans == (False, False)):
+        if one == types.DATE and is_integral(other):
+            return filled("date_sub({}, {})", left, right)
+        return filled(f"({{}} {operator} {{}})", left, right)
+    if one == types.DATE and is_integral(other):
+        return filled("date_add({}, {})", left, right)
+    if one == types.DATE and other == types.interval("day"):
+        sign = (
+            "(- extractansiintervaldays({}))" if operator == "-" else "extractansiintervaldays({})"
+        )
+        return filled(f"date_add({{}}, {sign})", left, right)
+    if spans == (False, True):
+        return filled(f"{{}} {operator} {{}}", left, right)
+    return None
+
+
+def _exact(it: Typed, kind: Type, other: Type) -> Type:
+    """An integer that is written out counts beside a decimal as that of its own digits."""
+    if isinstance(it.constant, int) and is_integral(kind) and is_decimal(other):
+        return types.decimal(len(str(abs(it.constant))), 0)
+    return kind
