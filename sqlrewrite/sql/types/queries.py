@@ -1,64 +1,40 @@
-"""Queries and relations, by the rules ``query``, ``queryTerm`` and ``relation``.
+"""Queries, by Spark's rules ``query`` and ``queryTerm``.
 
-ORDER BY, LIMIT and samples are read, since the text must be Spark's, and dropped.
+ORDER BY and LIMIT are read, since the text must be Spark's, and dropped.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
-from sqlrewrite.sql.types.expressions import Expressions
+from sqlrewrite.sql.types.relation_syntax import Relations
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
     Alias,
     Body,
     Expr,
-    Grouped,
-    LateralView,
     Operation,
     Piped,
-    Pivot,
     Row,
     Select,
-    TableFunction,
     TableName,
     Transform,
-    Unpivot,
     Values,
     WrittenCte,
     WrittenItem,
-    WrittenJoin,
     WrittenLiteral,
     WrittenPiece,
     WrittenQuery,
     WrittenRelation,
     WrittenSetOperation,
-    WrittenSubquery,
     WrittenTable,
     WrittenWindow,
 )
 
-_JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("INNER",), "inner"),
-    (("CROSS",), "cross"),
-    (("LEFT", "OUTER"), "left"),
-    (("LEFT", "SEMI"), "semi"),
-    (("LEFT", "ANTI"), "anti"),
-    (("LEFT",), "left"),
-    (("SEMI",), "semi"),
-    (("ANTI",), "anti"),
-    (("RIGHT", "OUTER"), "right"),
-    (("RIGHT",), "right"),
-    (("FULL", "OUTER"), "full"),
-    (("FULL",), "full"),
-    ((), "inner"),
-)
 _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
-_NO_ALIAS = CLAUSES | STRICT
 
 
-class Queries(Expressions):
+class Queries(Relations):
     """Reads queries."""
 
     def query(self) -> WrittenQuery:
@@ -118,7 +94,7 @@ class Queries(Expressions):
         if self.take("TABLE"):
             return WrittenTable(TableName(self.reference(), Alias()))
         if self.peek("VALUES"):
-            return WrittenTable(self._values())
+            return WrittenTable(self.values())
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._select(self._transform())
         if self.peek("SELECT", "TRANSFORM", "("):
@@ -131,7 +107,7 @@ class Queries(Expressions):
 
     def _select(self, transform: Transform | None) -> Select:
         items = () if transform is not None else self.several(self.item)
-        source = self._from() if self.take("FROM") else None
+        source = self.source() if self.take("FROM") else None
         return self._rest(items, source, transform)
 
     def _rest(
@@ -142,7 +118,7 @@ class Queries(Expressions):
     ) -> Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
-            source = self._lateral_view(source or Values((), Alias()))
+            source = self.lateral_view(source or Values((), Alias()))
         conditions: list[Expr] = []
         if self.take("WHERE"):
             conditions.append(self.expression())
@@ -155,7 +131,7 @@ class Queries(Expressions):
     def _from_first(self) -> Body:
         """``FROM t SELECT …``, or a bare ``FROM t``."""
         self.need("FROM")
-        source = self._from()
+        source = self.source()
         if self.take("SELECT"):
             self.any_of("DISTINCT", "ALL")
             return self._rest(self.several(self.item), source, None)
@@ -250,149 +226,6 @@ class Queries(Expressions):
                 return
             self.at += 1
 
-    # --- relations --------------------------------------------------------------------------------
-
-    def reference(self) -> tuple[str, ...]:
-        """``identifierReference``: the name of a table."""
-        if self.peek("IDENTIFIER", "("):
-            raise UnreadError("a computed name")
-        return self.qualified()
-
-    def _from(self) -> WrittenRelation:
-        found = self._relation()
-        while self.take(","):
-            found = WrittenJoin(found, self._relation(), "cross")
-        while self.peek("LATERAL", "VIEW"):
-            found = self._lateral_view(found)
-        return self._extended(found)
-
-    def _relation(self) -> WrittenRelation:
-        lateral = self.peek("LATERAL") and not self.peek("LATERAL", "VIEW") and self.take("LATERAL")
-        return self._extended(self._relation_primary(bool(lateral)))
-
-    def _extended(self, found: WrittenRelation) -> WrittenRelation:
-        """A relation with the joins and pivots that follow it."""
-        while True:
-            if self.peek("PIVOT", "("):
-                found = self._pivot(found)
-            elif self.peek("UNPIVOT"):
-                found = self._unpivot(found)
-            else:
-                joined = self._join(found)
-                if joined is None:
-                    return found
-                found = joined
-
-    def _join(self, left: WrittenRelation) -> WrittenRelation | None:
-        before = self.at
-        natural = self.take("NATURAL")
-        kind = next(kind for words, kind in _JOINS if not words or self.take(*words))
-        if not self.take("JOIN"):
-            self.at = before
-            return None
-        right = self._relation_primary(self.take("LATERAL"))
-        using: tuple[str, ...] = ()
-        condition = None
-        if self.take("ON"):
-            condition = self.expression()
-        elif self.take("USING"):
-            using = self.parenthesized(self.name)
-        return WrittenJoin(left, right, kind, natural, using, condition)
-
-    def _relation_primary(self, lateral: bool) -> WrittenRelation:
-        if self.peek("("):
-            return self._in_parentheses(lateral)
-        if self.peek("VALUES") and self.ahead(1).text != ".":
-            return self._values()
-        if self.token.kind not in self.names:
-            raise UnreadError(f"a relation wanted at {self.token.start}")
-        parts = self.reference()
-        if self.peek("("):
-            return TableFunction(self.call(parts), self._alias())
-        self.take("FOR")
-        if self.any_of("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"):
-            self.need("AS", "OF")
-            self.value()
-        self._sample()
-        return TableName(parts, self._alias())
-
-    def _in_parentheses(self, lateral: bool) -> WrittenRelation:
-        def derived() -> WrittenRelation:
-            self.need("(")
-            query = self.query()
-            self.need(")")
-            self._sample()
-            return WrittenSubquery(query, self._alias(), lateral)
-
-        def grouped() -> WrittenRelation:
-            self.need("(")
-            relation = self._relation()
-            self.need(")")
-            self._sample()
-            return Grouped(relation, self._alias())
-
-        found = self.tried(derived)
-        return grouped() if found is None else found
-
-    def _alias(self) -> Alias:
-        name = self.alias_name(_NO_ALIAS)
-        if name is None:
-            return Alias()
-        return Alias(name, self.parenthesized(self.name) if self.peek("(") else ())
-
-    def _sample(self) -> None:
-        if not self.take("TABLESAMPLE"):
-            return
-        if not self.peek("("):
-            raise UnreadError("a sample without its size")
-        self.until_closed()
-        if self.take("REPEATABLE"):
-            self.until_closed()
-
-    def _values(self) -> Values:
-        self.need("VALUES")
-        return Values(self.several(self.expression), self._alias())
-
-    def _lateral_view(self, source: WrittenRelation) -> WrittenRelation:
-        self.need("LATERAL", "VIEW")
-        self.take("OUTER")
-        call = self.call(self.qualified())
-        table = self.name()
-        columns: tuple[str, ...] = ()
-        if self.take("AS") or (self.token.kind in self.names and self.token.word not in _NO_ALIAS):
-            columns = self.several(self.name)
-        return LateralView(source, call, table, columns)
-
-    def _pivot(self, source: WrittenRelation) -> WrittenRelation:
-        self.need("PIVOT", "(")
-        aggregates = self.several(self.item)
-        self.need("FOR")
-        columns = self.parenthesized(self.name) if self.peek("(") else (self.name(),)
-        self.need("IN")
-        values = self.parenthesized(self.item)
-        self.need(")")
-        return Pivot(source, aggregates, columns, values, self._alias())
-
-    def _unpivot(self, source: WrittenRelation) -> WrittenRelation:
-        self.need("UNPIVOT")
-        if self.any_of("INCLUDE", "EXCLUDE"):
-            self.need("NULLS")
-        self.need("(")
-        several = self.peek("(")
-        values = self.parenthesized(self.name) if several else (self.name(),)
-        self.need("FOR")
-        name = self.name()
-        self.need("IN")
-
-        def one() -> tuple[tuple[str, ...], ...]:
-            found = self.parenthesized(self.qualified) if several else (self.qualified(),)
-            self.alias_name(_NO_ALIAS)
-            return found
-
-        sets = self.parenthesized(one)
-        self.need(")")
-        return Unpivot(source, values, name, sets, self._alias())
-
     # --- pipe syntax ------------------------------------------------------------------------------
 
     def _pipe(self, source: Body) -> Body:
@@ -423,13 +256,13 @@ class Queries(Expressions):
             self.any_of("DISTINCT", "ALL")
             return WrittenSetOperation(operator, source, self._primary_query())
         if self.peek("TABLESAMPLE"):
-            self._sample()
+            self.sample()
             return Piped(source, "WHERE")
         before = self.at
         self._organization()
         if self.at > before:
             return Piped(source, "WHERE")
-        relation = self._extended(WrittenPiece())
+        relation = self.extended(WrittenPiece())
         if self.at == before:
             raise UnreadError("an unknown operator of the pipe syntax")
         return Piped(source, "RELATION", relation=relation)

@@ -1,0 +1,186 @@
+"""Relations: what stands in FROM, by Spark's rule ``relation``. Samples are read and dropped."""
+
+from __future__ import annotations
+
+from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
+from sqlrewrite.sql.types.expressions import Expressions
+from sqlrewrite.sql.types.tokens import UnreadError
+from sqlrewrite.sql.types.tree import (
+    Alias,
+    Grouped,
+    LateralView,
+    Pivot,
+    TableFunction,
+    TableName,
+    Unpivot,
+    Values,
+    WrittenJoin,
+    WrittenRelation,
+    WrittenSubquery,
+)
+
+_JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("INNER",), "inner"),
+    (("CROSS",), "cross"),
+    (("LEFT", "OUTER"), "left"),
+    (("LEFT", "SEMI"), "semi"),
+    (("LEFT", "ANTI"), "anti"),
+    (("LEFT",), "left"),
+    (("SEMI",), "semi"),
+    (("ANTI",), "anti"),
+    (("RIGHT", "OUTER"), "right"),
+    (("RIGHT",), "right"),
+    (("FULL", "OUTER"), "full"),
+    (("FULL",), "full"),
+    ((), "inner"),
+)
+_NO_ALIAS = CLAUSES | STRICT
+
+
+class Relations(Expressions):
+    """Reads relations."""
+
+    def reference(self) -> tuple[str, ...]:
+        """``identifierReference``: the name of a table."""
+        if self.peek("IDENTIFIER", "("):
+            raise UnreadError("a computed name")
+        return self.qualified()
+
+    def source(self) -> WrittenRelation:
+        """What stands behind FROM."""
+        found = self._relation()
+        while self.take(","):
+            found = WrittenJoin(found, self._relation(), "cross")
+        while self.peek("LATERAL", "VIEW"):
+            found = self.lateral_view(found)
+        return self.extended(found)
+
+    def _relation(self) -> WrittenRelation:
+        lateral = self.peek("LATERAL") and not self.peek("LATERAL", "VIEW") and self.take("LATERAL")
+        return self.extended(self._relation_primary(bool(lateral)))
+
+    def extended(self, found: WrittenRelation) -> WrittenRelation:
+        """A relation with the joins and pivots that follow it."""
+        while True:
+            if self.peek("PIVOT", "("):
+                found = self._pivot(found)
+            elif self.peek("UNPIVOT"):
+                found = self._unpivot(found)
+            else:
+                joined = self._join(found)
+                if joined is None:
+                    return found
+                found = joined
+
+    def _join(self, left: WrittenRelation) -> WrittenRelation | None:
+        before = self.at
+        natural = self.take("NATURAL")
+        kind = next(kind for words, kind in _JOINS if not words or self.take(*words))
+        if not self.take("JOIN"):
+            self.at = before
+            return None
+        right = self._relation_primary(self.take("LATERAL"))
+        using: tuple[str, ...] = ()
+        condition = None
+        if self.take("ON"):
+            condition = self.expression()
+        elif self.take("USING"):
+            using = self.parenthesized(self.name)
+        return WrittenJoin(left, right, kind, natural, using, condition)
+
+    def _relation_primary(self, lateral: bool) -> WrittenRelation:
+        if self.peek("("):
+            return self._in_parentheses(lateral)
+        if self.peek("VALUES") and self.ahead(1).text != ".":
+            return self.values()
+        if self.token.kind not in self.names:
+            raise UnreadError(f"a relation wanted at {self.token.start}")
+        parts = self.reference()
+        if self.peek("("):
+            return TableFunction(self.call(parts), self._alias())
+        self.take("FOR")
+        if self.any_of("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"):
+            self.need("AS", "OF")
+            self.value()
+        self.sample()
+        return TableName(parts, self._alias())
+
+    def _in_parentheses(self, lateral: bool) -> WrittenRelation:
+        def derived() -> WrittenRelation:
+            self.need("(")
+            query = self.query()
+            self.need(")")
+            self.sample()
+            return WrittenSubquery(query, self._alias(), lateral)
+
+        def grouped() -> WrittenRelation:
+            self.need("(")
+            relation = self._relation()
+            self.need(")")
+            self.sample()
+            return Grouped(relation, self._alias())
+
+        found = self.tried(derived)
+        return grouped() if found is None else found
+
+    def _alias(self) -> Alias:
+        name = self.alias_name(_NO_ALIAS)
+        if name is None:
+            return Alias()
+        return Alias(name, self.parenthesized(self.name) if self.peek("(") else ())
+
+    def sample(self) -> None:
+        """TABLESAMPLE, if it follows."""
+        if not self.take("TABLESAMPLE"):
+            return
+        if not self.peek("("):
+            raise UnreadError("a sample without its size")
+        self.until_closed()
+        if self.take("REPEATABLE"):
+            self.until_closed()
+
+    def values(self) -> Values:
+        """VALUES with its rows."""
+        self.need("VALUES")
+        return Values(self.several(self.expression), self._alias())
+
+    def lateral_view(self, source: WrittenRelation) -> WrittenRelation:
+        """LATERAL VIEW over a relation."""
+        self.need("LATERAL", "VIEW")
+        self.take("OUTER")
+        call = self.call(self.qualified())
+        table = self.name()
+        columns: tuple[str, ...] = ()
+        if self.take("AS") or (self.token.kind in self.names and self.token.word not in _NO_ALIAS):
+            columns = self.several(self.name)
+        return LateralView(source, call, table, columns)
+
+    def _pivot(self, source: WrittenRelation) -> WrittenRelation:
+        self.need("PIVOT", "(")
+        aggregates = self.several(self.item)
+        self.need("FOR")
+        columns = self.parenthesized(self.name) if self.peek("(") else (self.name(),)
+        self.need("IN")
+        values = self.parenthesized(self.item)
+        self.need(")")
+        return Pivot(source, aggregates, columns, values, self._alias())
+
+    def _unpivot(self, source: WrittenRelation) -> WrittenRelation:
+        self.need("UNPIVOT")
+        if self.any_of("INCLUDE", "EXCLUDE"):
+            self.need("NULLS")
+        self.need("(")
+        several = self.peek("(")
+        values = self.parenthesized(self.name) if several else (self.name(),)
+        self.need("FOR")
+        name = self.name()
+        self.need("IN")
+
+        def one() -> tuple[tuple[str, ...], ...]:
+            found = self.parenthesized(self.qualified) if several else (self.qualified(),)
+            self.alias_name(_NO_ALIAS)
+            return found
+
+        sets = self.parenthesized(one)
+        self.need(")")
+        return Unpivot(source, values, name, sets, self._alias())
