@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.text.templates import (
     Masked,
     Obstacle,
     Refer,
     Template,
-    TemplateKind,
     is_name,
     is_template,
     on_one_line,

@@ -17,13 +17,12 @@ blocks change everything: over these a statement is left alone.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
-from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.readable import cells
+from sqlrewrite.text.template_kinds import TemplateKind, meaning
 from sqlrewrite.warehouse import Name, Reference
 
 Refer = Callable[[Reference], Name | None]
@@ -86,7 +85,6 @@ UNITS = {
     "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
     "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
 }
-_CALL = re.compile(r"(ref|source|var|config)\s*\(")
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -102,17 +100,6 @@ _BEFORE, _BEHIND = frozenset("(,.=<>+["), frozenset("),;.=<>+]")
 _BEFORE_VALUE, _BEHIND_VALUE = _BEFORE | frozenset("*/%|&"), _BEHIND | frozenset("-*/%|&:")
 
 _BLOCK = "{{% {} %}} changes the statement (as dbt compiles it, in target/compiled, it can be read)"
-
-
-class TemplateKind(Enum):
-    """What an expression stands for."""
-
-    REFERENCE = "the name of a relation"
-    THIS = "the name of the model itself"
-    VALUE = "a constant"
-    PART = "a part of a name"
-    NOTHING = "nothing: settings that dbt reads"
-    OTHER = "anything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +302,7 @@ class _Scan:
 
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
-        kind, reference = _meaning(unit)
+        kind, reference = meaning(unit)
         if context in ("--", "/*"):
             hint = self.text.startswith("/*+", self.entered)
             macro = kind is TemplateKind.OTHER and "(" in unit  # may render to several lines
@@ -387,45 +374,3 @@ def _trims(unit: str) -> bool:
 
 def _touches(beside: str, allowed: frozenset[str]) -> bool:
     return bool(beside.strip()) and beside not in allowed
-
-
-def _inner(unit: str) -> str:
-    return unit[2:-2].strip("+-").strip()
-
-
-def _meaning(unit: str) -> tuple[TemplateKind, Reference]:
-    """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
-    Python does."""
-    if not unit.startswith("{{"):
-        return TemplateKind.VALUE, ()
-    inner = _inner(unit)
-    if inner == "this":
-        return TemplateKind.THIS, ()
-    if _CALL.match(inner) is None or "\\" in inner:
-        return TemplateKind.OTHER, ()
-    try:
-        call = ast.parse(re.sub(r"[\r\n]", " ", inner), mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            return TemplateKind.OTHER, ()
-        if call.func.id == "config":
-            return TemplateKind.NOTHING, ()
-        given = [ast.literal_eval(item) for item in call.args]
-        named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
-    except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-        return TemplateKind.OTHER, ()
-    texts = tuple(item for item in given if isinstance(item, str))
-    if call.func.id == "var":
-        return (
-            (TemplateKind.VALUE, ())
-            if texts and len(given) <= 2 and not named
-            else (TemplateKind.OTHER, ())
-        )
-    if len(texts) != len(given):
-        return TemplateKind.OTHER, ()
-    if call.func.id == "source" and len(texts) == 2 and not named:
-        return TemplateKind.REFERENCE, ("source", *texts)
-    version = named.pop("v", named.pop("version", None))
-    if call.func.id == "ref" and len(texts) in (1, 2) and not named:
-        last = texts[-1] if version is None else f"{texts[-1]}.v{version}"
-        return TemplateKind.REFERENCE, ("ref", *texts[:-1], last)
-    return TemplateKind.OTHER, ()
