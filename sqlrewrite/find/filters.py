@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sqlrewrite.find.derived import DerivedColumn, derived_columns
-from sqlrewrite.find.pairs import FILTER, Pair, Side, Tie
+from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
+from sqlrewrite.find.ties import FILTER, Side, Tie
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.joins import extended

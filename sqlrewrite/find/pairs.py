@@ -11,75 +11,30 @@ from dataclasses import replace
 from itertools import islice
 
 from sqlrewrite.find.derived import DerivedColumn, derived_from
+from sqlrewrite.find.partitions import bounded, may_prune, prunable
+from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie, columns_of, ties
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Block,
-    Call,
     ColumnRef,
-    Condition,
     Derived,
-    Expression,
     Generate,
     Join,
-    JoinType,
-    Literal,
     Node,
     Plan,
-    Query,
     Relation,
     Scan,
-    Subquery,
 )
 from sqlrewrite.plan.columns import column_names
-from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.joins import LEFT, RIGHT, extended, required
+from sqlrewrite.plan.joins import LEFT, RIGHT, extended
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
 from sqlrewrite.plan.relations import leaves, numbers
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 _MOST_WAYS = 1000
 
-# Each comparison with what it is when read from its other side.
-_TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-# What BETWEEN says of its first operand and each of the others.
-_BETWEEN = (">=", "<=")
-
-
-FILTER = "filter"
-"""The shape of a condition that a query puts on a scan by itself, in place of a join's."""
-
 PairPlace = tuple[int, str, int, str]
 """The offset of a fact's reference, its column, the dimension's number, the name of the key."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tie:
-    """A condition between two relations, and where it stands.
-
-    ``shape`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
-    ``scalar``, ``lateral`` (and ``lateral join``, where it keeps no row without a partner) for a
-    subquery. ``join`` is the join in whose ON it stands; ``implied``
-    says that every row coming out of the block's FROM and WHERE satisfies it; ``query`` is the
-    subquery of an IN.
-    """
-
-    block: Block
-    condition: Condition
-    operator: str
-    shape: str
-    join: Join | None
-    implied: bool
-    query: Query | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
-    """One side of a tie: its expression, and which operand of the condition it is, from 0; None
-    where it is no part of that text (the output of an IN's subquery)."""
-
-    expression: Expression
-    operand: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,8 +104,8 @@ def find_pairs(plan: Plan) -> tuple[Pair, ...]:
     for block in plan.blocks:
         if block.in_view:
             continue  # the view's own text is where that pair is written
-        for tie, one, other in _ties(plan, block):
-            turned = _TURNED[tie.operator]
+        for tie, one, other in ties(plan, block):
+            turned = TURNED[tie.operator]
             for operator, fact, key in ((tie.operator, one, other), (turned, other, one)):
                 for pair in _pairs(plan, tie, operator, fact, key):
                     found.setdefault(_identity(pair), pair)
@@ -165,103 +120,15 @@ def _identity(pair: Pair) -> tuple[object, ...]:
     return (way, pair.path.column, pair.pruned, *which)
 
 
-# --- ties -----------------------------------------------------------------------------------------
-
-
-def _ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
-    """The conditions of a block that tie two expressions, each with both of them."""
-    implied = {id(condition) for condition in required(block.source, block.where)}
-    for condition in block.where:
-        yield from _tie(plan, block, condition, None, True)
-    for join in joins(block.source):
-        for condition in join.conditions:
-            yield from _tie(plan, block, condition, join, id(condition) in implied)
-
-
-def _tie(
-    plan: Plan, block: Block, condition: Condition, join: Join | None, implied: bool
-) -> Iterator[tuple[Tie, Side, Side]]:
-    expression, negated = condition.expression, False
-    if isinstance(expression, Call) and expression.name == "not":
-        (expression,), negated = expression.args, True
-    match expression:
-        case Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
-            shape = JoinType.INNER if join is None or implied else join.type
-            if join is not None and join.type in (JoinType.SEMI, JoinType.ANTI):
-                shape = join.type
-            operators = _BETWEEN if name == "between" else (name,)
-            for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
-                if isinstance(one, Literal) or isinstance(other, Literal):
-                    continue
-                if not (_may_bound(plan, one) or _may_bound(plan, other)):
-                    continue
-                tie = Tie(block, condition, operator, shape.value, join, implied)
-                yield tie, Side(one, 0), Side(other, number)
-        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
-            # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
-            inside = join is not None and join.type in (JoinType.SEMI, JoinType.ANTI)
-            required_in = implied and not inside
-            shape_in = "not in" if negated else "in" if required_in else "in (not required)"
-            tie = Tie(block, condition, "=", shape_in, join, implied, query)
-            if isinstance(operand, Call) and operand.name == "tuple":
-                for number, value in enumerate(operand.args):
-                    for output in outputs_at(plan, query, number, len(operand.args)):
-                        yield tie, Side(value, None), Side(output, None)
-                return
-            for output in outputs_at(plan, query, 0, 1):
-                yield tie, Side(operand, 0), Side(output, None)
-        case _:
-            return
-
-
-def _may_bound(plan: Plan, side: Expression) -> bool:
-    """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
-    return any(_may_prune(plan, ref) for ref in _columns(side))
-
-
-def _may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may lead down to one that a fact is partitioned by: most are a dimension's,
-    or a fact's that is no partition column."""
-    relation = plan.relations[ref.relation]
-    return not isinstance(relation, Scan) or _partitions(plan, relation, ref.name)
-
-
-def _compares(name: str, others: list[Expression]) -> bool:
-    return len(others) == (2 if name == "between" else 1) and (name in _TURNED or name == "between")
-
-
-def joins(node: Node) -> Iterator[Join]:
-    """The joins of a join tree, outermost first."""
-    stack = [node]
-    while stack:
-        found = stack.pop()
-        match found:
-            case Join(left=left, right=right):
-                yield found
-                stack += [right, left]
-            case Generate(child=child):
-                stack.append(child)
-            case _:
-                pass
-
-
-def outputs_at(plan: Plan, query: Query, place: int, of: int) -> Iterator[Expression]:
-    """One of the columns of an IN's subquery, in each branch of a set operation."""
-    for number in query.top:
-        outputs = plan.blocks[number].outputs
-        if len(outputs) == of and plan.blocks[number].complete:
-            yield outputs[place].expression
-
-
 # --- pairs ----------------------------------------------------------------------------------------
 
 
 def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
-    keys = _columns(key.expression)
+    keys = columns_of(key.expression)
     if not keys:
         return
-    for ref in _columns(fact.expression):
-        if not _may_prune(plan, ref) or any(found.relation == ref.relation for found in keys):
+    for ref in columns_of(fact.expression):
+        if not may_prune(plan, ref) or any(found.relation == ref.relation for found in keys):
             continue
         outside = plan.owner[ref.relation] == tie.block.number
         if tie.query is None or outside:
@@ -275,10 +142,10 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             ]
         dimension = plan.relations[keys[0].relation]
         for path in ways:
-            if not _prunable(plan, path) or isinstance(dimension, Generate):
+            if not prunable(plan, path) or isinstance(dimension, Generate):
                 continue
             assert isinstance(path.end, Scan)
-            plain = _bounds(path.end, path.column)
+            plain = bounded(path.end, path.column)
             side, shape = _side(plan, tie, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
                 place = (
@@ -308,32 +175,8 @@ def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
     found: list[LineagePath] | None = plan.memo.get(key)
     if found is None:
         found = list(islice(trace(plan, ref), _MOST_WAYS))
-        found = plan.memo[key] = found if any(_prunable(plan, it) for it in found) else []
+        found = plan.memo[key] = found if any(prunable(plan, it) for it in found) else []
     return found
-
-
-def _columns(expression: Expression) -> tuple[ColumnRef, ...]:
-    if isinstance(expression, ColumnRef):
-        return (expression,)
-    return columns(expression, inside=False)
-
-
-def _prunable(plan: Plan, path: LineagePath) -> bool:
-    """Whether a path ends in a column that its table is partitioned by, plainly or transformed, or
-    that such a column is computed from, or that its rows are clustered by."""
-    return isinstance(path.end, Scan) and _partitions(plan, path.end, path.column)
-
-
-def _partitions(plan: Plan, scan: Scan, column: str) -> bool:
-    return _bounds(scan, column) or bool(derived_from(plan, scan, column))
-
-
-def _bounds(scan: Scan, column: str) -> bool:
-    """Whether a table is partitioned by a column, plainly or transformed, or clustered by it."""
-    table = scan.table
-    return column in table.clustered_by or any(
-        field.column.lower() == column for field in table.partitioned_by
-    )
 
 
 def _target(path: LineagePath, ways: list[LineagePath]) -> tuple[Relation, str]:

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
-from sqlrewrite.find.pairs import Pair, Side
+from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
+from sqlrewrite.find.ties import Side
 from sqlrewrite.plan.algebra import (
     Call,
     ColumnRef,

@@ -6,7 +6,7 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 
 from __future__ import annotations
 
-from sqlrewrite.find.pairs import FILTER
+from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import SAME, way
 from sqlrewrite.judge.selective_predicate import is_selective

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sqlrewrite.find.pairs import joins
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.single import is_single
@@ -24,7 +23,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Subquery,
 )
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.rulebook import Engine
 
 

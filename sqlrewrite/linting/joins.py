@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.decided import Decided, Judged
-from sqlrewrite.find.pairs import joins
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
@@ -13,7 +12,7 @@ from sqlrewrite.linting.subject import Subject
 from sqlrewrite.plan.algebra import Block, Join, JoinType, Node, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null
-from sqlrewrite.plan.relations import leaves, numbers
+from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.sql.marked import bounded, plain
 from sqlrewrite.text.edits import Span

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.decision.decided import Decided, Judged
-from sqlrewrite.find.pairs import joins
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    Condition,
-    Expression,
-    Join,
-    Plan,
-    Scan,
-)
+from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Condition, Expression, Join, Plan, Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE

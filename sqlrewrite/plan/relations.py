@@ -73,3 +73,18 @@ def leaves(node: Node | None) -> Iterator[Relation | Generate]:
 def numbers(node: Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
     return frozenset(leaf.relation for leaf in leaves(node))
+
+
+def joins(node: Node) -> Iterator[Join]:
+    """The joins of a join tree, outermost first."""
+    stack = [node]
+    while stack:
+        found = stack.pop()
+        match found:
+            case Join(left=left, right=right):
+                yield found
+                stack += [right, left]
+            case Generate(child=child):
+                stack.append(child)
+            case _:
+                pass

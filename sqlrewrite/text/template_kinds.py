@@ -1,4 +1,4 @@
-"""What an expression of a template stands for: dbt's ``ref``, ``source``, ``var`` and ``config``."""
+"""What an expression of a template stands for: ``ref``, ``source``, ``var``, ``config`` of dbt."""
 
 from __future__ import annotations
 

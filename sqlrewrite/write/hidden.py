@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.find.pairs import joins
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 
 _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})

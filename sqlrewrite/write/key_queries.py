@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import count
 
-from sqlrewrite.find.pairs import Side
 from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.attempts import exact_attempts

@@ -10,21 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sqlrewrite.find.pairs import joins
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import (
-    ColumnRef,
-    Derived,
-    Expression,
-    Node,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Node, Relation, Scan
 from sqlrewrite.plan.columns import column_names, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.write.hidden import refuse_lost
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from sqlrewrite.find.pairs import FILTER
+from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.single import SINGLE

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlrewrite.find.pairs import Pair, joins
+from sqlrewrite.find.pairs import Pair
 from sqlrewrite.plan.algebra import Block, Condition, Join, JoinType, Node, Plan
-from sqlrewrite.plan.relations import numbers
+from sqlrewrite.plan.relations import joins, numbers
 
 _INNER = (JoinType.INNER, JoinType.CROSS)
 

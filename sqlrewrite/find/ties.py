@@ -1,0 +1,135 @@
+"""The ties of a block: the conditions that connect two expressions, one of which a fact may have.
+
+In: a plan and one of its blocks. Out: each ``Tie`` with its two sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.find.partitions import may_prune
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import (
+    Block,
+    Call,
+    ColumnRef,
+    Condition,
+    Expression,
+    Join,
+    JoinType,
+    Literal,
+    Plan,
+    Query,
+    Subquery,
+)
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.joins import required
+from sqlrewrite.plan.relations import joins
+
+# Each comparison with what it is when read from its other side.
+TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+# What BETWEEN says of its first operand and each of the others.
+_BETWEEN = (">=", "<=")
+
+FILTER = "filter"
+"""The shape of a condition that a query puts on a scan by itself, in place of a join's."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tie:
+    """A condition between two relations, and where it stands.
+
+    ``shape`` is a join type in the words of SQL, or ``exists``, ``not exists``, ``in``, ``not in``,
+    ``scalar``, ``lateral`` (and ``lateral join``, where it keeps no row without a partner) for a
+    subquery. ``join`` is the join in whose ON it stands; ``implied``
+    says that every row coming out of the block's FROM and WHERE satisfies it; ``query`` is the
+    subquery of an IN.
+    """
+
+    block: Block
+    condition: Condition
+    operator: str
+    shape: str
+    join: Join | None
+    implied: bool
+    query: Query | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One side of a tie: its expression, and which operand of the condition it is, from 0; None
+    where it is no part of that text (the output of an IN's subquery)."""
+
+    expression: Expression
+    operand: int | None
+
+
+def ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
+    """The conditions of a block that tie two expressions, each with both of them."""
+    implied = {id(condition) for condition in required(block.source, block.where)}
+    for condition in block.where:
+        yield from _tie(plan, block, condition, None, True)
+    for join in joins(block.source):
+        for condition in join.conditions:
+            yield from _tie(plan, block, condition, join, id(condition) in implied)
+
+
+def _tie(
+    plan: Plan, block: Block, condition: Condition, join: Join | None, implied: bool
+) -> Iterator[tuple[Tie, Side, Side]]:
+    expression, negated = condition.expression, False
+    if isinstance(expression, Call) and expression.name == "not":
+        (expression,), negated = expression.args, True
+    match expression:
+        case Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
+            shape = JoinType.INNER if join is None or implied else join.type
+            if join is not None and join.type in (JoinType.SEMI, JoinType.ANTI):
+                shape = join.type
+            operators = _BETWEEN if name == "between" else (name,)
+            for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
+                if isinstance(one, Literal) or isinstance(other, Literal):
+                    continue
+                if not (_may_bound(plan, one) or _may_bound(plan, other)):
+                    continue
+                tie = Tie(block, condition, operator, shape.value, join, implied)
+                yield tie, Side(one, 0), Side(other, number)
+        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
+            # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
+            inside = join is not None and join.type in (JoinType.SEMI, JoinType.ANTI)
+            required_in = implied and not inside
+            shape_in = "not in" if negated else "in" if required_in else "in (not required)"
+            tie = Tie(block, condition, "=", shape_in, join, implied, query)
+            if isinstance(operand, Call) and operand.name == "tuple":
+                for number, value in enumerate(operand.args):
+                    for output in _outputs_at(plan, query, number, len(operand.args)):
+                        yield tie, Side(value, None), Side(output, None)
+                return
+            for output in _outputs_at(plan, query, 0, 1):
+                yield tie, Side(operand, 0), Side(output, None)
+        case _:
+            return
+
+
+def _may_bound(plan: Plan, side: Expression) -> bool:
+    """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
+    return any(may_prune(plan, ref) for ref in columns_of(side))
+
+
+def _compares(name: str, others: list[Expression]) -> bool:
+    return len(others) == (2 if name == "between" else 1) and (name in TURNED or name == "between")
+
+
+def _outputs_at(plan: Plan, query: Query, place: int, of: int) -> Iterator[Expression]:
+    """One of the columns of an IN's subquery, in each branch of a set operation."""
+    for number in query.top:
+        outputs = plan.blocks[number].outputs
+        if len(outputs) == of and plan.blocks[number].complete:
+            yield outputs[place].expression
+
+
+def columns_of(expression: Expression) -> tuple[ColumnRef, ...]:
+    """The columns of one side of a tie."""
+    if isinstance(expression, ColumnRef):
+        return (expression,)
+    return columns(expression, inside=False)
