@@ -1,0 +1,98 @@
+"""What the tree of a relation says: its names, its alias, whether a comma stands before it."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from sqlrewrite.sql.query_grammar import HOMELESS
+from sqlrewrite.warehouse import Name
+
+# How far before a relation's first name its comma is looked for, and what in between speaks against
+# one: a join's word, or a comment, which may hold anything.
+_NEAR = 200
+_COMMENT = re.compile(r"--|/\*|\*/")
+_CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
+_NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
+
+
+def names_of(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a table's name that are written; of another relation what is in it."""
+    return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+
+
+def behind_comma(node: exp.Expr, text: str) -> bool:
+    """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    start = _start(node)
+    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
+    return bool(comma) and _NOT_A_COMMA.search(between) is None
+
+
+def may_be_comma(join: exp.Expr, text: str) -> bool:
+    """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
+    if join.args.get("kind") != "CROSS":
+        return False
+    before = text[max(0, _start(join.this) - _NEAR) : _start(join.this)]
+    return _COMMENT.search(before) is not None or _CROSS_JOIN.search(before) is None
+
+
+def _start(node: exp.Expr) -> int:
+    """Where a relation's first name stands in the text, or what stands first in it."""
+    start = next(iter(names_of(node)), node).meta.get("start")
+    if start is None:
+        tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
+        start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+    return int(start)
+
+
+def all_of(node: exp.Subquery) -> exp.Subquery:
+    """A join in parentheses with an alias, as the derived table of all its columns that it is."""
+    joined = node.this.copy()
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
+    select.meta[HOMELESS] = "a join under an alias has no WHERE"
+    alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
+    found = exp.Subquery(this=select, alias=alias, joins=joins)
+    found.meta.update(node.meta)
+    return found
+
+
+def is_query(node: exp.Expr) -> bool:
+    """Whether a tree in parentheses is a query, and not a relation."""
+    while isinstance(node, exp.Subquery):
+        node = node.this
+    return isinstance(node, exp.Select | exp.SetOperation)
+
+
+def streamed(node: exp.Table) -> Name | None:
+    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``, if any."""
+    inner = node.this
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "stream":
+        argument = inner.expressions[0] if inner.expressions else None
+        if isinstance(argument, exp.Column):
+            return tuple(part.name.lower() for part in argument.parts)
+        return ("?",)
+    if node.name.lower() == "stream" and not node.args.get("db") and not inner.quoted:
+        return (node.alias.lower(),) if node.alias else None
+    return None
+
+
+def alias_of(node: exp.Expr) -> str:
+    """The name under which a relation's columns are found."""
+    alias = node.args.get("alias")
+    if alias is not None and alias.name:
+        return str(alias.name)
+    return str(node.name) if isinstance(node, exp.Table) else ""
+
+
+def alias_offset(node: exp.Expr) -> int | None:
+    """Where a relation's alias stands in the text."""
+    alias = node.args.get("alias")
+    return alias.this.meta.get("start") if alias is not None and alias.this is not None else None
+
+
+def alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
+    """The names that a relation's alias gives to its columns."""
+    alias = node.args.get("alias")
+    names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
+    return names or None
