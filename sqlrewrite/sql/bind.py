@@ -17,7 +17,6 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Aggregate,
     Block,
-    Call,
     Clause,
     Condition,
     Cte,
@@ -27,7 +26,6 @@ from sqlrewrite.plan.algebra import (
     Filter,
     Limit,
     Node,
-    OutputColumn,
     Plan,
     Project,
     Query,
@@ -42,16 +40,15 @@ from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.changes import changes, query_of
-from sqlrewrite.sql.query_grammar import HOMELESS, LED, SHARED
+from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.relations import RelationBinder
-from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
+from sqlrewrite.sql.scope import Scope
+from sqlrewrite.sql.select_clauses import grouped, limited, listed, ordered
 from sqlrewrite.sql.translate import Facts, Translator
-from sqlrewrite.sql.trees import ANY, bare, by_position, conjunct_trees, several, short_names
+from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, short_names
 from sqlrewrite.sql.understood import plain, strange
-from sqlrewrite.text.templates import is_template
 from sqlrewrite.warehouse import Warehouse
 
-_GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 _NO_CTES: Mapping[str, int] = {}
 
 
@@ -128,24 +125,6 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
 def _hints_at_joins(node: exp.Select) -> bool:
     hint = node.args.get("hint")
     return hint is not None and any(isinstance(it, exp.JoinHint) for it in hint.expressions)
-
-
-def _ungrouped(
-    node: exp.Select, child: Node, plain: tuple[Expression, ...] | None, translator: Translator
-) -> Aggregate | None:
-    """The aggregation of a block without GROUP BY, or with GROUP BY ALL over ``plain`` items, which
-    are None where not all are known (Spark's ResolveGroupByAll)."""
-    facts = translator.facts
-    if node.args.get("group") is not None:
-        if plain is None or facts.uncertain or not lacks(translator.scope, "all"):
-            return Aggregate(child, (), "unknown")
-        if plain:
-            return Aggregate(child, plain)
-        return Aggregate(child, (), "global")
-    # HAVING alone makes a single group of all rows, too.
-    if facts.aggregates or node.args.get("having") is not None:
-        return Aggregate(child, (), "global")
-    return Aggregate(child, (), "unknown") if facts.uncertain else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,42 +256,28 @@ class Binder(RelationBinder):
         translator = Translator(self.text, self.in_view, self.subquery, scope, Facts())
         translator.around = self.around
         facts = translator.facts
-        held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
-        shared, source = self.sharing, self.from_clause(node, translator)
-        self.sharing, scope.source = held, source
+        source, shared = self.from_clause(node, translator)
+        scope.source = source
         translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
         skim = role.name in ("query", "merge", "change")
-        shown, complete, plain = self._outputs(node, translator, skim=skim)
+        shown, complete, plain = listed(node, translator, skim=skim)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
-        order = self._order(node, translator)
+        order = ordered(node, translator)
         top: Node = Filter(source, where) if where else source
-        if node.args.get("group") is None or node.args["group"].args.get("all"):
-            aggregate = _ungrouped(node, top, plain if complete else None, translator)
-        else:
-            aggregate = self._aggregate(node, top, shown if complete else (), translator)
+        aggregate = grouped(node, top, shown, plain, complete, translator)
         top = aggregate or top
-        if having:
-            top = Filter(top, having, "having")
-        if facts.partitions:
-            top = Window(top, tuple(facts.partitions))
-        if qualify:
-            top = Filter(top, qualify, "qualify")
+        top = Filter(top, having, "having") if having else top
+        top = Window(top, tuple(facts.partitions)) if facts.partitions else top
+        top = Filter(top, qualify, "qualify") if qualify else top
         top = Project(top, shown, number, complete)
-        if node.args.get("distinct") is not None:
-            top = Aggregate(top, (), "distinct")
-        limit = None
-        for key in ("limit", "offset"):
-            clause = node.args.get(key)
-            if clause is not None:
-                count = clause.args.get("expression")
-                if count is not None:
-                    translator.translate(count)
-                top = limit = Limit(top, order)
-        self._own(source, number)
+        distinct = node.args.get("distinct") is not None
+        top = Aggregate(top, (), "distinct") if distinct else top
+        limit = limited(node, top, order, translator)
+        self._own(number)
         self.blocks.append(
             Block(
                 number=number,
@@ -327,7 +292,7 @@ class Binder(RelationBinder):
                 aggregate=aggregate.kind if aggregate else None,
                 keys=aggregate.keys if aggregate else (),
                 having=(*having, *qualify),
-                distinct=node.args.get("distinct") is not None,
+                distinct=distinct,
                 limit=limit,
                 functions=frozenset(facts.functions),
                 unknowns=tuple(facts.unknowns),
@@ -342,9 +307,9 @@ class Binder(RelationBinder):
         )
         outer.outer.extend(scope.outer)
         self._role = enclosing
-        return top, (number,)
+        return limit or top, (number,)
 
-    def _own(self, source: Node, block: int) -> None:
+    def _own(self, block: int) -> None:
         for relation in self.pending:
             self.owner.setdefault(relation, block)
         self.pending.clear()
@@ -381,89 +346,6 @@ class Binder(RelationBinder):
                 if isinstance(leaf, Scan | CteReference) and leaf.span is not None:
                     return Clause(kind, leaf.span.start)
         return None
-
-    def _outputs(
-        self, node: exp.Select, translator: Translator, *, skim: bool
-    ) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...]]:
-        """The items of a SELECT list, whether they are all columns, and those that GROUP BY ALL
-        groups by: neither aggregates nor generators."""
-        found: list[OutputColumn] = []
-        plain: list[Expression] = []
-        facts, complete = translator.facts, True
-        for item in node.expressions:
-            if isinstance(item, exp.Star) or (
-                isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
-            ):
-                expanded = self._star(item, translator.scope)
-                complete = complete and expanded is not None
-                found += [OutputColumn(name, ref) for name, ref in expanded or ()]
-                plain += [ref for _, ref in expanded or ()]
-                continue
-            called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
-            named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
-            name = called.args["this"].lower() if named else ""
-            column = isinstance(item.unalias(), exp.Column)
-            translate = translator.skim if skim and not column else translator.translate
-            before, facts.aggregates = facts.aggregates, False
-            expression = translate(item)
-            found.append(OutputColumn(name, expression))
-            plain += [] if facts.aggregates else [expression]
-            facts.aggregates |= before
-            complete = complete and not several(item, expression)
-            # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
-            if isinstance(item, exp.Alias):
-                translator.aliases[name] = expression
-        return tuple(found), complete, tuple(plain)
-
-    def _star(self, item: exp.Expr, scope: Scope) -> list[Named] | None:
-        marker = item if isinstance(item, exp.Star) else item.this
-        if marker.args.get("replace") or marker.args.get("rename"):
-            return None
-        if isinstance(item, exp.Column):
-            found = star_of(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
-        else:
-            found = star(scope.source)
-        left_out = marker.args.get("except_") or ()
-        if any(isinstance(column, exp.Column) and column.table for column in left_out):
-            return None  # of one of several relations, or a field of a struct
-        dropped = {column.name.lower() for column in left_out}
-        return None if found is None else [(n, e) for n, e in found if n not in dropped]
-
-    def _aggregate(
-        self,
-        node: exp.Select,
-        child: Node,
-        shown: tuple[OutputColumn, ...],
-        translator: Translator,
-    ) -> Aggregate:
-        group = node.args["group"]
-        grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
-        if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
-            for item in group.expressions:
-                for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
-                    translator.translate(part)
-            return Aggregate(child, (), "grouping sets")
-        keys = tuple(
-            by_position(item, shown) or translator.translate(item) for item in group.expressions
-        )
-        if any(isinstance(key, Call) and is_template(key.name) for key in keys):
-            return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more
-        # GROUP BY () is one group, of all rows or of none.
-        empty = not keys or Call("tuple") in keys
-        return Aggregate(child, keys, "grouping sets" if empty else "group by")
-
-    def _order(self, node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
-        """The keys of ORDER BY; there an alias comes before a column of FROM. A number is a
-        position or a constant, as spark.sql.orderByOrdinal says, and so is no key to rely on."""
-        keys: list[Expression] = []
-        for clause in ("order", "sort", "cluster", "distribute"):
-            found = node.args.get(clause)
-            for item in found.expressions if found is not None else ():
-                tree = item.this if isinstance(item, exp.Ordered) else item
-                alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
-                key = translator.aliases.get(alias) or translator.translate(tree)
-                keys += [key] if clause == "order" else []
-        return tuple(keys)
 
     # --- subqueries ----------------------------------------------------------------------------
 

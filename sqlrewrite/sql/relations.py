@@ -61,13 +61,19 @@ class RelationBinder(TableBinder):
 
     # --- the FROM clause -----------------------------------------------------------------------
 
-    def from_clause(self, node: exp.Select, translator: Translator) -> Node:
-        """The join tree of a SELECT; one without FROM reads a single row of nothing."""
-        from_ = node.args.get("from_")
+    def from_clause(self, node: exp.Select, translator: Translator) -> tuple[Node, bool]:
+        """The join tree of a SELECT, and whether several SELECTs have its text; one without FROM
+        reads a single row of nothing."""
+        held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
+        shared, from_ = self.sharing, node.args.get("from_")
+        tree: Node
         if from_ is None:
-            return Opaque(self.number(), "", "no FROM", columns=())
-        tree = self._tree(from_.this, node.args.get("joins") or [], translator)
-        return self._laterals(node.args.get("laterals") or [], tree, translator)
+            tree = Opaque(self.number(), "", "no FROM", columns=())
+        else:
+            tree = self._tree(from_.this, node.args.get("joins") or [], translator)
+            tree = self._laterals(node.args.get("laterals") or [], tree, translator)
+        self.sharing = held
+        return tree, shared
 
     def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> Node:
         tree = self._relation(first, translator)

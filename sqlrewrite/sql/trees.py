@@ -7,9 +7,6 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import Call, Expression, OutputColumn, Unknown
-from sqlrewrite.plan.facts.functions import function
-
 ANY = "*"
 """Stands for any name of a table."""
 
@@ -80,28 +77,6 @@ def computed_alias(node: exp.Expr) -> bool:
     if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
         return False
     return alias.name.lower() == "identifier" and bool(alias.columns)
-
-
-def several(item: exp.Expr, expression: Expression) -> bool:
-    """Whether a SELECT item may be several columns: a generator, or what could be one."""
-    if isinstance(item, exp.Aliases):
-        return True
-    alone = not isinstance(item, exp.Alias)
-    if isinstance(expression, Unknown):
-        return alone
-    if not isinstance(expression, Call) or not isinstance(item.unalias(), exp.Anonymous | exp.Dot):
-        return False
-    called = function(expression.name)
-    return alone if called is None else called.generator
-
-
-def by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:
-    """The column that a position in GROUP BY stands for."""
-    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
-        position = int(item.name) - 1
-        if 0 <= position < len(shown):
-            return shown[position].expression
-    return None
 
 
 def bare(node: exp.Expr) -> bool:

@@ -1,0 +1,168 @@
+"""The clauses of a SELECT behind its FROM and WHERE: its list, GROUP BY, ORDER BY, LIMIT."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
+from sqlrewrite.sql.translate import Translator
+from sqlrewrite.text.templates import is_template
+
+_GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+
+
+def listed(
+    node: exp.Select, translator: Translator, *, skim: bool
+) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...]]:
+    """The items of a SELECT list, whether they are all columns, and those that GROUP BY ALL
+    groups by: neither aggregates nor generators."""
+    found: list[OutputColumn] = []
+    plain: list[Expression] = []
+    facts, complete = translator.facts, True
+    for item in node.expressions:
+        if isinstance(item, exp.Star) or (
+            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        ):
+            expanded = _star(item, translator.scope)
+            complete = complete and expanded is not None
+            found += [OutputColumn(name, ref) for name, ref in expanded or ()]
+            plain += [ref for _, ref in expanded or ()]
+            continue
+        called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
+        named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
+        name = called.args["this"].lower() if named else ""
+        column = isinstance(item.unalias(), exp.Column)
+        translate = translator.skim if skim and not column else translator.translate
+        before, facts.aggregates = facts.aggregates, False
+        expression = translate(item)
+        found.append(OutputColumn(name, expression))
+        plain += [] if facts.aggregates else [expression]
+        facts.aggregates |= before
+        complete = complete and not _several(item, expression)
+        # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
+        if isinstance(item, exp.Alias):
+            translator.aliases[name] = expression
+    return tuple(found), complete, tuple(plain)
+
+
+def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
+    marker = item if isinstance(item, exp.Star) else item.this
+    if marker.args.get("replace") or marker.args.get("rename"):
+        return None
+    if isinstance(item, exp.Column):
+        found = star_of(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
+    else:
+        found = star(scope.source)
+    left_out = marker.args.get("except_") or ()
+    if any(isinstance(column, exp.Column) and column.table for column in left_out):
+        return None  # of one of several relations, or a field of a struct
+    dropped = {column.name.lower() for column in left_out}
+    return None if found is None else [(n, e) for n, e in found if n not in dropped]
+
+
+def _several(item: exp.Expr, expression: Expression) -> bool:
+    """Whether a SELECT item may be several columns: a generator, or what could be one."""
+    if isinstance(item, exp.Aliases):
+        return True
+    alone = not isinstance(item, exp.Alias)
+    if isinstance(expression, Unknown):
+        return alone
+    if not isinstance(expression, Call) or not isinstance(item.unalias(), exp.Anonymous | exp.Dot):
+        return False
+    called = function(expression.name)
+    return alone if called is None else called.generator
+
+
+def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:
+    """The column that a position in GROUP BY stands for."""
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        position = int(item.name) - 1
+        if 0 <= position < len(shown):
+            return shown[position].expression
+    return None
+
+
+def grouped(
+    node: exp.Select,
+    child: Node,
+    shown: tuple[OutputColumn, ...],
+    plain: tuple[Expression, ...],
+    complete: bool,
+    translator: Translator,
+) -> Aggregate | None:
+    """The aggregation of a block over ``child``, if there is one. ``shown`` and ``plain`` are as
+    ``listed`` gives them, and all of them if it is ``complete``."""
+    group = node.args.get("group")
+    if group is None or group.args.get("all"):
+        return _ungrouped(node, child, plain if complete else None, translator)
+    return _aggregate(node, child, shown if complete else (), translator)
+
+
+def _ungrouped(
+    node: exp.Select, child: Node, plain: tuple[Expression, ...] | None, translator: Translator
+) -> Aggregate | None:
+    """The aggregation of a block without GROUP BY, or with GROUP BY ALL over ``plain`` items, which
+    are None where not all are known (Spark's ResolveGroupByAll)."""
+    facts = translator.facts
+    if node.args.get("group") is not None:
+        if plain is None or facts.uncertain or not lacks(translator.scope, "all"):
+            return Aggregate(child, (), "unknown")
+        if plain:
+            return Aggregate(child, plain)
+        return Aggregate(child, (), "global")
+    # HAVING alone makes a single group of all rows, too.
+    if facts.aggregates or node.args.get("having") is not None:
+        return Aggregate(child, (), "global")
+    return Aggregate(child, (), "unknown") if facts.uncertain else None
+
+
+def _aggregate(
+    node: exp.Select,
+    child: Node,
+    shown: tuple[OutputColumn, ...],
+    translator: Translator,
+) -> Aggregate:
+    group = node.args["group"]
+    grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
+    if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
+        for item in group.expressions:
+            for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
+                translator.translate(part)
+        return Aggregate(child, (), "grouping sets")
+    keys = tuple(
+        _by_position(item, shown) or translator.translate(item) for item in group.expressions
+    )
+    if any(isinstance(key, Call) and is_template(key.name) for key in keys):
+        return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more
+    # GROUP BY () is one group, of all rows or of none.
+    empty = not keys or Call("tuple") in keys
+    return Aggregate(child, keys, "grouping sets" if empty else "group by")
+
+
+def ordered(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
+    """The keys of ORDER BY; there an alias comes before a column of FROM. A number is a
+    position or a constant, as spark.sql.orderByOrdinal says, and so is no key to rely on."""
+    keys: list[Expression] = []
+    for clause in ("order", "sort", "cluster", "distribute"):
+        found = node.args.get(clause)
+        for item in found.expressions if found is not None else ():
+            tree = item.this if isinstance(item, exp.Ordered) else item
+            alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
+            key = translator.aliases.get(alias) or translator.translate(tree)
+            keys += [key] if clause == "order" else []
+    return tuple(keys)
+
+
+def limited(
+    node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
+) -> Limit | None:
+    """The LIMIT and OFFSET of a block over ``child``, if it has any."""
+    found: Limit | None = None
+    for clause in (node.args.get("limit"), node.args.get("offset")):
+        if clause is not None:
+            if clause.args.get("expression") is not None:
+                translator.translate(clause.args["expression"])
+            found = Limit(found or child, order)
+    return found
