@@ -27,8 +27,8 @@ ELSEWHERE = {
     "plan/facts/harmless.py": "which arguments of a function raise no error",
     "plan/facts/results.py": "whose type spark.sql.timestampType decides",
     "sql/dialect.py": "calls that the grammar gives a syntax of their own",
-    "sql/table_definition.py": "words that end a column's type in a CREATE TABLE",
-    "sql/translate.py": "functions that are called without parentheses",
+    "sql/column_definition.py": "words that end a column's type in a CREATE TABLE",
+    "sql/plan_names.py": "functions that are called without parentheses",
     "sql/types/": "how the analyzer prints a call, as the name of a column",
 }
 

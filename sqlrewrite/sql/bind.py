@@ -248,8 +248,7 @@ class Binder(RelationBinder):
     # --- SELECT --------------------------------------------------------------------------------
 
     def _select(self, node: exp.Select, outer: Scope, role: _Role) -> tuple[Node, tuple[int, ...]]:
-        number = self._next_block
-        self._next_block += 1
+        number, self._next_block = self._next_block, self._next_block + 1
         self.selects[number] = node
         enclosing, self._role = self._role, _Role("query", number)
         scope = Scope(outer.ctes, outer.parent)

@@ -18,75 +18,20 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.dialect import SPELLED
+from sqlrewrite.sql.plan_names import (
+    CAST_FUNCTIONS,
+    LITERAL_FUNCTIONS,
+    OPERATORS,
+    function_name,
+    interval_name,
+    type_name,
+)
 from sqlrewrite.sql.quoted import maybe_name
 from sqlrewrite.sql.scope import Scope, lacks, nowhere, resolve
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.templates import holds_template, is_template
+from sqlrewrite.text.templates import holds_template
 
-_OPERATORS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.NullSafeEQ: "<=>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.Between: "between",
-    exp.Like: "like",
-    exp.ILike: "ilike",
-    exp.StrPosition: "position",
-    exp.RegexpLike: "rlike",
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.IntDiv: "div",
-    exp.DPipe: "||",
-    exp.Case: "case",
-    exp.If: "if",
-    exp.Dot: ".",
-    exp.Bracket: "[]",
-    exp.Trim: "trim",
-    exp.Distinct: "distinct",
-    exp.Filter: "filter",
-    exp.Order: "order",
-    exp.Ordered: "ordered",
-    exp.Tuple: "tuple",
-    exp.Concat: "concat",
-    exp.WithinGroup: "within group",
-    exp.IgnoreNulls: "ignore nulls",
-    exp.RespectNulls: "respect nulls",
-    exp.BitwiseLeftShift: "shiftleft",
-    exp.BitwiseRightShift: "shiftright",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "^",
-    exp.BitwiseNot: "~",
-}
-
-# A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
-_LITERAL_FUNCTIONS = {
-    "current_date": "current_date",
-    "current_time": "current_time",
-    "current_timestamp": "current_timestamp",
-    "current_user": "current_user",
-    "session_user": "current_user",
-    "user": "current_user",
-}
-
-_TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
-
-# Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
-_CAST_FUNCTIONS = frozenset(
-    "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
-)
-
-_FIELDS = {it: it for it in ("year", "month", "day", "hour", "minute", "second")}
-_FIELDS |= {"week": "day", "millisecond": "second", "microsecond": "second"}
-"""The field of an interval by the unit that it is written in (``IntervalUtils`` of Spark 4.3)."""
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
-
 
 # What may stand between a window and the function that it is of.
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
@@ -194,9 +139,9 @@ class Translator:
             if name in self.aliases and lacks(self.scope, name):
                 return self.aliases[name]
             parts, span = (name,), self._span(last, last)
-        if len(parts) == 1 and parts[0] in _LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
-            self.facts.functions.add(_LITERAL_FUNCTIONS[parts[0]])
-            return Call(_LITERAL_FUNCTIONS[parts[0]])
+        if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
+            self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
+            return Call(LITERAL_FUNCTIONS[parts[0]])
         found = resolve(self.scope, parts, span)
         if isinstance(found, Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
@@ -282,11 +227,7 @@ class Translator:
 
     def _interval(self, node: exp.Expr) -> Expression:
         if isinstance(node.this, exp.Literal):
-            unit = node.args["unit"]
-            names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
-            fields = [_FIELDS.get(it.name.lower().removesuffix("s"), "") for it in names]
-            kind = f"interval {' to '.join(fields)}" if all(fields) else ""
-            return Literal("typed", node.name, kind)
+            return Literal("typed", node.name, interval_name(node.args["unit"]))
         return self._unknown(node)
 
     def _extract(self, node: exp.Expr) -> Expression:
@@ -298,7 +239,7 @@ class Translator:
         if isinstance(pattern, exp.Any | exp.All):
             pattern = pattern.this
         operands = (self.translate(node.this), self.translate(pattern))
-        found = Call(_OPERATORS[type(node)], operands)
+        found = Call(OPERATORS[type(node)], operands)
         return Call("not", (found,)) if node.args.get("negate") else found
 
     def _window(self, node: exp.Expr) -> Expression:
@@ -328,7 +269,7 @@ class Translator:
         return self.bind_subquery(node, self.scope, kind, operand, required, negated)
 
     def _call(self, node: exp.Expr) -> Expression:
-        operator = _OPERATORS.get(type(node))
+        operator = OPERATORS.get(type(node))
         if operator is None:
             if isinstance(node, exp.Query):
                 return self._scalar(node)
@@ -338,13 +279,13 @@ class Translator:
     def _function(self, node: exp.Expr) -> Expression:
         name = self._note(node)
         arguments = tuple([self.translate(child) for child in node.expressions])
-        if len(arguments) == 1 and name in _CAST_FUNCTIONS:
+        if len(arguments) == 1 and name in CAST_FUNCTIONS:
             return _cast_of(arguments[0], name)
         return Call(name, arguments)
 
     def _note(self, node: exp.Expr) -> str:
         """Notes a function among the facts; its name."""
-        name = _function_name(node)
+        name = function_name(node)
         self.facts.functions.add(name)
         if node is not self._under_over:
             known = function(name)
@@ -393,16 +334,6 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
 }
 
 
-def _function_name(node: exp.Expr) -> str:
-    name: str = node.name
-    if is_template(name):
-        return name  # which is shorter in the tokens
-    # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
-    if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
-        return f"{node.parent.this.name.lower()}.{name.lower()}"
-    return name.lower()
-
-
 def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
     """A cast; one of a constant is a constant where it is sure to give a value."""
     if isinstance(operand, Literal) and operand.kind in ("string", "number"):
@@ -410,19 +341,6 @@ def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
         if wanted is not None and fits(operand.text, wanted):
             return Literal("typed", operand.text, kind)
     return Cast(operand, kind, safe)
-
-
-def type_name(node: exp.Expr) -> str:
-    """A type as Spark writes it, lower case: ``int``, ``decimal(7,2)``, ``char(5)``."""
-    plain = str(node.this.value) if hasattr(node.this, "value") else str(node.this)
-    collation = node.args.get("collate")
-    if collation is not None and collation.name.lower() != "utf8_binary":
-        return f"string collate {collation.name.lower()}"
-    if not node.expressions:
-        return _TYPE_NAMES.get(plain, plain.lower())
-    if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
-        return f"decimal({','.join(it.name for it in node.expressions)})"
-    return node.sql("spark").lower().replace(" ", "")
 
 
 def _operands(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:

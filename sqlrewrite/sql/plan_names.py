@@ -1,0 +1,105 @@
+"""What sqlglot's nodes are called in the plan: operators, functions, types, fields of intervals."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlrewrite.text.templates import is_template
+
+OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.NullSafeEQ: "<=>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.Between: "between",
+    exp.Like: "like",
+    exp.ILike: "ilike",
+    exp.StrPosition: "position",
+    exp.RegexpLike: "rlike",
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.Mod: "%",
+    exp.IntDiv: "div",
+    exp.DPipe: "||",
+    exp.Case: "case",
+    exp.If: "if",
+    exp.Dot: ".",
+    exp.Bracket: "[]",
+    exp.Trim: "trim",
+    exp.Distinct: "distinct",
+    exp.Filter: "filter",
+    exp.Order: "order",
+    exp.Ordered: "ordered",
+    exp.Tuple: "tuple",
+    exp.Concat: "concat",
+    exp.WithinGroup: "within group",
+    exp.IgnoreNulls: "ignore nulls",
+    exp.RespectNulls: "respect nulls",
+    exp.BitwiseLeftShift: "shiftleft",
+    exp.BitwiseRightShift: "shiftright",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+    exp.BitwiseNot: "~",
+}
+
+# A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
+LITERAL_FUNCTIONS = {
+    "current_date": "current_date",
+    "current_time": "current_time",
+    "current_timestamp": "current_timestamp",
+    "current_user": "current_user",
+    "session_user": "current_user",
+    "user": "current_user",
+}
+
+_TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
+
+# Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
+CAST_FUNCTIONS = frozenset(
+    "boolean tinyint smallint int bigint float double decimal date timestamp binary string".split()
+)
+
+# The field of an interval by the unit that it is written in (``IntervalUtils`` of Spark 4.3).
+_FIELDS = {
+    **{it: it for it in ("year", "month", "day", "hour", "minute", "second")},
+    "week": "day",
+    "millisecond": "second",
+    "microsecond": "second",
+}
+
+
+def function_name(node: exp.Expr) -> str:
+    """The name of a function that is called, lower case but for a template's."""
+    name: str = node.name
+    if is_template(name):
+        return name  # which is shorter in the tokens
+    # A function behind a qualifier (db.f) is the user's own, whatever its last name says.
+    if isinstance(node.parent, exp.Dot) and node.parent.expression is node:
+        return f"{node.parent.this.name.lower()}.{name.lower()}"
+    return name.lower()
+
+
+def type_name(node: exp.Expr) -> str:
+    """A type as Spark writes it, lower case: ``int``, ``decimal(7,2)``, ``char(5)``."""
+    plain = str(node.this.value) if hasattr(node.this, "value") else str(node.this)
+    collation = node.args.get("collate")
+    if collation is not None and collation.name.lower() != "utf8_binary":
+        return f"string collate {collation.name.lower()}"
+    if not node.expressions:
+        return _TYPE_NAMES.get(plain, plain.lower())
+    if plain == "DECIMAL" and all(isinstance(it.this, exp.Literal) for it in node.expressions):
+        return f"decimal({','.join(it.name for it in node.expressions)})"
+    return node.sql("spark").lower().replace(" ", "")
+
+
+def interval_name(unit: exp.Expr) -> str:
+    """The type of an interval with that unit; empty where the unit is not known."""
+    names = (unit.this, unit.expression) if isinstance(unit, exp.IntervalSpan) else (unit,)
+    fields = [_FIELDS.get(it.name.lower().removesuffix("s"), "") for it in names]
+    return f"interval {' to '.join(fields)}" if all(fields) else ""
