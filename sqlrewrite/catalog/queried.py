@@ -11,8 +11,9 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import Session
 from sqlrewrite.sql import definitions
+from sqlrewrite.sql.column_definition import find
 from sqlrewrite.sql.parse import Statement
-from sqlrewrite.sql.table_definition import find, ordered
+from sqlrewrite.sql.table_definition import ordered
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 _ROUNDS = 5

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from sqlrewrite.sql.column_definition import find, read_column
+from sqlrewrite.sql.definition_clauses import named
 from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.sql.table_definition import find, named, ordered, partition_field, read_column
+from sqlrewrite.sql.table_definition import ordered, partition_field
 from sqlrewrite.warehouse import Column, Table, View, Warehouse
 
 # Actions after which columns, keys and partition fields are what they were.

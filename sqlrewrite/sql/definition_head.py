@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.sql.definition_clauses import read
 from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.sql.table_definition import read
 
 SCHEMAS = frozenset({"schema", "database", "namespace"})
 

@@ -15,10 +15,11 @@ from sqlglot import Token
 
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
+from sqlrewrite.sql.definition_clauses import Definition, read
 from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.stale_views import without_stale
-from sqlrewrite.sql.table_definition import Definition, created_table, read
+from sqlrewrite.sql.table_definition import created_table
 from sqlrewrite.warehouse import Name, Relation, View, Warehouse
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")

@@ -9,12 +9,12 @@ is not ``complete``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.sql.column_definition import find, read_column, spark_type
+from sqlrewrite.sql.definition_clauses import UNKNOWN, Definition
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import (
     GENERATED,
@@ -53,58 +53,7 @@ _TRANSFORMS = {
     "bucket": "bucket",
     "truncate": "truncate",
 }
-_UNKNOWN = "unknown"
-
-# What may follow a column's type: Spark's, Delta's and Hive's, and those of MySQL and Redshift.
-_BEHIND_TYPE = frozenset(
-    """
-    after as auto_increment by check comment constraint default disable distkey enable encode
-    enforced first foreign generated key mask masking nologging norely not null on options position
-    primary references rely sortkey tags unique validate with
-    """.split()
-)
-_CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
-_INDEXES = frozenset({"key", "index"})
-_OTHER_SPELLINGS = {"double precision": "double"}
-_TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
-
-
-@dataclass(slots=True)
-class Definition:
-    """What the clauses of a CREATE TABLE or VIEW say, as they are met. ``query`` is the index of
-    the first token of its query; ``unread`` says why it cannot be read, if it cannot."""
-
-    columns: tuple[Column, ...] = ()
-    generated: tuple[tuple[str, str], ...] = ()
-    listed: bool = False
-    complete: bool = True
-    key: tuple[str, ...] = ()
-    partitions: tuple[Cursor, ...] = ()
-    clustered: tuple[str, ...] = ()
-    provider: str | None = None
-    hive: bool = False
-    collation: str | None = None
-    settings: dict[str, str] = field(default_factory=dict)
-    model: Name = ()
-    query: int | None = None
-    unread: str | None = None
-
-
-def read(at: Cursor) -> Definition:
-    """What is said behind the name of a table or view, to the end or up to its query."""
-    found = Definition()
-    if at.endless:
-        found.unread = "a quote or comment without its end"
-    while not at.done and found.query is None and found.unread is None:
-        before = at.at
-        for words, clause in _CLAUSES:
-            if at.take(*words):
-                clause(found, at)
-                break
-        else:
-            _other(found, at)
-        assert at.at > before or found.query is not None or found.unread is not None
-    return found
+_SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(
@@ -150,7 +99,7 @@ def created_table(
         clustered_by=sorts,
         derived=tuple(derivation(it, text, GENERATED, names) for it, text in said.generated),
     )
-    if provider != _UNKNOWN:
+    if provider != UNKNOWN:
         return ordered(table, catalog)
     moved = ordered(replace(table, provider=None), catalog).columns != table.columns
     return replace(table, complete=False) if moved else table
@@ -167,271 +116,10 @@ def ordered(table: Table, catalog: Warehouse) -> Table:
     return replace(table, columns=(*before, *behind))
 
 
-# --- clauses --------------------------------------------------------------------------------------
-
-
-def _other(found: Definition, at: Cursor) -> None:
-    """A query, the columns, or a clause that says nothing of what is asked: stepped over."""
-    word, following = at.word, at.word_at(at.at + 1)
-    if word in ("select", "values", "from", "table") or (word == "with" and _is_name(at)):
-        found.query = at.at
-    elif at.opens:
-        inner = at.group()
-        if inner is None:
-            found.unread = "a parenthesis is not closed"
-        elif inner.word in ("select", "with", "from") and not found.listed:
-            found.query = inner.at - 1
-        elif not found.listed:
-            _columns(found, inner)
-    elif word == "as":
-        at.at += 1
-        found.query = None if at.done else at.at
-    elif word == "with" and following == "(":
-        at.at += 1
-        _settings(found, at)
-    else:
-        at.at += 1
-
-
-def _is_name(at: Cursor) -> bool:
-    """Whether the WITH here opens a query, and no properties: ``WITH q AS (``."""
-    ahead = at.between(at.at + 1, at.end)
-    if ahead.follow("schema") or ahead.follow("row", "filter") or not ahead.name():
-        return False
-    if ahead.opens:
-        ahead.group()
-    return ahead.follow("as") and ahead.word_at(ahead.at + 1) in ("(", "materialized", "not")
-
-
-def _columns(found: Definition, inner: Cursor) -> None:
-    """The declared columns, and the primary key."""
-    columns: list[Column] = []
-    key: list[str] = []
-    generated: list[tuple[str, str]] = []
-    for item in inner.items():
-        expression = generated_as(item)
-        if item.take("like"):
-            found.model = item.name()
-        elif _is_constraint(item):
-            key += _table_key(item)
-        elif _TEMPLATE.match(item.rest()) or not (column := read_column(item)):
-            found.complete = False
-        else:
-            columns.append(column[0])
-            key += [column[0].name] if column[1] else []
-            generated += [(column[0].name, expression)] if expression else []
-    found.listed, found.generated = True, tuple(generated)
-    found.columns, found.key = tuple(columns), (*found.key, *key)
-
-
-def generated_as(item: Cursor) -> str:
-    """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; empty where there is
-    none, as of an identity column."""
-    ahead = item.between(item.at, item.end)
-    while not ahead.done:
-        if ahead.take("generated", "always", "as"):
-            inner = ahead.group()
-            return inner.rest() if inner is not None else ""
-        if ahead.group() is None:
-            ahead.at += 1
-    return ""
-
-
-def _is_constraint(item: Cursor) -> bool:
-    """Whether an item declares no column. Each of the words may be a column's name as well:
-    ``key VARCHAR(20)`` is one, ``KEY by_name (name)`` is none."""
-    ahead = item.between(item.at + 1, item.end)
-    if item.follow("primary", "key") or item.follow("foreign", "key"):
-        return True
-    match item.word:
-        case "constraint":
-            return bool(ahead.part()) and ahead.word.partition(" ")[0] in _CONSTRAINTS
-        case "unique" | "check" | "fulltext" | "spatial":
-            return ahead.opens or ahead.word in _INDEXES
-        case "key" | "index":
-            named = not ahead.opens and spark_type(ahead.rest().split(")")[0] + ")") is None
-            return ahead.opens or (named and bool(ahead.part()) and ahead.opens)
-    return False
-
-
-def _table_key(item: Cursor) -> list[str]:
-    """The columns of a table-level PRIMARY KEY, unless it says not to rely on it."""
-    while not item.done and not item.take("primary", "key"):
-        item.at += 1
-    inner = item.group()
-    if inner is None or "norely" in _bare_words(item):
-        return []
-    return [part for each in inner.items() if (part := each.part())]
-
-
-def read_column(item: Cursor) -> tuple[Column, bool] | None:
-    """A column's declaration, and whether it is the primary key alone; None for what is none."""
-    name = item.part()
-    if not name:
-        return None
-    item.take(":")
-    kind = _type(item)
-    words = _bare_words(item)
-    pairs = set(pairwise(words))
-    key = ("primary", "key") in pairs
-    return Column(name, kind, not key and ("not", "null") not in pairs), key
-
-
-def _type(item: Cursor) -> str | None:
-    """The type that stands here, stepped over."""
-    start, depth = item.at, 0
-    while not item.done and (depth or item.word.partition(" ")[0] not in _BEHIND_TYPE):
-        if item.opens and item.group() is not None:
-            continue
-        depth += (item.word == "<") - (item.word == ">")
-        item.at += 1
-    return spark_type(item.slice(start, item.at))
-
-
-def _bare_words(item: Cursor) -> list[str]:
-    """The words behind a column's type outside of parentheses."""
-    found: list[str] = []
-    while not item.done:
-        if item.opens and item.group() is not None:
-            continue
-        found += item.word.split()
-        item.at += 1
-    return found
-
-
-def spark_type(text: str) -> str | None:
-    """A type as Spark writes it, lower case and without blanks; None where it is not Spark's."""
-    plain = " ".join(text.lower().split())
-    kind = parse(_OTHER_SPELLINGS.get(plain, text))
-    if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
-        return plain if kind is not None else None
-    return kind.ddl.lower().replace(" collate utf8_binary", "")
-
-
-def _using(found: Definition, at: Cursor) -> None:
-    name = ".".join(at.name())
-    found.provider = _UNKNOWN if _TEMPLATE.match(name) else name or None
-
-
-def _stored(found: Definition, at: Cursor) -> None:
-    """STORED AS, STORED BY and ROW FORMAT make a Hive table; STORED BY ICEBERG one of Iceberg's."""
-    found.hive = True
-    if at.take("iceberg"):
-        found.provider = "iceberg"
-    elif at.take("inputformat"):
-        at.string()
-
-
-def _partitioned(found: Definition, at: Cursor) -> None:
-    inner = at.group()
-    if inner is not None:
-        found.partitions = tuple(inner.items())
-    elif at.opens:
-        found.unread = "a parenthesis is not closed"
-
-
-def _like(found: Definition, at: Cursor) -> None:
-    found.model = at.name()
-
-
-def _clone(found: Definition, at: Cursor) -> None:
-    """A clone has the columns of today's table, unless it is of another version of it."""
-    name = at.name()
-    other = at.follow("version", "as") or at.follow("timestamp", "as") or at.follow("for")
-    found.model = () if other else name
-
-
-def _collated_by(found: Definition, at: Cursor) -> None:
-    found.collation = at.part() or _UNKNOWN
-
-
-def _settings(found: Definition, at: Cursor) -> None:
-    """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
-    inner = at.group()
-    for item in inner.items() if inner is not None else ():
-        key = item.string()
-        if key is None:
-            key = ".".join(item.name())
-        item.take("=")
-        value = item.string()
-        if value is None and key == "partitioned_by" and item.take("array"):
-            found.partitions = _array(item)
-        found.settings[key.lower()] = (value if value is not None else item.rest()).lower()
-
-
-def _array(item: Cursor) -> tuple[Cursor, ...]:
-    """The names in ``ARRAY['a', 'b']``."""
-    strings = (n for n in range(item.at, item.end) if item.tokens[n].text not in ("[", "]", ","))
-    return tuple(item.between(n, n + 1) for n in strings)
-
-
-def _quoted(found: Definition, at: Cursor) -> None:
-    """A clause whose value is a string, which may be anything."""
-    at.string()
-
-
-def _grouped(found: Definition, at: Cursor) -> None:
-    """A clause whose names in parentheses are no columns of the list."""
-    if at.opens and at.group() is None:
-        found.unread = "a parenthesis is not closed"
-
-
-def _clustered(found: Definition, at: Cursor) -> None:
-    """CLUSTER BY of Delta's liquid clustering, after which files hold narrow ranges of each."""
-    found.clustered = named(at)
-    if at.opens:
-        found.unread = "a parenthesis is not closed"
-
-
-def _sorted(found: Definition, at: Cursor) -> None:
-    """SORTED BY of a bucketed table: within a bucket by the first, by the others only in ties."""
-    found.clustered = named(at)[:1]
-    if at.opens:
-        found.unread = "a parenthesis is not closed"
-
-
-def named(at: Cursor) -> tuple[str, ...]:
-    """The columns in parentheses that stand next, in lower case; none where they are not closed."""
-    inner = at.group() if at.opens else None
-    return tuple(item.part().lower() for item in inner.items()) if inner is not None else ()
-
-
 def sorted_by(order: str) -> tuple[str, ...]:
     """The first column of an order as Iceberg tells it: ``cust ASC NULLS FIRST, id DESC …``."""
     match = _SORT_ORDER.match(order.strip())
     return (match[1].lower(),) if match else ()
-
-
-_SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
-
-_Clause = Callable[[Definition, Cursor], None]
-_CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
-    (("using",), _using),
-    (("stored", "as"), _stored),
-    (("stored", "by"), _stored),
-    (("row", "format"), _stored),
-    (("partitioned", "by", "spec"), _partitioned),
-    (("partitioned", "by"), _partitioned),
-    (("partitioned", "on"), _partitioned),
-    (("like",), _like),
-    (("shallow", "clone"), _clone),
-    (("deep", "clone"), _clone),
-    (("clone",), _clone),
-    (("tblproperties",), _settings),
-    (("options",), _settings),
-    (("with", "serdeproperties"), _grouped),
-    (("with", "dbproperties"), _grouped),
-    (("default", "collation"), _collated_by),
-    (("comment",), _quoted),
-    (("location",), _quoted),
-    (("clustered", "by"), _grouped),
-    (("sorted", "by"), _sorted),
-    (("cluster", "by"), _clustered),
-    (("skewed", "by"), _grouped),
-    (("on",), _grouped),
-    (("order", "by"), _grouped),
-    (("sort", "by"), _grouped),
-)
 
 
 # --- partitioning ---------------------------------------------------------------------------------
@@ -456,7 +144,7 @@ def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
     transform = _TRANSFORMS.get(called.lower()) if item.opens else None
     inner = item.group() if item.opens else None
     if inner is None or transform is None or not item.done or len(names) != 1:
-        return PartitionField(names[0] if inner and len(names) == 1 else written, _UNKNOWN)
+        return PartitionField(names[0] if inner and len(names) == 1 else written, UNKNOWN)
     return _field_of(names[0], transform, columns)
 
 
@@ -476,12 +164,7 @@ def _field_of(name: str, transform: str, columns: Sequence[Column]) -> Partition
     column = find(columns, name)
     if column is not None:
         return PartitionField(column.name, transform)
-    return PartitionField(name, _UNKNOWN if columns else transform)
-
-
-def find(columns: Sequence[Column], name: str) -> Column | None:
-    """The column of that name, compared without case, or None."""
-    return next((column for column in columns if column.name.lower() == name.lower()), None)
+    return PartitionField(name, UNKNOWN if columns else transform)
 
 
 # --- what is known of all columns -----------------------------------------------------------------

@@ -1,0 +1,231 @@
+"""What the clauses of a CREATE TABLE or VIEW say, whatever engine they are of.
+
+Out: a ``Definition``. A clause that says nothing of columns, types, keys, partitioning and numbers
+is stepped over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import field
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.column_definition import generated_as, is_constraint, read_column, table_key
+from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.warehouse import Column, Name
+
+UNKNOWN = "unknown"
+_TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
+
+
+@dataclass(slots=True)
+class Definition:
+    """What the clauses of a CREATE TABLE or VIEW say, as they are met. ``query`` is the index of
+    the first token of its query; ``unread`` says why it cannot be read, if it cannot."""
+
+    columns: tuple[Column, ...] = ()
+    generated: tuple[tuple[str, str], ...] = ()
+    listed: bool = False
+    complete: bool = True
+    key: tuple[str, ...] = ()
+    partitions: tuple[Cursor, ...] = ()
+    clustered: tuple[str, ...] = ()
+    provider: str | None = None
+    hive: bool = False
+    collation: str | None = None
+    settings: dict[str, str] = field(default_factory=dict)
+    model: Name = ()
+    query: int | None = None
+    unread: str | None = None
+
+
+def read(at: Cursor) -> Definition:
+    """What is said behind the name of a table or view, to the end or up to its query."""
+    found = Definition()
+    if at.endless:
+        found.unread = "a quote or comment without its end"
+    while not at.done and found.query is None and found.unread is None:
+        before = at.at
+        for words, clause in _CLAUSES:
+            if at.take(*words):
+                clause(found, at)
+                break
+        else:
+            _other(found, at)
+        assert at.at > before or found.query is not None or found.unread is not None
+    return found
+
+
+def _other(found: Definition, at: Cursor) -> None:
+    """A query, the columns, or a clause that says nothing of what is asked: stepped over."""
+    word, following = at.word, at.word_at(at.at + 1)
+    if word in ("select", "values", "from", "table") or (word == "with" and _is_name(at)):
+        found.query = at.at
+    elif at.opens:
+        inner = at.group()
+        if inner is None:
+            found.unread = "a parenthesis is not closed"
+        elif inner.word in ("select", "with", "from") and not found.listed:
+            found.query = inner.at - 1
+        elif not found.listed:
+            _columns(found, inner)
+    elif word == "as":
+        at.at += 1
+        found.query = None if at.done else at.at
+    elif word == "with" and following == "(":
+        at.at += 1
+        _settings(found, at)
+    else:
+        at.at += 1
+
+
+def _is_name(at: Cursor) -> bool:
+    """Whether the WITH here opens a query, and no properties: ``WITH q AS (``."""
+    ahead = at.between(at.at + 1, at.end)
+    if ahead.follow("schema") or ahead.follow("row", "filter") or not ahead.name():
+        return False
+    if ahead.opens:
+        ahead.group()
+    return ahead.follow("as") and ahead.word_at(ahead.at + 1) in ("(", "materialized", "not")
+
+
+def _columns(found: Definition, inner: Cursor) -> None:
+    """The declared columns, and the primary key."""
+    columns: list[Column] = []
+    key: list[str] = []
+    generated: list[tuple[str, str]] = []
+    for item in inner.items():
+        expression = generated_as(item)
+        if item.take("like"):
+            found.model = item.name()
+        elif is_constraint(item):
+            key += table_key(item)
+        elif _TEMPLATE.match(item.rest()) or not (column := read_column(item)):
+            found.complete = False
+        else:
+            columns.append(column[0])
+            key += [column[0].name] if column[1] else []
+            generated += [(column[0].name, expression)] if expression else []
+    found.listed, found.generated = True, tuple(generated)
+    found.columns, found.key = tuple(columns), (*found.key, *key)
+
+
+def _using(found: Definition, at: Cursor) -> None:
+    name = ".".join(at.name())
+    found.provider = UNKNOWN if _TEMPLATE.match(name) else name or None
+
+
+def _stored(found: Definition, at: Cursor) -> None:
+    """STORED AS, STORED BY and ROW FORMAT make a Hive table; STORED BY ICEBERG one of Iceberg's."""
+    found.hive = True
+    if at.take("iceberg"):
+        found.provider = "iceberg"
+    elif at.take("inputformat"):
+        at.string()
+
+
+def _partitioned(found: Definition, at: Cursor) -> None:
+    inner = at.group()
+    if inner is not None:
+        found.partitions = tuple(inner.items())
+    elif at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def _like(found: Definition, at: Cursor) -> None:
+    found.model = at.name()
+
+
+def _clone(found: Definition, at: Cursor) -> None:
+    """A clone has the columns of today's table, unless it is of another version of it."""
+    name = at.name()
+    other = at.follow("version", "as") or at.follow("timestamp", "as") or at.follow("for")
+    found.model = () if other else name
+
+
+def _collated_by(found: Definition, at: Cursor) -> None:
+    found.collation = at.part() or UNKNOWN
+
+
+def _settings(found: Definition, at: Cursor) -> None:
+    """Keys (lower case) and values of TBLPROPERTIES, OPTIONS and a Presto table's WITH."""
+    inner = at.group()
+    for item in inner.items() if inner is not None else ():
+        key = item.string()
+        if key is None:
+            key = ".".join(item.name())
+        item.take("=")
+        value = item.string()
+        if value is None and key == "partitioned_by" and item.take("array"):
+            found.partitions = _array(item)
+        found.settings[key.lower()] = (value if value is not None else item.rest()).lower()
+
+
+def _array(item: Cursor) -> tuple[Cursor, ...]:
+    """The names in ``ARRAY['a', 'b']``."""
+    strings = (n for n in range(item.at, item.end) if item.tokens[n].text not in ("[", "]", ","))
+    return tuple(item.between(n, n + 1) for n in strings)
+
+
+def _quoted(found: Definition, at: Cursor) -> None:
+    """A clause whose value is a string, which may be anything."""
+    at.string()
+
+
+def _grouped(found: Definition, at: Cursor) -> None:
+    """A clause whose names in parentheses are no columns of the list."""
+    if at.opens and at.group() is None:
+        found.unread = "a parenthesis is not closed"
+
+
+def _clustered(found: Definition, at: Cursor) -> None:
+    """CLUSTER BY of Delta's liquid clustering, after which files hold narrow ranges of each."""
+    found.clustered = named(at)
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def _sorted(found: Definition, at: Cursor) -> None:
+    """SORTED BY of a bucketed table: within a bucket by the first, by the others only in ties."""
+    found.clustered = named(at)[:1]
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def named(at: Cursor) -> tuple[str, ...]:
+    """The columns in parentheses that stand next, in lower case; none where they are not closed."""
+    inner = at.group() if at.opens else None
+    return tuple(item.part().lower() for item in inner.items()) if inner is not None else ()
+
+
+_Clause = Callable[[Definition, Cursor], None]
+
+
+_CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
+    (("using",), _using),
+    (("stored", "as"), _stored),
+    (("stored", "by"), _stored),
+    (("row", "format"), _stored),
+    (("partitioned", "by", "spec"), _partitioned),
+    (("partitioned", "by"), _partitioned),
+    (("partitioned", "on"), _partitioned),
+    (("like",), _like),
+    (("shallow", "clone"), _clone),
+    (("deep", "clone"), _clone),
+    (("clone",), _clone),
+    (("tblproperties",), _settings),
+    (("options",), _settings),
+    (("with", "serdeproperties"), _grouped),
+    (("with", "dbproperties"), _grouped),
+    (("default", "collation"), _collated_by),
+    (("comment",), _quoted),
+    (("location",), _quoted),
+    (("clustered", "by"), _grouped),
+    (("sorted", "by"), _sorted),
+    (("cluster", "by"), _clustered),
+    (("skewed", "by"), _grouped),
+    (("on",), _grouped),
+    (("order", "by"), _grouped),
+    (("sort", "by"), _grouped),
+)
