@@ -220,10 +220,9 @@ def read(
 
 def heeded(document: Document) -> Document:
     """A document that was read without heeding its comments, as they ask."""
-    if document.stripped.removed or document.directives.whole_file:
-        lines = document.directives.lines
-        return read(document.original, document.catalog, document.limits, lines=lines)
     asked = document.directives
+    if document.stripped.removed or asked.whole_file:
+        return read(document.original, document.catalog, document.limits, lines=asked.lines)
     suppressed = Suppressed(asked, document.catalog) if asked.found else None
     return replace(document, suppressed=suppressed)
 
@@ -271,11 +270,8 @@ def _around(document: Document, reading: Reading, changed: frozenset[str]) -> Ar
         return Around(reading.catalog, text, suppressed, changed=changed)
     statement = reading.statement
     start, end = map(text.original_offset, (statement.start, statement.end))
-    noted = {
-        (bounded(it.text), it.query): (it.text, it.at)
-        for it in text.noted
-        if start <= it.start <= end
-    }
+    here = (it for it in text.noted if start <= it.start <= end)
+    noted = {(bounded(it.text), it.query): (it.text, it.at) for it in here}
     mended = frozenset(
         bounded(text.original[span.start : span.end])
         for span in (text.predicates if suppressed is not None else ())

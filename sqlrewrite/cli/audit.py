@@ -23,6 +23,7 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
+from sqlrewrite.cli.output import writing
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target, write_page
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import Request
@@ -241,13 +242,11 @@ def _report(
 
 def _write_texts(folder: Path, found: Answer) -> None:
     """The rewritten text of each top shape, in files that are named by their rank and shape."""
-    try:
+    with writing(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
         for number, it in enumerate(found.top, 1):
             path = folder / f"{number:03}-{it.shape[:12]}.sql"
             write_file(str(path), it.rewritten.encode("utf-8", "surrogatepass"))
-    except OSError as error:
-        raise CommandFailure(f"{folder}: cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from sqlrewrite.cli.common import OutputError
+from sqlrewrite.cli.common import CommandFailure, OutputError, write_stdout
 from sqlrewrite.text.source import write_file
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -37,6 +37,23 @@ def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-f
             f"{option} {path}: this file is read, and what stands in it would be lost; give "
             "another name"
         )
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Ends with a sentence where the file, or the folder, cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandFailure(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_to(path: str, text: str) -> None:
+    """Writes a text to a file, or to stdout, which is ``-``."""
+    if path == "-":
+        write_stdout(text.encode("utf-8"))
+    else:
+        write_file(path, text.encode("utf-8"))
 
 
 @contextmanager

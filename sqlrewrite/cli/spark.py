@@ -20,6 +20,7 @@ from sqlrewrite.cli.common import (
     request,
     sorted_out,
 )
+from sqlrewrite.cli.output import writing
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
@@ -134,10 +135,8 @@ def waiting(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], 
 
 def write_page(path: str, text: str) -> None:
     """Writes an HTML page."""
-    try:
+    with writing(path):
         write_file(path, text.encode("utf-8"))
-    except OSError as error:
-        raise CommandFailure(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def target(master: str | None, remote: str | None, conf: Sequence[str]) -> Target:

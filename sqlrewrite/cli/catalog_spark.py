@@ -1,0 +1,309 @@
+"""``dpp-rewrite catalog check`` and ``pull``: what a live Spark says of the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sqlrewrite import __version__
+from sqlrewrite.catalog import snapshot
+from sqlrewrite.catalog.names import parsed_name, quoted_name
+from sqlrewrite.cli.common import (
+    CommandFailure,
+    Given,
+    colour_option,
+    printer,
+    setting_options,
+    sorted_out,
+)
+from sqlrewrite.cli.output import write_to, writing
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
+from sqlrewrite.report.styled import Printer
+from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.spark.session import session
+from sqlrewrite.warehouse import DECLARED, Derivation, Name, Relation, Table, Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.spark.derived import Checked
+
+
+class CheckCommand(SparkCommand):
+    """``catalog check``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "What is known of the tables": ("catalog", "schema"),
+        "Which Spark": SPARK,
+    }
+
+
+@click.command(
+    "check",
+    cls=CheckCommand,
+    short_help="Ask Spark whether derived columns are what is declared.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog check --remote sc://host
+  dpp-rewrite catalog check -c warehouse.json --master yarn logs.events
+
+\b
+Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if one
+could not be counted.""",
+)
+@click.argument("tables", nargs=-1, metavar="[TABLES]...")
+@setting_options("catalog check")
+@spark_options
+@colour_option
+def check_command(
+    tables: tuple[str, ...],
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    color: bool | None,
+    **given: Any,
+) -> None:
+    """Counts the rows for which a derived column is not what is declared.
+
+    Declared are columns by GENERATED ALWAYS AS, by the `derived` of a snapshot, and in
+    [tool.dpp-rewrite.derived]. Each table is read whole, once; TABLES are the names of some. What
+    is computed of a TIMESTAMP is computed in the declared time-zone, else in the session's.
+    """
+    from sqlrewrite.spark import derived
+
+    settings = Given(**sorted_out(given)).projects().at(".")
+    known = load_catalog(settings)
+    wanted = _declared(known, tables)
+    if not wanted:
+        raise CommandFailure(
+            "nothing is declared of these tables: [tool.dpp-rewrite.derived] says what a column is "
+            "computed by"
+        )
+    zone = (f"spark.sql.session.timeZone={settings.time_zone}",) if settings.time_zone else ()
+    found: list[derived.Checked] = []
+    out, err = (printer(err=it, color=color) for it in (False, True))
+    where = target(master, remote, (*zone, *conf))
+    with session(where) as running, _bar(err, len(wanted), 0) as advance:
+        for name, declared in wanted:
+            found += derived.check(running, name, declared)
+            advance(".".join(name))
+    for it in found:
+        _print_checked(out, it)
+    if any(it.why for it in found):
+        raise CommandFailure("not all could be counted")
+    if any(it.wrong for it in found):
+        raise SystemExit(1)
+
+
+def _declared(known: Warehouse, tables: Sequence[str]) -> list[tuple[Name, tuple[Derivation, ...]]]:
+    """The tables of which something is declared, of those that are named: also those that only the
+    settings know."""
+    tables_known = (it for it in known.relations.values() if isinstance(it, Table))
+    found = {it.name: it.derived for it in tables_known if it.derived}
+    for name, columns in known.declared.items():
+        if not any(it[-len(name) :] == name for it in found):
+            found[name] = tuple(Derivation(it, text, (), DECLARED) for it, text in columns.items())
+    names = [parsed_name(it) or () for it in tables]
+    chosen = (it for it in sorted(found) if not names or any(_ends(it, name) for name in names))
+    return [(it, found[it]) for it in chosen]
+
+
+def _ends(name: Name, other: Name) -> bool:
+    return bool(other) and name[-len(other) :] == other
+
+
+def _print_checked(out: Printer, it: Checked) -> None:
+    """One declaration, in a line."""
+    said = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
+    if it.why:
+        out.print([(("unknown ", "bold yellow"), (said, "bold"), (f": {it.why}", ""))])
+    elif it.wrong:
+        counted = f": does not hold for {it.wrong:,} of {it.rows:,} rows"
+        out.print([(("wrong   ", "bold red"), (said, "bold"), (counted, ""))])
+    else:
+        out.print([(("holds   ", "bold green"), (said, "bold"), (f": {it.rows:,} rows", ""))])
+
+
+class PullCommand(SparkCommand):
+    """``catalog pull``, with its options in the order of the work."""
+
+    sections: Mapping[str, Sequence[str]] = {
+        "Which tables": ("schema", "include"),
+        "Which Spark": SPARK,
+        "What is written": ("output",),
+    }
+
+
+@click.command(
+    "pull",
+    cls=PullCommand,
+    short_help="Write a snapshot of a live Spark catalog.",
+    epilog="""\b
+Examples:
+  dpp-rewrite catalog pull --remote sc://host -o warehouse.json
+  dpp-rewrite catalog pull --master yarn 'retail.*' -o warehouse.json
+  dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
+  dpp-rewrite catalog pull --remote sc://host --schema retail --include 'fct_*'
+
+\b
+A pull that is cut off goes on where it stopped when it is called again: what it
+has read is kept in FILE.partial until FILE is written.""",
+)
+@click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
+@click.option(
+    "--schema",
+    metavar="NAME",
+    multiple=True,
+    help="Only tables of this schema, as retail or lake.retail. Repeatable.",
+)
+@click.option(
+    "--include",
+    metavar="PATTERN",
+    multiple=True,
+    help="Only tables whose names fit this, as 'fct_*'. Repeatable.",
+)
+@spark_options
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    help="Where the snapshot goes.  [default: -, stdout]",
+)
+@colour_option
+def pull(
+    patterns: tuple[str, ...],
+    schema: tuple[str, ...],
+    include: tuple[str, ...],
+    master: str | None,
+    remote: str | None,
+    conf: tuple[str, ...],
+    output: str,
+    color: bool | None,
+) -> None:
+    """Writes a snapshot of a live Spark catalog, for --catalog.
+
+    It holds the columns and types of tables and views, partition columns, sizes, and the counts
+    that ANALYZE TABLE has left. What some rows of a table show its partition columns to be computed
+    from is `proposed` there, and printed: it is not used until someone declares it. PATTERNS are
+    names with * and ? in them, as retail.* or lake.raw.click*; with none, all schemas of the
+    current catalog are read.
+    """
+    from sqlrewrite.spark import catalog, derived
+
+    err = printer(err=True, color=color)
+    where = target(master, remote, conf)
+    partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
+    with session(where) as running, writing(output):
+        wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
+        kept = partial.read() if partial else {}
+        found: dict[Name, Relation] = {name: kept[name] for name in wanted if name in kept}
+        if found:
+            err.print(
+                [((f"{partial.path}: {len(found):,} read already", "dim"),)] if partial else []
+            )
+        if partial:
+            partial.begin(found.values())
+        proposed: dict[Name, tuple[Derivation, ...]] = {}
+        left = [name for name in wanted if name not in found]
+        with _bar(err, len(wanted), len(found)) as advance:
+            for pulled in catalog.pull(running, left):
+                advance(".".join(pulled.name))
+                if pulled.relation is None:
+                    skipped.append(pulled)
+                    continue
+                found[pulled.name] = pulled.relation
+                if isinstance(pulled.relation, Table):
+                    proposed[pulled.name] = derived.proposed(running, pulled.relation)
+                if partial:
+                    partial.add(pulled.relation)
+        known = Warehouse(found, catalog.namespace(running))
+        _write_snapshot(output, known, where.name, proposed)
+        if partial:
+            partial.end()
+    _print_pulled(err, len(found), skipped, output)
+    _print_proposed(err, proposed)
+
+
+def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]]) -> None:
+    """What the rows show and nobody has declared, as lines for the settings, each a comment."""
+    lines = [
+        line
+        for name, found in sorted(proposed.items())
+        if found
+        for line in (
+            f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]',
+            *(f"# {_toml(it.column)} = {json.dumps(it.expression)}" for it in found),
+        )
+    ]
+    if lines:
+        said = "some rows show these columns to be computed from others; if they always are:"
+        err.print([((said, "bold"),), *(((line, ""),) for line in lines)])
+
+
+def _toml(text: str) -> str:
+    """A text as a key of TOML."""
+    return text if text.isidentifier() else json.dumps(text)
+
+
+def _patterns(
+    patterns: Sequence[str], schemas: Sequence[str], include: Sequence[str]
+) -> tuple[str, ...]:
+    """The names that are asked for, as patterns of whole names."""
+    if patterns and (schemas or include):
+        raise click.UsageError("PATTERNS cannot go with --schema or --include: they say both")
+    if not (schemas or include):
+        return tuple(patterns)
+    return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))
+
+
+def _write_snapshot(
+    output: str, known: Warehouse, source: str, proposed: Mapping[Name, Sequence[Derivation]]
+) -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": source}
+    write_to(output, snapshot.write(known, said, proposed))
+
+
+def _print_pulled(err: Printer, count: int, skipped: Sequence[Any], output: str) -> None:
+    for it in skipped:
+        name = ".".join(it.name)
+        err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
+    place = "" if output == "-" else f" to {output}"
+    err.print(
+        [
+            (
+                (f"{count:,} relations written{place}", "bold green" if count else ""),
+                (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""),
+            )
+        ]
+    )
+
+
+@contextmanager
+def _bar(err: Printer, total: int, done: int) -> Iterator[Any]:
+    """A bar on stderr, with the name of what was read last; nothing where nobody watches."""
+    if not err.stream.isatty():
+        yield lambda name: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=err.console, transient=True) as bar:
+        task = bar.add_task("", total=total, completed=done)
+        yield lambda name: bar.update(task, advance=1, description=name)
