@@ -21,6 +21,7 @@ from sqlrewrite.find.reading import BUG, Reading, guarded, missing, read_stateme
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.options import Options, Resolve, ResolveError, options
+from sqlrewrite.settings.regime import in_regime
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
@@ -255,7 +256,9 @@ def _decided(
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.decision.statement import decide_statement
 
-    at = reading.statement.start
+    at, said = reading.statement.start, reading.catalog.settings
+    if said:
+        options = replace(options, engine=in_regime(options.engine, said))
     try:
         done = guarded(lambda: decide_statement(reading, options, around, earlier), at)
     except ResolveError as error:

@@ -65,6 +65,27 @@ class JoinUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a predicate is taken to cost and to save; None is not known.
+
+    ``reads`` are the bytes, ``rows`` the rows that are read again for the keys, ``scans`` the bytes
+    that the fact's scan reads without it, ``share`` the part of these that it saves, and ``basis``
+    what that is taken from.
+    """
+
+    reads: int | None
+    rows: int | None
+    scans: int | None
+    share: float
+    basis: str
+
+    @property
+    def saves(self) -> int | None:
+        """The bytes that the scan saves."""
+        return None if self.scans is None else round(self.share * self.scans)
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A fact scan, one of its partition columns, and a relation whose join keys bound it."""
 
@@ -75,6 +96,7 @@ class Candidate:
     verdict: Verdict
     rules: tuple[RuleResult, ...]
     predicate: str | None = None
+    estimate: Estimate | None = None
 
     @property
     def reason(self) -> RuleResult | None:

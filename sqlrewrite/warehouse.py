@@ -151,7 +151,9 @@ class Warehouse:
     ``declared`` are the derived columns that the settings declare, by the name of their table, in
     lower case and with as many parts as were written; each such table has them in its ``derived``.
     ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
-    values that the project gives to variables in names. ``prunable`` are the last names of all
+    values that the project gives to variables in names. ``settings`` are those of the sessions that
+    run the queries, as far as they are known: what Spark prunes by itself depends on them.
+    ``prunable`` are the last names of all
     partitioned and clustered tables, and of the views, which may hide one; ``by_last`` all
     qualified names by their last.
     """
@@ -165,6 +167,7 @@ class Warehouse:
     declared: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
     zone_set: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)
     by_last: Mapping[str, tuple[Name, ...]] = field(init=False, compare=False, repr=False)
 

@@ -231,5 +231,7 @@ def test_nothing_is_left_to_an_engine_that_was_not_measured(engine: str, catalog
 
 
 def test_another_word_is_refused(catalog: Catalog) -> None:
-    with pytest.raises(ConfigError, match=r"when must be 'eligible' or 'missed', not 'mised'"):
+    with pytest.raises(
+        ConfigError, match=r"when must be 'eligible' or 'missed' or 'auto', not 'mised'"
+    ):
         rewrite("SELECT 1", catalog, when="mised")

@@ -86,4 +86,5 @@ class Catalog(Warehouse):
             found.declared,
             found.zone_set,
             found.variables,
+            found.settings,
         )

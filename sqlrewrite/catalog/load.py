@@ -118,7 +118,8 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
         if not (vague and isinstance(known, Table) and known.names):
             relations[name] = relation
     references = {**catalog.references, **later.references}
-    return replace(catalog, relations=relations, references=references)
+    settings = {**catalog.settings, **later.settings}
+    return replace(catalog, relations=relations, references=references, settings=settings)
 
 
 def _completed(table: Table, counted: Table) -> Table:

@@ -95,6 +95,7 @@ class _Snapshot(Struct, omit_defaults=True):
     version: int | None = None
     generated: Any = None
     namespace: _Text | None = None
+    settings: dict[str, str] | None = None
     tables: list[_Table] | None = None
     views: list[_View] | None = None
 
@@ -109,7 +110,7 @@ def read(text: str, source: str) -> Warehouse:
         if relation.name in relations:
             raise CatalogError(f"{where}: {quoted_name(relation.name)} is defined twice")
         relations[relation.name] = relation
-    return replace(empty, relations=relations)
+    return replace(empty, relations=relations, settings=root.settings or {})
 
 
 def generated(text: str) -> dict[str, str]:
@@ -142,6 +143,7 @@ def write(
         version=VERSION,
         generated=dict(generated) if generated else None,
         namespace=_other(catalog.namespace, DEFAULT_NAMESPACE),
+        settings=dict(catalog.settings) or None,
         tables=[
             _written_table(table, (proposed or {}).get(table.name, ()))
             for table in kept

@@ -187,11 +187,11 @@ def pull(
 ) -> None:
     """Writes a snapshot of a live Spark catalog, for --catalog.
 
-    It holds the columns and types of tables and views, partition columns, sizes, and the counts
-    that ANALYZE TABLE has left. What some rows of a table show its partition columns to be computed
-    from is `proposed` there, and printed: it is not used until someone declares it. PATTERNS are
-    names with * and ? in them, as retail.* or lake.raw.click*; with none, all schemas of the
-    current catalog are read.
+    It holds the columns and types of tables and views, partition columns, sizes, the counts that
+    ANALYZE TABLE has left, and the settings that say what Spark prunes by itself. What some rows of
+    a table show its partition columns to be computed from is `proposed` there, and printed: it is
+    not used until someone declares it. PATTERNS are names with * and ? in them, as retail.* or
+    lake.raw.click*; with none, all schemas of the current catalog are read.
     """
     from sqlrewrite.spark import catalog, derived
 
@@ -221,7 +221,7 @@ def pull(
                     proposed[pulled.name] = derived.proposed(running, pulled.relation)
                 if partial:
                     partial.add(pulled.relation)
-        known = Warehouse(found, catalog.namespace(running))
+        known = Warehouse(found, catalog.namespace(running), settings=catalog.settings(running))
         _write_snapshot(output, known, where.name, proposed)
         if partial:
             partial.end()

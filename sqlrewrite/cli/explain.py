@@ -61,8 +61,8 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     PATH is a file of SQL, or - for stdin. Nothing is run. Without --master and --remote the tables
     of the catalog are made, empty, in a local Spark that is told the catalog's sizes, so that it
-    plans as production would; they are gone afterwards. With --when missed that plan says what
-    Spark prunes by itself.
+    plans as production would; they are gone afterwards. With --when missed or auto that plan says
+    what Spark prunes by itself.
     """
     asked = task(**given)
     out = printer(err=False, color=color)
@@ -79,7 +79,7 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     with session(asked.target) as running:
         rewrite = asked.rewrite
-        if asked.request.settings.when == "missed":
+        if asked.request.settings.when != "eligible":
             rewrite = missed(running, asked.name, rewrite, asked.request)
         stock = explain_text(running, asked.name, rewrite, asked.catalog, keep)
     if format == "json":

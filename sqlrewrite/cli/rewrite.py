@@ -321,7 +321,7 @@ def _explain(asked: RewriteAsked, settings: Settings) -> str:
 
 def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
     """Whether Spark's plan says what Spark misses."""
-    return settings.when == "missed" and _explain(asked, settings) == "spark" and not asked.strip
+    return settings.when != "eligible" and _explain(asked, settings) == "spark" and not asked.strip
 
 
 def _asks(asked: RewriteAsked, request: Request) -> bool:

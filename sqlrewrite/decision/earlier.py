@@ -8,11 +8,10 @@ from itertools import takewhile
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.results import Candidate, Verdict
+from sqlrewrite.settings.options import LEFT_TO_ENGINE
 from sqlrewrite.sql.managed import Stripped
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.text.edits import Span
-
-LEFT_TO_ENGINE = "DPP125"
 
 
 def stale(stripped: Stripped, decided: Decided) -> dict[Span, str]:

@@ -8,6 +8,7 @@ from functools import partial
 from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.case import relation_name
+from sqlrewrite.judge.estimate import estimate
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan
 from sqlrewrite.plan.render import diff
 from sqlrewrite.results import Candidate, JoinUse, PlanDiff, PlanLine, TableUse, Verdict
@@ -76,6 +77,7 @@ def _candidate(result: Decided, item: Judged, place: Locate) -> Candidate:
         verdict=verdict,
         rules=item.rules,
         predicate=predicate,
+        estimate=estimate(item.case),
     )
 
 

@@ -37,7 +37,7 @@ from sqlrewrite.judge.case import Case, Judgement, passed
 from sqlrewrite.judge.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
-from sqlrewrite.settings.options import Options
+from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ DETERMINISM = Rule("DPP108", "determinism", "soundness", "fact", determinism.jud
 DERIVED = Rule("DPP117", "derived-column", "soundness", "pair", derived.judge)
 ZONE = Rule("DPP118", "time-zone", "soundness", "pair", derived.judge_zone)
 CLAUSE = Rule("DPP116", "clause", "soundness", "fact", clause.judge)
-MISSED = Rule("DPP125", "missed-by-engine", "benefit", "pair", native.judge)
+MISSED = Rule(LEFT_TO_ENGINE, "missed-by-engine", "benefit", "pair", native.judge)
 
 RULES: tuple[Rule, ...] = (
     UNBOUNDED,

@@ -1,48 +1,47 @@
 """DPP123 benefit: what is not read is worth more than reading the dimension again.
 
-Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), where the ratio is 1 − ndv(k) / ndv(p)
-if both counts are known and the fact has more, else a fallback.
+Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), of what is known (``estimate``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from sqlrewrite.find.restrictions import neighbours
 from sqlrewrite.judge.already_pruned import binds_partition, is_asked
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.estimate import estimate, read_again
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import is_single
-from sqlrewrite.plan.algebra import CteReference, Derived, Relation, Scan
+from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.relations import leaves, read_by
+from sqlrewrite.plan.relations import leaves
 
 
 def judge(case: Case) -> Judgement:
     """Whether the predicate is likely to save more than it costs."""
     engine = case.engine
-    if not engine.enabled:
-        return failed(f"pruning is switched off for the engine {engine.name}")
-    read = (case.pair.dimension, *neighbours(case.kept))
-    scans = tuple(scan for relation in read for scan in _scans(case, relation))
+    if not engine.enabled and chosen(case) == "in":
+        return failed(
+            f"{engine.name} prunes by no keys of an IN there, as dynamic pruning is switched off: "
+            "--predicate auto writes a set"
+        )
+    scans = tuple(read_again(case))
     if is_single(case) and all(_reads_names(case, scan) for scan in scans):
         return passed("the one key is found among the names of the partitions")
-    cost = _bytes(scans)
+    sizes = [scan.table.size_in_bytes for scan in scans]
+    size = None if None in sizes else sum(it or 0 for it in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen(case) == "in"
-    if by_broadcast and not case.options.hint and (cost or 0) > engine.broadcast_threshold:
+    if by_broadcast and not case.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
-            f"{case.dimension_name} has {cost:,} bytes, too many to be broadcast without a hint, "
+            f"{case.dimension_name} has {size:,} bytes, too many to be broadcast without a hint, "
             f"and {engine.name} prunes by a broadcast only"
         )
-    gain = case.pair.scan.table.size_in_bytes
-    if gain is None or cost is None:
+    found = estimate(case)
+    if found is None or found.saves is None or found.reads is None:
         return _without_sizes(case, scans)
-    ratio = _ratio(case)
-    saved = ratio * gain
-    if saved > cost:
-        return passed(f"saves about {saved:,.0f} bytes for {cost:,} read again")
-    return failed(f"would save about {saved:,.0f} bytes and read {cost:,} again")
+    said = f"of {found.scans:,} bytes about {found.saves:,} ({found.share:.0%}, by {found.basis})"
+    if found.saves > found.reads:
+        return passed(f"saves {said} for {found.reads:,} read again")
+    return failed(f"would save {said} and read {found.reads:,} again")
 
 
 def _reads_names(case: Case, scan: Scan) -> bool:
@@ -76,32 +75,3 @@ def _is_fact(case: Case, scan: Scan) -> bool:
     relation is there that may bound both for less."""
     fields = {field.column.lower() for field in scan.table.partitioned_by}
     return case.pair.key.name in fields and len(list(leaves(case.target_block.source))) > 2
-
-
-def _ratio(case: Case) -> float:
-    engine, pair = case.engine, case.pair
-    if engine.use_stats and isinstance(pair.dimension, Scan):
-        ours = pair.scan.table.column(pair.pruned)
-        theirs = pair.dimension.table.column(pair.key.name)
-        fact = ours.distinct_count if ours else None
-        key = theirs.distinct_count if theirs else None
-        if fact and key and fact > key:
-            return 1 - key / fact
-    return engine.fallback_filter_ratio
-
-
-def _bytes(scans: tuple[Scan, ...]) -> int | None:
-    sizes = [scan.table.size_in_bytes for scan in scans]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
-
-
-def _scans(case: Case, relation: Relation) -> Iterator[Scan]:
-    """The base tables that reading a relation reads."""
-    match relation:
-        case Scan():
-            yield relation
-        case Derived(query=query) | CteReference(query=query):
-            yield from (r for r in read_by(case.plan, query) if isinstance(r, Scan))
-        case _:
-            return

@@ -48,6 +48,14 @@ class Case:
         return self.options.engine
 
     @property
+    def form(self) -> str:
+        """The form that is asked for. Where the engine prunes by no keys at run time, an IN would
+        read all the same: with ``when = auto``, which writes what pays, it is a set."""
+        form = self.options.form
+        left_open = form == "auto" or (form == "in" and self.options.when == "auto")
+        return "set" if left_open and not self.engine.enabled else form
+
+    @property
     def target_block(self) -> Block:
         """The block in whose text the predicate would be written."""
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]

@@ -16,7 +16,7 @@ from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
-_WIDTHS = {
+WIDTHS = {
     "boolean": 1,
     "tinyint": 1,
     "smallint": 2,
@@ -27,12 +27,12 @@ _WIDTHS = {
     "string": 20,
     "binary": 100,
 }
-_WIDEST = 16  # a decimal
+WIDEST = 16  # a decimal
 
 
 def chosen(case: Case) -> str:
     """The form of a case's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
-    form = case.options.form
+    form = case.form
     if case.pair.filtered:
         return FILTER
     if case.pair.derived is not None:
@@ -81,7 +81,7 @@ def judge(case: Case) -> Judgement:
     if count is None:
         return passed("how many keys there are is not known")
     kind = expression_type(case.plan, case.pair.key_side.expression)
-    size = round(count * _WIDTHS.get(kind or "", _WIDEST))
+    size = round(count * WIDTHS.get(kind or "", WIDEST))
     limit = case.options.key_limit
     limit = case.engine.key_limit if limit is None else limit
     if size > limit:

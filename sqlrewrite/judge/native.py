@@ -1,14 +1,16 @@
 """DPP125 missed-by-engine: what the engine derives by itself is left to it, where that is wanted.
 
-In: a case, under ``when = missed``. Out: whether the engine misses it. Where the engine was asked
-for its plan (``options.planned``) that decides, else the planner that its file names.
+In: a case. Out: whether the engine misses it. Where the engine was asked for its plan
+(``options.planned``) that decides, else the planner that its file names. Under ``when = eligible``
+only that counts for which all is known: the settings of the sessions, and the sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.estimate import read_again
 from sqlrewrite.judge.planners import spark
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
@@ -21,8 +23,8 @@ where it does."""
 def judge(case: Case) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters.
     Raises ConfigError for an engine whose file names a planner that is not there."""
-    if case.options.when != "missed":
-        return passed("asked for are all predicates, also those that the engine finds by itself")
+    if case.options.when == "eligible" and any(_assumed(case)):
+        return passed("asked for are all predicates, also those that the engine may find by itself")
     if case.pair.tie.block.role == "merge":
         return passed("a MERGE prunes its target by constants alone")
     if case.clustered:
@@ -37,7 +39,19 @@ def judge(case: Case) -> Judgement:
     why = _planner(case.engine)(case)
     if why is not None:
         return passed(f"{engine} misses it: {why}")
-    return failed(f"{engine} prunes by the join with {by} by itself")
+    assumed = ", ".join(_assumed(case))
+    supposed = f" (assumed: {assumed})" if assumed else ""
+    return failed(f"{engine} prunes by the join with {by} by itself{supposed}")
+
+
+def _assumed(case: Case) -> Iterator[str]:
+    """What has to be assumed of what is not known, to tell what the engine does."""
+    if not case.around.catalog.settings:
+        yield f"{case.engine.name}'s settings are its defaults"
+    if case.engine.reuse_broadcast_only:
+        for name, size in {it.parts[-1]: it.table.size_in_bytes for it in read_again(case)}.items():
+            if size is None:
+                yield f"{name} is small enough to be broadcast"
 
 
 def _planner(engine: Engine) -> Callable[[Case], str | None]:

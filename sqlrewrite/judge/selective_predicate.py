@@ -75,7 +75,7 @@ Test = Callable[[Case, Expression], bool]
 
 
 def _test(case: Case) -> Test:
-    by_semi_join = case.options.form == "in" and case.pair.operator in ("=", "<=>")
+    by_semi_join = case.form == "in" and case.pair.operator in ("=", "<=>")
     return _selective if by_semi_join else _narrows
 
 

@@ -64,9 +64,10 @@ def findings(
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
-    if wanted.when != "eligible" and document.stripped.predicates:
+    left = wanted.when != "eligible" or any(it.catalog.settings for it in document.statements)
+    if left and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
-        full = decide(document, replace(wanted, when="eligible"))
+        full = decide(document, wanted.with_all())
     if document.directives.found:
         heeding = decide(heeded(document), wanted)
     found: list[Finding] = []

@@ -24,6 +24,9 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     partitioned = sum(bool(table.partitioned_by) for table in tables)
     counts = f"{_count(len(tables), 'table')} ({partitioned} partitioned), {_count(views, 'view')}"
     printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
+    if catalog.settings:
+        said = ", ".join(f"{name} = {value}" for name, value in catalog.settings.items())
+        printer.print([((f"under {said}", ""),)])
     print_left_out(printer, catalog)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.report.statistics import as_json
-from sqlrewrite.results import Candidate, Problem, Removed, TableUse
+from sqlrewrite.results import Candidate, Estimate, Problem, Removed, TableUse
 from sqlrewrite.run.runner import FileResult, Summary
 
 VERSION = 1
@@ -99,6 +99,18 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
             for rule in candidate.rules
         ],
         "predicate": candidate.predicate,
+        "estimate": None if candidate.estimate is None else _estimate(candidate.estimate),
+    }
+
+
+def _estimate(found: Estimate) -> dict[str, Any]:
+    return {
+        "reads_bytes": found.reads,
+        "reads_rows": found.rows,
+        "scans_bytes": found.scans,
+        "saves_bytes": found.saves,
+        "share": round(found.share, 4),
+        "basis": found.basis,
     }
 
 

@@ -7,6 +7,7 @@ catalog that is what the files show by themselves. Raises CatalogError, which sa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.derived import declaring
@@ -20,8 +21,10 @@ def load_catalog(
     files: Sequence[str] = (),
 ) -> Warehouse:
     """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
-    the derived columns that the settings declare."""
+    the derived columns and the settings of Spark that the settings declare."""
     found = _loaded(settings, load, files)
+    if settings.spark_conf:
+        found = replace(found, settings={**found.settings, **settings.spark_conf})
     if not settings.derived:
         return found
     try:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import DECLARED
+from sqlrewrite.settings.regime import SETTINGS, setting
 from sqlrewrite.text.limits import NESTING_MOST
 
 Pairs = tuple[tuple[str, Any], ...]
@@ -94,6 +95,10 @@ def _are_strings(value: Any) -> bool:
 
 def _are_by_name(value: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(value, dict) and all(holds(it) for it in value.values())
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float)
 
 
 def _is_word(value: str) -> bool:
@@ -202,6 +207,13 @@ VARIABLES = Kind(
     {"type": "object", "additionalProperties": {**_TEXT, "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}},
     lambda it: _are_by_name(it, lambda value: isinstance(value, str) and _is_word(value)),
     dict,
+    _name_and_word,
+)
+CONF = Kind(
+    f"a table of settings of Spark, of {', '.join(SETTINGS)}",
+    {"type": "object", "propertyNames": {"enum": [*SETTINGS]}},
+    lambda it: _are_by_name(it, _is_plain) and all(map(setting, it)),
+    lambda it: {setting(name): str(value).lower() for name, value in it.items()},
     _name_and_word,
 )
 FUNCTIONS = Kind(

@@ -74,6 +74,10 @@ def not_asked(query: str, namespace: tuple[str, ...]) -> Keys | None:
     return None
 
 
+LEFT_TO_ENGINE = "DPP125"
+"""The rule by which a predicate is left to an engine that derives it by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
@@ -94,6 +98,10 @@ class Options:
     functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
     time_zone: str | None = None
+
+    def with_all(self) -> Options:
+        """The same with the predicates that the engine would derive by itself."""
+        return replace(self, when="eligible", disabled=self.disabled | {LEFT_TO_ENGINE})
 
     def function(self, name: str) -> Function | None:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""

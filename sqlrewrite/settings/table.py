@@ -17,6 +17,7 @@ from sqlrewrite.settings.kinds import (
     BOOLEAN,
     CODES,
     CODES_BY_PATTERN,
+    CONF,
     COUNT,
     DERIVED,
     FUNCTIONS,
@@ -41,9 +42,10 @@ prunes without the engine's dynamic pruning; ``range`` is their smallest and lar
 the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
 prune by an IN."""
 
-WHENS = ("eligible", "missed")
-"""Which predicates are wanted: every one that is sound and worthwhile, or of these only the ones
-that the engine would not derive by itself."""
+WHENS = ("eligible", "missed", "auto")
+"""Which predicates are wanted: every one that is sound and worthwhile; of these only the ones that
+the engine would not derive by itself; or what pays in the engine's regime, as the settings that are
+known make it: the ones that it does not derive there, in a form that prunes there."""
 
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
@@ -97,7 +99,8 @@ class Settings:
         "eligible",
         one_of(WHENS),
         "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
-        "engine would not derive by itself.",
+        "engine would not derive by itself; auto, what pays under the settings of Spark that are "
+        "known: those, and as a set where dynamic pruning is off.",
         section="inserted",
         commands=ON_QUERIES,
         decides=True,
@@ -175,6 +178,13 @@ class Settings:
         'Values of variables in names: with `db = "prod"`, `${db}.t`, `${hiveconf:db}.t` and '
         "`{{ db }}.t` are the table prod.t, in queries and DDL. A text that sets the variable "
         "itself is read without its value.",
+    )
+    spark_conf: Mapping[str, str] = setting(
+        {},
+        CONF,
+        "Settings of the sessions that run the queries, where they differ from what `catalog pull` "
+        "found, or from Spark's defaults: what Spark prunes by itself depends on them, and so what "
+        "`when` writes.",
     )
     time_zone: str | None = setting(
         None,

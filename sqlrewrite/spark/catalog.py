@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.regime import SETTINGS
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.generated import generated
 from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
@@ -109,6 +110,15 @@ def _relations(spark: SparkSession, schema: Name) -> set[str]:
     with tried():
         rows += spark.sql(f"SHOW VIEWS IN {where}").collect()
     return {str(row[1]).lower() for row in rows if not row["isTemporary"]}
+
+
+def settings(session: Session) -> dict[str, str]:
+    """The session's settings that pruning depends on, as far as it tells them."""
+    found: dict[str, str] = {}
+    for name in SETTINGS:
+        with tried():
+            found[name] = str(session.spark.conf.get(name))
+    return found
 
 
 # Relations

@@ -73,7 +73,8 @@ def enable(
     """
     asked = options(when=when, predicate=predicate, resolve=resolver(spark))
     rewrite(_ANY, Catalog.from_ddl(_TABLES))  # brings all modules, which no text's budget is for
-    return Enabled(spark, Live(spark, ttl, catalog), asked, Events(log), budget)
+    known = replace(catalog, settings={}) if catalog else catalog  # the session's own are in force
+    return Enabled(spark, Live(spark, ttl, known), asked, Events(log), budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +267,8 @@ class Enabled:
         return sql
 
     def _options(self, state: State, limits: Limits) -> Options:
-        form = self._asked.form
-        if form == "auto" and not state.dynamic:
-            form = "set"
-        asked = replace(self._asked, engine=state.engine, form=form, limits=limits)
-        return replace(asked, resolve=resolver(self._spark)) if form == "values" else asked
+        asked = replace(self._asked, engine=state.engine, limits=limits)
+        return replace(asked, resolve=resolver(self._spark)) if asked.form == "values" else asked
 
     def _current(self) -> State:
         found = self._state

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.regime import setting
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name, Relation, Table, View, Warehouse
@@ -61,6 +62,10 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
         with spark_errors("the empty tables cannot be made"):
             excluded = spark.conf.get(EXCLUDED, "")
             spark.conf.set(EXCLUDED, f"{excluded},{PRUNING_RULE}" if excluded else PRUNING_RULE)
+            given = {key.lower() for key, _ in session.target.conf}
+            for key, value in catalog.settings.items():
+                if setting(key) and key.lower() not in given:
+                    spark.conf.set(key, value)
             used = list(_used(catalog, texts))
             for schema in sorted({it.name[-2] for it in used} | {catalog.namespace[-1]}):
                 _make_schema(spark, schema, folder, ends)

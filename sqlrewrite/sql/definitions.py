@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from sqlglot import Token
 
+from sqlrewrite.settings.regime import setting
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
 from sqlrewrite.sql.definition_clauses import Definition, read
@@ -253,6 +254,10 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
         return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
     found = _SET.match(at.text, at.tokens[0].start)
     variable = found.group(1).lower() if found else ""
+    of_spark = setting(variable)
+    if found is not None and of_spark is not None:
+        value = at.text[found.end() : at.tokens[-1].end + 1].strip()
+        return replace(catalog, settings={**catalog.settings, of_spark: value})
     if variable == _ZONE:
         return replace(catalog, zone_set=True)
     if variable in _OTHER_NAMES:

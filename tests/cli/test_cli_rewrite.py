@@ -301,6 +301,7 @@ def test_json(run: Any) -> None:
             },
         ],
         "predicate": None,
+        "estimate": None,
     }
 
 

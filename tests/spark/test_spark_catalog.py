@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
+from sqlrewrite.settings.regime import SETTINGS
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
@@ -83,7 +85,12 @@ def test_pull(pulled: SparkSession, tmp_path: Path) -> None:
     assert view.namespace == ("spark_catalog", "pulled")
 
     query = "SELECT 1 FROM pulled.renamed f JOIN pulled.days d ON f.d = d.day WHERE d.year = 2024"
-    assert MARKER in rewrite(query, known).sql
+    assert set(known.settings) == set(SETTINGS)
+    assert known.settings["spark.sql.autoBroadcastJoinThreshold"].startswith("10485760")
+    (left,) = rewrite(query, known).candidates
+    assert left.reason is not None
+    assert left.reason.message == "spark prunes by the join with pulled.days by itself"
+    assert MARKER in rewrite(query, replace(known, settings={})).sql
 
     shown = run("catalog", "show", "-c", str(file)).stdout
     assert "day, Region (3 partitions)" in shown

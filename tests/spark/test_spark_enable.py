@@ -296,6 +296,6 @@ def test_what_settings_mean(
     said: dict[str, str], dynamic: bool, threshold: int, obstacle: str
 ) -> None:
     found = told(("spark_catalog", "default"), said)
-    assert (found.dynamic, found.engine.broadcast_threshold) == (dynamic, threshold)
+    assert (found.engine.enabled, found.engine.broadcast_threshold) == (dynamic, threshold)
     assert obstacle in found.obstacle
     assert bool(found.obstacle) == bool(obstacle)

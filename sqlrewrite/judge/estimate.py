@@ -1,0 +1,185 @@
+"""What a predicate is taken to cost and to save: DPP123 decides by it, a verdict shows it.
+
+It costs reading the dimension, and the neighbours that are followed from it, once more; it saves a
+share of reading the fact. Of a format that stores columns apart only those count that are named.
+The share is taken from the counts of distinct values behind the conditions, else from those of the
+two keys as Spark does (``PartitionPruning.pruningHasBenefit``), else it is Spark's own ratio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.form import WIDEST, WIDTHS
+from sqlrewrite.plan.algebra import (
+    Call,
+    ColumnRef,
+    CteReference,
+    Derived,
+    Expression,
+    Literal,
+    Plan,
+    Relation,
+    Scan,
+)
+from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.relations import joins, read_by
+from sqlrewrite.results import Estimate
+
+_COLUMNAR = frozenset({"parquet", "orc", "delta", "iceberg"})
+BY_FILTERS, BY_KEYS, BY_RATIO = "the filter's statistics", "the keys' statistics", "Spark's ratio"
+
+
+def estimate(case: Case) -> Estimate | None:
+    """What is known of a case; None where no other relation is read for it."""
+    if case.pair.filtered:
+        return None
+    scans = tuple(read_again(case))
+    if all(it.table.size_in_bytes is None for it in (*scans, case.pair.scan)):
+        return Estimate(None, None, None, case.engine.fallback_filter_ratio, BY_RATIO)
+    named = list(_named(case))
+    known = {ref.relation for ref in named}
+    sizes = [
+        _bytes(it, named if it.relation in known else _named_beside(case.plan, it)) for it in scans
+    ]
+    rows = [scan.table.row_count for scan in scans]
+    share, basis = _share(case)
+    return Estimate(
+        reads=None if None in sizes else sum(it or 0 for it in sizes),
+        rows=None if None in rows else sum(it or 0 for it in rows),
+        scans=_bytes(case.pair.scan, _named_beside(case.plan, case.pair.scan)),
+        share=share,
+        basis=basis,
+    )
+
+
+def read_again(case: Case) -> Iterator[Scan]:
+    """The base tables that are read for the keys."""
+    for relation in (case.pair.dimension, *neighbours(case.kept)):
+        match relation:
+            case Scan():
+                yield relation
+            case Derived(query=query) | CteReference(query=query):
+                yield from (it for it in read_by(case.plan, query) if isinstance(it, Scan))
+            case _:
+                pass
+
+
+def _bytes(scan: Scan, refs: Iterable[ColumnRef]) -> int | None:
+    """The bytes of a table that are read for those of the columns that are its own; of all columns
+    where it has none of them: it stands inside the relation that has, or its rows are counted."""
+    table = scan.table
+    if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
+        return table.size_in_bytes
+    apart = {
+        field.column.lower() for field in table.partitioned_by if field.transform == "identity"
+    }
+    widths = {
+        it.name.lower(): WIDTHS.get(it.type or "", WIDEST)
+        for it in table.columns
+        if it.name.lower() not in apart
+    }
+    named = {ref.name for ref in refs if ref.relation == scan.relation} & widths.keys()
+    if not named:
+        return table.size_in_bytes
+    return round(table.size_in_bytes * sum(widths[it] for it in named) / sum(widths.values()))
+
+
+def _named(case: Case) -> Iterator[ColumnRef]:
+    """The columns that the key query names."""
+    yield case.pair.key
+    yield from columns(case.pair.key_side.expression)
+    yield from _named_in(case.kept)
+
+
+def _named_beside(plan: Plan, scan: Scan) -> Iterator[ColumnRef]:
+    """The columns that a table's own SELECT names; none where not all of it is understood."""
+    block = plan.blocks[plan.owner[scan.relation]]
+    if not block.complete:
+        return
+    asked = [*block.where, *block.having]
+    for join in joins(block.source):
+        asked += join.conditions
+    values = (*(it.expression for it in asked), *(it.expression for it in block.outputs))
+    for expression in (*values, *block.keys):
+        yield from columns(expression)
+
+
+def _named_in(found: Iterable[Restriction]) -> Iterator[ColumnRef]:
+    for item in found:
+        match item:
+            case Conjunct(expression=expression):
+                yield from columns(expression)
+            case AnyOf(branches=branches):
+                for branch in branches:
+                    yield from _named_in(branch)
+            case SemiJoin(key=key, other=other, inner=inner):
+                yield from (key, other, *_named_in(inner))
+
+
+# --- the share of the fact that is left out -------------------------------------------------------
+
+
+def _share(case: Case) -> tuple[float, str]:
+    """The share of the fact that is taken to be left out, and what it is taken from."""
+    pair, engine = case.pair, case.engine
+    if not (engine.use_stats and isinstance(pair.dimension, Scan)):
+        return engine.fallback_filter_ratio, BY_RATIO
+    ours = pair.scan.table.column(pair.pruned)
+    theirs = pair.dimension.table.column(pair.key.name)
+    values = ours.distinct_count if ours else None
+    left = _left_by_all(case, case.kept)
+    if left is not None:
+        rows = pair.dimension.table.row_count
+        # So many keys are in no more partitions than there are keys.
+        keys = left * rows if rows else None
+        few = keys is not None and values and keys < values
+        return 1 - (keys / values if few and keys and values else left), BY_FILTERS
+    key = theirs.distinct_count if theirs else None
+    if values and key and values > key:
+        return 1 - key / values, BY_KEYS
+    return engine.fallback_filter_ratio, BY_RATIO
+
+
+def _left_by_all(case: Case, found: Iterable[Restriction]) -> float | None:
+    """The share of rows that conditions leave, of those of which it is known; None where that is
+    none of them."""
+    known = [share for item in found if (share := _left_by(case, item)) is not None]
+    return prod(known) if known else None
+
+
+def _left_by(case: Case, item: Restriction) -> float | None:
+    match item:
+        case Conjunct(expression=expression):
+            return _left(case, expression)
+        case AnyOf(branches=branches):
+            return _left_by_any([_left_by_all(case, branch) for branch in branches])
+        case SemiJoin(inner=inner):
+            return _left_by_all(case, inner)
+
+
+def _left_by_any(shares: list[float | None]) -> float | None:
+    known = [share for share in shares if share is not None]
+    return min(1, sum(known)) if len(known) == len(shares) else None
+
+
+def _left(case: Case, expression: Expression) -> float | None:
+    """The share of rows for which a condition holds, all values being equally frequent."""
+    match expression:
+        case Call(name="=" | "in", args=(ColumnRef() as column, *values)) if all(
+            isinstance(it, Literal) for it in values
+        ):
+            relation: Relation | object = case.plan.relations[column.relation]
+            found = relation.table.column(column.name) if isinstance(relation, Scan) else None
+            count = found.distinct_count if found is not None else None
+            return min(1, len(values) / count) if count else None
+        case Call(name="and", args=args):
+            known = [share for arg in args if (share := _left(case, arg)) is not None]
+            return prod(known) if known else None
+        case Call(name="or", args=args):
+            return _left_by_any([_left(case, arg) for arg in args])
+        case _:
+            return None

@@ -1,0 +1,73 @@
+"""The regime: what the settings of the sessions that run the queries make of an engine's rules.
+
+In: an engine, and settings of Spark by name, as ``catalog pull`` finds them, a project gives them,
+or a text SETs them. Out: the engine as it works there. What is not said is as the engine's file has
+it: Spark's own defaults.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlrewrite.rulebook import Engine
+
+_DPP = "spark.sql.optimizer.dynamicPartitionPruning"
+_REUSE, _THRESHOLD = "spark.sql.exchange.reuse", "spark.sql.autoBroadcastJoinThreshold"
+SETTINGS = (
+    f"{_DPP}.enabled",
+    f"{_DPP}.useStats",
+    f"{_DPP}.fallbackFilterRatio",
+    f"{_DPP}.reuseBroadcastOnly",
+    _REUSE,
+    _THRESHOLD,
+)
+"""What is asked of a session: all that the rules of pruning depend on."""
+
+_BY_NAME = {name.lower(): name for name in SETTINGS}
+_SIZE = re.compile(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
+_UNITS = " kmgtp"
+
+
+def setting(name: str) -> str | None:
+    """The name of a setting that pruning depends on, as Spark spells it; None for any other."""
+    return _BY_NAME.get(name.strip().strip("`").lower())
+
+
+def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:
+    """The engine under settings, by their names in any case; another engine than Spark has none of
+    them. A value that is none is passed over, as Spark takes none."""
+    if engine.name != "spark":
+        return engine
+    by_name = {name.lower(): value.strip().lower() for name, value in said.items()}
+
+    def flag(name: str, default: bool) -> bool:
+        return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), default)
+
+    only = flag(f"{_DPP}.reuseBroadcastOnly", engine.reuse_broadcast_only)
+    # What is pruned by a broadcast that is there anyway needs that one is reused at all.
+    reused = not only or flag(_REUSE, True)
+    return replace(
+        engine,
+        enabled=reused and flag(f"{_DPP}.enabled", engine.enabled),
+        use_stats=flag(f"{_DPP}.useStats", engine.use_stats),
+        reuse_broadcast_only=only,
+        fallback_filter_ratio=_ratio(by_name, engine.fallback_filter_ratio),
+        broadcast_threshold=_threshold(by_name, engine.broadcast_threshold),
+    )
+
+
+def _ratio(said: Mapping[str, str], usual: float) -> float:
+    try:
+        return float(said[f"{_DPP}.fallbackFilterRatio".lower()])
+    except (KeyError, ValueError):
+        return usual
+
+
+def _threshold(said: Mapping[str, str], usual: int) -> int:
+    """The largest size of what is broadcast, which may be written with a unit."""
+    match = _SIZE.fullmatch(said.get(_THRESHOLD.lower(), str(usual)))
+    if match is None:
+        return usual
+    return int(match[1]) << 10 * max(0, _UNITS.index(match[2].lower() or " "))

@@ -1,0 +1,166 @@
+"""The regime: what the settings of the sessions make of what is worth a predicate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sqlrewrite import Candidate, Catalog, rewrite
+from sqlrewrite.catalog import snapshot
+from sqlrewrite.rulebook import engine
+from sqlrewrite.run.catalogs import load_catalog
+from sqlrewrite.settings.config import load
+from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.warehouse import Table
+
+DDL = """
+CREATE TABLE sales (id INT, qty INT, day DATE) USING parquet PARTITIONED BY (day);
+CREATE TABLE calendar (day DATE, year INT, label STRING) USING parquet;
+"""
+JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024"
+DPP = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+REUSE = "spark.sql.exchange.reuse"
+DEFAULTS = {DPP: "true"}
+
+
+def known(settings: dict[str, str], sizes: dict[str, int] | None = None) -> Catalog:
+    """The tables, with the sizes that are given, under settings."""
+    catalog = replace(Catalog.from_ddl(DDL), settings=settings)
+    for name, size in (sizes or {}).items():
+        table = catalog.resolve((name,))
+        assert isinstance(table, Table)
+        catalog = catalog.with_relation(replace(table, size_in_bytes=size))
+    return catalog
+
+
+SIZES = {"sales": 10**9, "calendar": 10**6}
+
+
+def only(sql: str, catalog: Catalog, when: str) -> Candidate:
+    (candidate,) = rewrite(sql, catalog, when=when).candidates
+    return candidate
+
+
+@pytest.mark.parametrize(
+    ("when", "settings", "sizes", "written"),
+    [
+        # Nothing is known: eligible writes all, the others assume Spark's defaults.
+        ("eligible", {}, {}, "in"),
+        ("missed", {}, {}, ""),
+        ("auto", {}, {}, ""),
+        # Spark surely prunes by itself: nobody writes what saves nothing.
+        ("eligible", DEFAULTS, SIZES, ""),
+        ("auto", DEFAULTS, SIZES, ""),
+        # The size of the dimension is not known, so that is not sure.
+        ("eligible", DEFAULTS, {}, "in"),
+        ("auto", DEFAULTS, {}, ""),
+        # No broadcast joins: Spark prunes nothing.
+        ("eligible", {THRESHOLD: "-1"}, SIZES, "in"),
+        ("missed", {THRESHOLD: "-1"}, SIZES, "in"),
+        ("auto", {THRESHOLD: "-1b"}, {}, "in"),
+        ("auto", {THRESHOLD: "900k"}, SIZES, "in"),
+        ("auto", {THRESHOLD: "1m"}, SIZES, ""),
+        # No dynamic pruning: an IN would prune nothing either.
+        ("auto", {DPP: "false"}, SIZES, "set"),
+        ("auto", {REUSE: "FALSE"}, {}, "set"),
+        ("missed", {DPP: "false"}, SIZES, ""),
+        ("eligible", {DPP: "false"}, {}, ""),
+        # A value that is none is passed over.
+        ("auto", {DPP: "perhaps", THRESHOLD: "much"}, SIZES, ""),
+    ],
+)
+def test_what_is_written(
+    when: str, settings: dict[str, str], sizes: dict[str, int], written: str
+) -> None:
+    done = rewrite(JOIN, known(settings, sizes), when=when)
+    form = "set" if "collect_set" in done.sql else "in" if done.changed else ""
+    assert form == written
+    assert rewrite(done.sql, known(settings, sizes), when=when).sql == done.sql
+
+
+def test_what_is_assumed_is_said() -> None:
+    reason = only(JOIN, known({}), "auto").reason
+    assert reason is not None
+    assert reason.message == (
+        "spark prunes by the join with calendar by itself (assumed: spark's settings are its "
+        "defaults, calendar is small enough to be broadcast)"
+    )
+    reason = only(JOIN, known(DEFAULTS, SIZES), "auto").reason
+    assert reason is not None
+    assert reason.message == "spark prunes by the join with calendar by itself"
+
+
+def test_what_to_do_without_dynamic_pruning() -> None:
+    reason = only(JOIN, known({DPP: "false"}), "eligible").reason
+    assert reason is not None
+    assert reason.code == "DPP123"
+    assert "--predicate auto writes a set" in reason.message
+    assert "collect_set" in rewrite(JOIN, known({DPP: "false"}), predicate="auto").sql
+
+
+def test_a_set_of_the_text_is_followed() -> None:
+    text = f"SET {THRESHOLD}=-1;\n{JOIN};\nSET {THRESHOLD} = 10m;\n{JOIN}"
+    done = rewrite(text, known({}), when="auto")
+    assert [it.verdict.value for it in done.candidates] == ["rewritten", "rejected"]
+
+
+def test_a_snapshot_and_the_settings_say_the_regime(tmp_path: Path) -> None:
+    text = snapshot.write(known({THRESHOLD: "-1", DPP: "true"}))
+    assert snapshot.read(text, "here").settings == {THRESHOLD: "-1", DPP: "true"}
+    Path(tmp_path, "warehouse.json").write_text(text)
+    said = f'catalog = ["warehouse.json"]\n[spark-conf]\n"{DPP.lower()}" = false\n'
+    Path(tmp_path, "dpp-rewrite.toml").write_text(said)
+    found = load_catalog(load(str(tmp_path), environment={}))
+    assert found.settings == {THRESHOLD: "-1", DPP: "false"}
+
+
+def test_another_engine_has_none_of_them() -> None:
+    trino = engine("trino")
+    assert in_regime(trino, {THRESHOLD: "-1"}) is trino
+
+
+CALENDAR = """
+CREATE TABLE sales (id INT, qty INT, day DATE) USING parquet PARTITIONED BY (day) TBLPROPERTIES (
+  'spark.sql.statistics.totalSize' = '8000',
+  'spark.sql.statistics.colStats.day.distinctCount' = '1000');
+CREATE TABLE calendar (day DATE, year INT, label STRING) USING parquet TBLPROPERTIES (
+  'spark.sql.statistics.totalSize' = '2800', 'spark.sql.statistics.numRows' = '2000',
+  'spark.sql.statistics.colStats.day.distinctCount' = '2000',
+  'spark.sql.statistics.colStats.year.distinctCount' = '20');
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "share", "basis"),
+    [
+        # 2,000 / 20 = 100 keys, in no more than 100 of 1,000 partitions.
+        ("c.year = 2024", 0.9, "the filter's statistics"),
+        ("c.year IN (2023, 2024)", 0.8, "the filter's statistics"),
+        ("(c.year = 2023 OR c.year = 2024)", 0.8, "the filter's statistics"),
+        # More keys than partitions: so many of them as of the dimension's rows.
+        ("c.year IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)", 0.25, "the filter's"),
+        ("c.year = 2024 AND c.label LIKE 'a%'", 0.9, "the filter's statistics"),
+        # Nothing is known of the condition: Spark's own ratio, as there are more keys than values.
+        ("c.label = 'a'", 0.5, "Spark's ratio"),
+        ("(c.year = 2024 OR c.label = 'a')", 0.5, "Spark's ratio"),
+    ],
+)
+def test_the_estimate(condition: str, share: float, basis: str) -> None:
+    sql = f"SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE {condition}"
+    found = only(sql, Catalog.from_ddl(CALENDAR), "eligible").estimate
+    assert found is not None
+    assert found.share == pytest.approx(share)
+    assert found.basis.startswith(basis)
+    # Of sales half is read, id of id and qty; of calendar day and year, or all with the label.
+    assert (found.scans, found.rows) == (4000, 2000)
+    assert found.reads == (2800 if "label" in condition and "year" in condition else found.reads)
+    assert found.saves == round(share * 4000)
+
+
+def test_an_estimate_of_what_is_not_known() -> None:
+    found = only(JOIN, known({}), "eligible").estimate
+    assert found is not None
+    assert (found.reads, found.rows, found.scans, found.saves) == (None, None, None, None)
