@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan
+from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.derivations import Shape, shape
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.sql.formulas import Formula, formula
@@ -99,7 +100,7 @@ def _unit_of(column: DerivedColumn, names: frozenset[str]) -> object | None:
     """What a column is the unit of these names of, as a value to compare."""
     match column.formula.expression if column.formula is not None else None:
         case Call(name=name, args=(moment,)) if name in names:
-            return _shape(moment)
+            return said(moment)
         case _:
             return None
 
@@ -114,19 +115,6 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
         case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
             if kind in (TIMESTAMP, TIMESTAMP_NTZ):
                 return DAY
-    if of.formula is not None and _shape(side) == _shape(of.formula.expression):
+    if of.formula is not None and said(side) == said(of.formula.expression):
         return SAME
     return None
-
-
-def _shape(expression: Expression) -> object:
-    """An expression as a value to compare, whatever relation its column is of."""
-    match expression:
-        case ColumnRef(name=name):
-            return ("column", name)
-        case Call(name=name, args=args):
-            return (name, *map(_shape, args))
-        case Cast(operand=operand, type=kind, safe=safe):
-            return ("cast", _shape(operand), kind, safe)
-        case _:
-            return expression

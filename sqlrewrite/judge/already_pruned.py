@@ -12,7 +12,7 @@ from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
-from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
 
@@ -113,21 +113,8 @@ def _same_keys(case: Case, condition: Subquery) -> bool:
     key = ColumnRef(theirs.relation, pair.key.name, None)
     if len(block.outputs) != 1 or not block.complete or not same(block.outputs[0].expression, key):
         return False
-    written = {_shape(found.expression) for found in block.where}
-    return all(
-        isinstance(item, Conjunct) and _shape(item.expression) in written for item in case.kept
-    )
-
-
-def _shape(expression: Expression) -> object:
-    """An expression without spans and relation numbers, to compare what two of them say."""
-    match expression:
-        case ColumnRef(name=name):
-            return ("column", name)
-        case Call(name=name, args=args):
-            return (name, *map(_shape, args))
-        case _:
-            return expression
+    written = {said(found.expression) for found in block.where}
+    return all(isinstance(it, Conjunct) and said(it.expression) in written for it in case.kept)
 
 
 def is_asked(case: Case, scan: Scan) -> bool:

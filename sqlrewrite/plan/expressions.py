@@ -6,15 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    ColumnRef,
-    Expression,
-    Literal,
-    Subquery,
-    Unknown,
-)
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
@@ -88,5 +80,19 @@ def substitute(expression: Expression, of: Callable[[ColumnRef], ColumnRef]) -> 
                 operand=None if operand is None else substitute(operand, of),
                 outer=tuple(of(ref) for ref in outer),
             )
+        case _:
+            return expression
+
+
+def said(expression: Expression) -> object:
+    """What an expression says, as a value to compare: wherever it stands, and whatever relation its
+    columns are of."""
+    match expression:
+        case ColumnRef(name=name):
+            return ("column", name)
+        case Call(name=name, args=args):
+            return (name, *map(said, args))
+        case Cast(operand=operand, type=kind, safe=safe):
+            return ("cast", said(operand), kind, safe)
         case _:
             return expression
