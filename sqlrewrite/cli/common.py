@@ -92,6 +92,12 @@ def setting_options(command: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
+def setting_option(name: str, usual: str) -> Callable[[_Function], _Function]:
+    """The option of one setting, for a command that reads no files of settings and has its own
+    default."""
+    return _option(next(row for row in TABLE if row.name == name)._replace(said=usual))
+
+
 def _option(row: Row) -> Callable[[_Function], _Function]:
     """The option of a setting; what is not given is None, or nothing, and left to the project."""
     kind, schema = row.kind, row.kind.schema

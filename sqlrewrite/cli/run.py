@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli.common import CommandFailure, write_stdout
+from sqlrewrite.cli.common import CommandFailure, read_stdin, setting_option, write_stdout
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.settings.table import FORMS, WHENS
 
 _LEVELS = ("debug", "info", "warning", "none")
+_PREDICATE, _WHEN = "auto", "missed"
 
 
 class RunCommand(SparkCommand):
@@ -44,27 +43,9 @@ Exit status:
   2  one failed, and those behind it were not run""",
 )
 @click.argument("path", metavar="FILE")
-@click.option(
-    "-c",
-    "--catalog",
-    metavar="PATH",
-    multiple=True,
-    help="What is known of the tables.  [default: what Spark's own catalog says of them]",
-)
-@click.option(
-    "--predicate",
-    type=click.Choice(FORMS),
-    default="auto",
-    show_default=True,
-    help="Form of the predicate.",
-)
-@click.option(
-    "--when",
-    type=click.Choice(WHENS),
-    default="missed",
-    show_default=True,
-    help="Which predicates: eligible, or missed by Spark.",
-)
+@setting_option("catalog", "what Spark's own catalog says of them")
+@setting_option("predicate", _PREDICATE)
+@setting_option("when", _WHEN)
 @spark_options
 @click.option(
     "--log",
@@ -77,8 +58,8 @@ Exit status:
 def command(
     path: str,
     catalog: tuple[str, ...],
-    predicate: str,
-    when: str,
+    predicate: str | None,
+    when: str | None,
     master: str | None,
     remote: str | None,
     conf: tuple[str, ...],
@@ -98,7 +79,8 @@ def command(
 
     level = None if log == "none" else log.upper()
     name = "<stdin>" if path == STDIN else path
-    with session(where) as running, enable(running.spark, known, when, predicate, level):
+    forms = when or _WHEN, predicate or _PREDICATE
+    with session(where) as running, enable(running.spark, known, *forms, level):
         begun = time.perf_counter()
         for ran in script.run(running, name, text, _print):
             now = time.perf_counter()
@@ -113,7 +95,7 @@ def _print(line: str) -> None:
 
 def _read(path: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        data = read_stdin() if path == STDIN else Path(path).read_bytes()
         return data.decode("utf-8-sig")
     except OSError as error:
         raise CommandFailure(f"{path}: cannot be read: {error.strerror or error}") from error
