@@ -158,7 +158,7 @@ def _together(path: str, host: Host, done: Sequence[Done]) -> Rewrite:
         kept.append(it)
     text = host.changed(mapped)
     if mapped and not _holds(path, text, host, kept):
-        refused.append(_left(host, 0, _UNWRITABLE.format("it would be read otherwise")))
+        refused.append(_left(host, 0, _UNWRITABLE.format("the file would then be read otherwise")))
         text, kept = host.text, [_unwritten(it) for it in kept]
     return replace(_summed([it.told for it in kept], refused), original=host.text, sql=text)
 

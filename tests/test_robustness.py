@@ -205,7 +205,7 @@ def test_deep_texts_are_skipped_with_the_limit(name: str, depth: int, catalog: C
     started = time.process_time()
     result = rewrite(f"{QUERY};\n{DEEP[name](depth)}", catalog)
     (skipped,) = result.skipped
-    assert "deep, more than nesting-limit (250) lets be read" in skipped.message
+    assert "deep, over the nesting-limit of 250" in skipped.message
     assert (skipped.line, len(result.candidates), result.errors) == (2, 1, ())
     assert time.process_time() - started < SECONDS
 
@@ -322,7 +322,7 @@ def test_a_large_statement_is_skipped_with_the_limit(catalog: Catalog) -> None:
     limited = rewrite(text, catalog, limits=Limits(statement=size - 1))
     (skipped,) = limited.skipped
     assert skipped.message == (
-        "the statement has 6.8 kB, more than statement-limit (6.8 kB) lets be read"
+        "the statement is 6.8 kB, over the statement-limit of 6.8 kB (raise it to read this)"
     )
     assert (skipped.line, len(limited.candidates)) == (2, 2)
     assert not rewrite(text, catalog, limits=Limits(statement=size)).skipped
@@ -332,7 +332,7 @@ def test_ten_megabytes(catalog: Catalog) -> None:
     """As one statement they are skipped, with the values found."""
     text = QUERY + " AND s.id <> '" + "x" * (10 << 20) + "'"
     (skipped,) = rewrite(text, catalog).skipped
-    assert "has 10 MB, more than statement-limit (1 MB) lets be read" in skipped.message
+    assert "is 10 MB, over the statement-limit of 1 MB" in skipped.message
 
 
 def test_the_mutations_leave_something_to_rewrite(catalog: Catalog) -> None:

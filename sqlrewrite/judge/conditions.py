@@ -123,7 +123,10 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
         if not tried and not total(case, node):
             yield GUARDS, f"{shown(node)} can raise an error"
         if _of_many_rows(case, node):
-            yield DETERMINISM, f"{shown(node)} is computed from many rows, and they would be others"
+            yield (
+                DETERMINISM,
+                f"{shown(node)} is computed from many rows, and the key query may read others",
+            )
         match node:
             case Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
@@ -132,7 +135,7 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
                 if _entangled(case, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ColumnRef(span=None):
-                yield NO_TEXT, "a column that the text does not name"
+                yield NO_TEXT, "a column of a `*` or of a view, which has no text here to repeat"
             case ColumnRef():
                 culprit = raising_below(case, node)
                 if culprit is not None:

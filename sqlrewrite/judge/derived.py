@@ -74,11 +74,12 @@ def way(case: Case) -> Way | tuple[str, str]:
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     step = stands_for(pair.fact_side.expression, derived, type_of(case.plan, stored))
     if step is None:
-        said = f"{derived.source} is inside an expression, of which nothing follows for"
-        return DERIVED, f"{said} {derived.shown}"
+        said = f"{derived.source} is inside an expression at the join"
+        return DERIVED, f"{said}: nothing follows from that for {derived.shown}"
     if step == DAY and not shape.daily:
         if derived.type is None or not _is_same(pair, derived):
-            return DERIVED, f"more than the day of {derived.source} is in {derived.shown}"
+            said = f"the join compares the day of {derived.source}"
+            return DERIVED, f"{said}, which does not decide {derived.shown}"
         step = SAME
     found = _stepped(case, derived, shape, step)
     if isinstance(found, tuple) or step == SAME:
@@ -118,7 +119,7 @@ def _stepped(case: Case, derived: DerivedColumn, shape: Shape, step: str) -> Way
     ordered = shape.ordered or step == SAME
     off = case.options.disabled
     if not equality and not ordered and DERIVED not in off:
-        return DERIVED, f"the order of {derived.source} is not that of {derived.shown}"
+        return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
     stray = shape.stray if step != SAME else ""
     nulls = shape.nulls and step != SAME
     zone = _zone(case)
@@ -159,7 +160,7 @@ def _zone(case: Case) -> str:
 
 def _undeclared(derived: DerivedColumn) -> str:
     return (
-        f"{derived.shown}, is another in another time zone: declare the one of all sessions with "
+        f"{derived.shown}, depends on the session's time zone: declare that of all sessions with "
         "time-zone in [tool.dpp-rewrite]"
     )
 

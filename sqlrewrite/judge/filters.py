@@ -63,7 +63,7 @@ def judge_constant(case: Case) -> Judgement:
         why = next(reasons, None)
         if why is not None:
             return failed(f"not repeated: {why}")
-    return passed("what the column is compared with is the same when it is computed again")
+    return passed("what the column is compared with gives the same value each time")
 
 
 def judge_types(case: Case) -> Judgement:
@@ -83,7 +83,9 @@ def judge_types(case: Case) -> Judgement:
             f"{derived.column} is {column} and {derived.derivation.expression} is {derived.type}"
         )
     if not identical(side):
-        return failed(f"{pair.path.column} is {side}, whose equal values may be several")
+        return failed(
+            f"{pair.path.column} is {side}: two values of it can be equal and not the same"
+        )
     for constant in constants(case):
         if read_constant(case, constant, side) is None:
             kind = type_of(case.plan, constant)

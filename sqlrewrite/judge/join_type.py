@@ -66,7 +66,7 @@ _WHY = {
     "not exists": "NOT EXISTS keeps just the rows without a partner",
     "not in": "NOT IN holds for nothing as soon as one key is NULL, and nothing rules that out",
     "not in (correlated)": "NOT IN keeps just the rows without a partner",
-    "in (not required)": "the IN does not decide over the row by itself",
+    "in (not required)": "the row may come out whatever the IN finds",
     "scalar": "the fact's row comes out whatever the subquery finds",
     "lateral": "the fact's row may come out whatever the LATERAL subquery finds",
 }
@@ -91,7 +91,8 @@ def judge(case: Case) -> Judgement:
         functions = pair.tie.block.functions - {"?"}
         unsure = [name for name in sorted(functions) if not _known(case, name)]
         if unsure:
-            return failed(f"{unsure[0]}() in the subquery might aggregate: a row from nothing")
+            why = "may be an aggregate, which gives a row even where nothing matches"
+            return failed(f"{unsure[0]}() in the subquery {why}")
     if side in ("outside", "inside"):
         return passed(f"{shape} subquery, the fact {side}: it can be filtered there")
     if shape in ("inner", "cross"):

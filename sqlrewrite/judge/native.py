@@ -24,7 +24,7 @@ def judge(case: Case) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters.
     Raises ConfigError for an engine whose file names a planner that is not there."""
     if case.options.when == "eligible" and any(_assumed(case)):
-        return passed("asked for are all predicates, also those that the engine may find by itself")
+        return passed("all predicates are wanted, also those that the engine may find by itself")
     if case.pair.tie.block.role == "merge":
         return passed("a MERGE prunes its target by constants alone")
     if case.clustered:

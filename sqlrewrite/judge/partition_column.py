@@ -62,7 +62,9 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
     if form not in ("in", "values") or pair.operator != "=":
         return failed(f"{shown}: Iceberg chooses files by an IN or by constants alone")
     if not _of_one_type(case):
-        return failed(f"{shown}, and joined as another type: nothing is filtered below a cast")
+        return failed(
+            f"{shown}, and joined as another type: Iceberg does not filter files through a cast"
+        )
     return passed(f"{shown}, which Iceberg chooses its files by")
 
 
@@ -78,11 +80,11 @@ def _clustered(case: Case) -> Judgement:
     pair = case.pair
     name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
     if pair.path.computed or not pair.fact_plain:
-        return failed(f"{name}, and not by what is computed from it")
+        return failed(f"{name}, not by what the join computes from it")
     if pair.scan.table.provider == "iceberg" and case.options.form != "values":
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
     if not _of_one_type(case):
-        return failed(f"{name}: its ends say nothing of a key of another type")
+        return failed(f"{name}, and the key has another type")
     return passed(f"{name}: whole files and row groups are left out")
 
 
@@ -198,7 +200,9 @@ def _of_no_row(case: Case) -> str | None:
     if null_from(pair.key_side.expression, frozenset({dimension})):
         return None
     shown = "ROLLUP or the like" if grouped else "an outer join"
-    return f"{shown} gives rows without one of {case.dimension_name}, for which it is not NULL"
+    return (
+        f"the key is not NULL in the rows that {shown} adds without a row of {case.dimension_name}"
+    )
 
 
 def _elsewhere(case: Case) -> str | None:

@@ -134,7 +134,8 @@ def of_expression(options: Options, expression: Expression) -> Iterator[Reason]:
 def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
     for name in sorted(names):
         if name == "?":
-            yield PARAMETERS, "a positional parameter (?) cannot be repeated: it would renumber"
+            why = "a positional parameter (?) cannot be repeated: the next would get its value"
+            yield PARAMETERS, why
             continue
         found = options.function(name)
         if found is None:
@@ -158,7 +159,7 @@ def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
 
 def _why(plan: Plan, summed: Expression) -> str:
     if expression_type(plan, summed) == "bigint":
-        return "a sum of BIGINT may leave the range on its way in one order and not in another"
+        return "a sum of BIGINT may overflow in one order of its rows and not in another"
     return "a sum that may be of floating-point numbers depends on the order"
 
 

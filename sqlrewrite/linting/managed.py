@@ -71,7 +71,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 "DPP003",
                 span,
                 about,
-                f"the predicate on {about} has nothing to follow from: {_why(subject, about)}",
+                f"the predicate on {about} does not follow any more: {_why(subject, about)}",
                 "`dpp-rewrite --write` takes it out; if you want it, take the marker "
                 f"{MARKER} off, and it is yours",
                 subject.mended,

@@ -108,14 +108,14 @@ def _namespace(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[None
 def _writer(kind: str) -> Callable[[Any], str]:
     write = _WRITERS.get(kind.partition("(")[0])
     if write is None:
-        raise RefusedError(f"keys of type {kind} do not mean the same to every engine as literals")
+        raise RefusedError(f"not every engine reads literals of type {kind} alike")
     return write
 
 
 def _text(value: str) -> str:
     """A string that every engine reads alike: they do not agree on what a backslash is."""
     if not _PLAIN_TEXT.fullmatch(value):
-        raise RefusedError(f"the key {value!r} does not mean the same to every engine as a literal")
+        raise RefusedError(f"the key {value!r} is a literal that not every engine reads alike")
     return f"'{value}'"
 
 

@@ -50,7 +50,8 @@ def exceeded(text: str, tokens: Sequence[Token], limits: Limits) -> str | None:
     if opening + lowered.count("case") > limits.nesting:
         deep = _nesting(tokens)
         if deep > limits.nesting:
-            return f"nested {deep} deep, more than nesting-limit ({limits.nesting}) lets be read"
+            limit = f"the nesting-limit of {limits.nesting} (raise it to read this)"
+            return f"nested {deep} deep, over {limit}"
     tried = lowered.count("join") + sum([token.token_type in _TYPES for token in tokens])
     if tried > _MOST_TRIED and _tries(tokens) > _MOST_TRIED:
         return (

@@ -23,7 +23,8 @@ NESTING_MOST = 1000
 
 def over(what: str, taken: int, limit: int) -> str:
     """What is said of a file or statement of too many bytes, with the setting and the value."""
-    return f"the {what} has {_shown(taken)}, more than {what}-limit ({_shown(limit)}) lets be read"
+    said = f"the {what} is {_shown(taken)}, over the {what}-limit of {_shown(limit)}"
+    return f"{said} (raise it to read this)"
 
 
 def _shown(size: int) -> str:

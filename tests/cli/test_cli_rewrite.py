@@ -372,7 +372,7 @@ def test_a_file_over_the_limit_is_left_alone(
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\nfile-limit = "1kB"\n')
     text = "SELECT 1;\n" * 200
     Path("q.sql").write_text(text)
-    why = "skipped the file has 2 kB, more than file-limit (1 kB) lets be read"
+    why = "skipped the file is 2 kB, over the file-limit of 1 kB (raise it to read this)"
 
     def run(*words: str, **given: Any) -> Result:
         return CliRunner().invoke(program, list(words), **given)
@@ -386,7 +386,7 @@ def test_a_file_over_the_limit_is_left_alone(
     assert "1 skipped" in checked.stderr
     assert json.loads(run("--format", "json", "q.sql").stdout)["files"][0]["skipped"]
     linted = run("lint", "--strict", "q.sql")
-    assert "q.sql:1:1: DPP000 not read: the file has 2 kB" in linted.stdout
+    assert "q.sql:1:1: DPP000 not read: the file is 2 kB" in linted.stdout
     assert linted.exit_code == 0
     monkeypatch.setenv("DPP_REWRITE_FILE_LIMIT", "2kB")
     assert why not in run("q.sql").stderr

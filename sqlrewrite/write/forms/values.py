@@ -116,7 +116,7 @@ def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[s
     literals = keys.literals
     if not literals:
         raise RefusedError(
-            "it gives no keys now: what is never true would hide all that the table gets next"
+            "the key query gives no keys now: an empty list would hide rows that come later"
         )
     lower = bound.sign.islower()
     if bound.sign.upper() != "IN":
