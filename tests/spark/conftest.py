@@ -44,6 +44,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         # Each query runs once or twice on a few rows: to compile it takes longer than to run it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        .config("spark.sql.ui.explainMode", "simple")  # written for each query, read by nobody
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.buffer.pageSize", "1m")  # a sort takes one, and by default it is 64 MB
         .config("spark.sql.session.timeZone", "UTC")

@@ -19,6 +19,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.warehouse import Table
 from tests.fixtures_support import catalog, query_cases, rewritten
+from tests.referee.harness import quick
 
 from .runs import in_database
 from .runs import run as read_by
@@ -62,7 +63,7 @@ RENDERED = {
 def own(spark: SparkSession) -> SparkSession:
     """A session of its own, without ANSI mode: what is no date is NULL there."""
     session = spark.newSession()
-    session.conf.set("spark.sql.ansi.enabled", "false")
+    quick(session, **{"spark.sql.ansi.enabled": "false"})
     return session
 
 

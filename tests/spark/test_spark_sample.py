@@ -92,7 +92,6 @@ def wrong(done: Rewrite, old: str, new: str) -> Rewrite:
     ("sql", "taken"),
     [
         (INNER, {"sold": (10, 5)}),
-        (INNER.replace("sold s", "sampled.sold s"), {"sold": (10, 5)}),
         (INNER.replace("sold s", "Spark_Catalog.sampled.`sold`").replace("s.", "sold."), None),
         (
             "SELECT v.euros FROM sales_above v JOIN days d ON v.sold_on = d.day "
@@ -125,7 +124,7 @@ def wrong(done: Rewrite, old: str, new: str) -> Rewrite:
             {"sold": (10, 5)},
         ),
     ],
-    ids="plain schema catalog view cte two-facts outer two-columns temporary".split(),
+    ids="plain catalog view cte two-facts outer two-columns temporary".split(),
 )
 def test_both_sides_read_the_sample(
     warehouse: SparkSession, known: Catalog, sql: str, taken: dict[str, tuple[int, int]] | None
@@ -147,7 +146,7 @@ def test_both_sides_read_the_sample(
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("keeps", ["< 6", "> 5", "% 2 = 0", "= 3", "IS NULL", "<> 7"])
+@pytest.mark.parametrize("keeps", ["< 6", "> 5", "% 2 = 0", "<> 7"])
 def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, keeps: str) -> None:
     """Winter is the first days of all, each wrong predicate leaves out at least one of them."""
     unsound = wrong(rewrite(INNER, known), "= 'winter'", f"= 'winter' AND d2.day {keeps}")
