@@ -23,19 +23,27 @@ from sqlrewrite.plan.algebra import (
 Path = tuple[int, ...]
 """The way down to a node of an expression: at each step the number of the operand."""
 
-Attempts = tuple[tuple[Path, str], ...]
-"""Nodes of a condition that can raise an error, each with the form that is written instead."""
+Forms = tuple[tuple[Path, str], ...]
+"""Nodes of an expression that can raise an error, each with the form that is written instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempts:
+    """The forms in a condition; ``doubtful`` says that the NULL of one stands for any value: then
+    it is asked that the condition is not false, and not that it is true."""
+
+    forms: Forms
+    doubtful: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunct:
     """A condition of the query as it reads over a relation's columns; the references keep the
-    spans of the author's text, under which they may have other names. With ``attempts`` it is asked
-    that the condition is not false, and not that it is true."""
+    spans of the author's text, under which they may have other names."""
 
     condition: Condition
     expression: Expression
-    attempts: Attempts = ()
+    attempts: Attempts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,23 @@
 """What can raise an error in a condition is attempted: written in a form that gives NULL instead.
 
 In: a condition on a dimension's rows. Out: the places in it to be written otherwise, each with its
-form. The key query then keeps a row unless the condition is surely false: where a form gives NULL
-the condition is unknown, and unknown for any value that the original may have there, as every
-operator above it says nothing more of NULL than of any value (docs/soundness.md, "What can raise an
-error is attempted"). No guard, no mode and no optimizer can make that wrong, since none of them
-decides what is kept.
+form. Where no more is said of NULL than of any value, a form's NULL may stand for any value: the
+key query then keeps a row unless the condition is surely false. Where NULL is told from values, and
+in what decides which rows a subquery has, a form must give what the original gives
+(docs/soundness.md, "What can raise an error is attempted"). No guard, no mode and no optimizer can
+make that wrong, since none of them decides what is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.find.restrictions import Attempts, Path
+from sqlrewrite.find.restrictions import Attempts, Forms, Path
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.raising import total
-from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Subquery
+from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Limit, Literal, Subquery
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.expressions import children, walk
+from sqlrewrite.plan.expressions import operands, walk, written_in
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
     attempt,
@@ -31,29 +31,32 @@ _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
 false with it is that with each value (Kleene's logic)."""
 
+_FIRST = "({0} LIMIT 1)"
+"""A scalar subquery that raises no error where it has several rows."""
+
 
 def attempts(case: Case, condition: Expression) -> Attempts | None:
     """The nodes of a condition that can raise an error, by the operands on the way down to each,
-    with the text that gives NULL instead. None where one of them has no such form, or stands where
-    NULL is told from other values: under IS NULL, coalesce, the WHEN of a CASE."""
-    if all(total(case, node) for node in walk(condition)):
-        return ()
-    if _asks(condition):
-        return None
+    with the text that is written instead. None where one of them has no form that is right there;
+    no forms where none can."""
     found: list[tuple[Path, str]] = []
+    doubtful = False
     for path, node, told in _raising(case, condition, (), False):
-        form = _form(case, node)
-        if form is None or told:
+        form = _form_at(case, node, told)
+        if form is None:
             return None
         found.append((path, form.text))
-    return tuple(found)
+        doubtful |= not (told or isinstance(node, Subquery))
+    if doubtful and any(isinstance(it, Subquery) and it.kind != "scalar" for it in walk(condition)):
+        return None  # an IN that is no condition by itself: Spark makes false of its NULL
+    return Attempts(tuple(found), doubtful)
 
 
-def exact_attempts(case: Case, key: Expression) -> Attempts | None:
+def exact_attempts(case: Case, key: Expression) -> Forms | None:
     """The nodes of a key that can raise an error, with forms that give just what they give without
     ANSI mode: then a key is the one that the join computes, in either mode, or none where the join
-    raises an error. None where one has no such form."""
-    if _asks(key):
+    raises an error. None where one has no such form, or where there is a subquery in it."""
+    if any(isinstance(node, Subquery) for node in walk(key)):
         return None
     found: list[tuple[Path, str]] = []
     for path, node, _ in _raising(case, key, (), False):
@@ -64,10 +67,14 @@ def exact_attempts(case: Case, key: Expression) -> Attempts | None:
     return tuple(found)
 
 
-def _asks(expression: Expression) -> bool:
-    """Whether there is a subquery in it: no form is written beside or into one, nor in what it is
-    compared with."""
-    return any(isinstance(node, Subquery) for node in walk(expression))
+def _form_at(case: Case, node: Expression, told: bool) -> Attempt | None:
+    """The form of a node; where NULL is ``told`` from values, one that is right there."""
+    if isinstance(node, Subquery):
+        return Attempt(_FIRST, exact=True) if _is_attempted(case, node) else None
+    if not told:
+        return _form(case, node)
+    forms = (_wrapped(case, node), _form(case, node))
+    return next((it for it in forms if it is not None and it.plain), None)
 
 
 def _wrapped(case: Case, node: Expression) -> Attempt | None:
@@ -85,11 +92,36 @@ def _raising(
     case: Case, node: Expression, path: Path, told: bool
 ) -> Iterator[tuple[Path, Expression, bool]]:
     """The nodes that can raise an error, each with whether something above it tells NULL from other
-    values."""
+    values. Of a subquery those in its text; itself where it can have several rows or is not read.
+    """
+    below = operands(node)
     if not total(case, node):
-        yield path, node, told
-    for at, child in enumerate(children(node)):
+        if not (isinstance(node, Subquery) and _is_attempted(case, node)) or _has_more(case, node):
+            yield path, node, told
+    elif isinstance(node, Subquery):
+        below = below[: node.operand is not None]
+    for at, child in enumerate(below):
         yield from _raising(case, child, (*path, at), told or not _passes(case, node, at))
+
+
+def _has_more(case: Case, node: Subquery) -> bool:
+    """Whether a subquery that is one value may have more rows."""
+    return node.kind == "scalar" and not one_row_at_most(case.plan, node.query)
+
+
+def _is_attempted(case: Case, node: Subquery) -> bool:
+    """Whether what can raise an error in a subquery stands where its text can be written anew: in
+    the list, the WHERE or the HAVING of its one SELECT."""
+    if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
+        return False
+    shown, conditions = written_in(node.query)
+    its = (*shown, *conditions)
+    columns = (it for part in its for it in walk(part) if isinstance(it, ColumnRef))
+    return (
+        all(truth(case, condition) for condition in conditions)
+        and all(raising_below(case, ref) is None for ref in columns)
+        and beside_its_text(case, node, its)
+    )
 
 
 def _passes(case: Case, node: Expression, at: int) -> bool:
@@ -97,6 +129,10 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
     match node:
         case Cast():
             return True
+        case Subquery(kind="scalar", query=query):
+            # What it gives is one of its rows: any of them, if nothing sorts them.
+            shown, _ = written_in(query)
+            return at < len(shown) and not isinstance(query.node, Limit)
         case Call(name=name) if name in _LOGIC:
             return True
         case Call(name="if"):

@@ -21,7 +21,7 @@ from sqlrewrite.find.restrictions import (
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
-from sqlrewrite.judge.raising import raising_below, raising_inside, total, truth
+from sqlrewrite.judge.raising import raising_below, raising_inside, raising_of, total, truth
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
     PARAMETERS,
@@ -58,7 +58,7 @@ def _sifted(
             case Conjunct(expression=expression):
                 tried = attempts(case, expression)
                 if not _left_out(case, _of_conjunct(case, item, tried), left_out):
-                    kept.append(replace(item, attempts=tried) if tried else item)
+                    kept.append(replace(item, attempts=tried) if tried and tried.forms else item)
             case AnyOf(branches=branches):
                 # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
                 kept += any_of([_sifted(case, branch, left_out) for branch in branches])
@@ -121,7 +121,7 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))
     for node in nodes:
         if not tried and not total(case, node):
-            yield GUARDS, f"{shown(node)} can raise an error"
+            yield GUARDS, _why(case, node)
         if _of_many_rows(case, node):
             yield (
                 DETERMINISM,
@@ -142,6 +142,16 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
                     yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
             case _:
                 pass
+
+
+def _why(case: Case, node: Expression) -> str:
+    """Why a node can raise an error."""
+    culprit = raising_of(case, node) if isinstance(node, Subquery) and not node.outer else None
+    if culprit is None:
+        return f"{shown(node)} can raise an error"
+    if culprit is node:
+        return "a subquery can raise an error: it may have more rows than one"
+    return f"{shown(culprit)} in a subquery can raise an error"
 
 
 def _of_many_rows(case: Case, node: Expression) -> bool:
@@ -173,6 +183,6 @@ def shown(node: Expression) -> str:
         case Cast(type=kind):
             return f"a cast to {kind}"
         case Subquery():
-            return "a correlated subquery"
+            return "a correlated subquery" if node.outer else "a subquery"
         case _:
             return "an expression"

@@ -8,7 +8,7 @@ the literals with which some functions cannot fail that otherwise could.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from sqlrewrite.judge.case import Case
@@ -23,10 +23,12 @@ from sqlrewrite.plan.algebra import (
     Expression,
     Filter,
     Generate,
+    Inline,
     Join,
     Limit,
     Literal,
     Node,
+    Opaque,
     OutputColumn,
     Parameter,
     Plan,
@@ -48,7 +50,7 @@ from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, TIMESTAMP, Type, valued
-from sqlrewrite.plan.relations import read_by
+from sqlrewrite.plan.relations import leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -75,18 +77,46 @@ def total(case: Case, node: Expression) -> bool:
             return found is not None and (
                 _total(case.plan, found, node) or in_range(node, of) or never_raises(node, of)
             )
-        case Subquery(outer=(_, *_)):
-            # It computes for rows that the query may have ruled out before.
-            return node.kind != "scalar" and _meets(case, node) and deciding_is_total(case, node)
-        case Subquery(kind="in"):
-            # Spark runs it as a join, and not at all where no row of the fact is left.
-            outputs = _first_outputs(case.plan, node.query)
-            plain = all(raising_in(case, output.expression) is None for output in outputs)
-            return plain and _meets(case, node) and deciding_is_total(case, node)
+        case Subquery(kind="scalar", outer=(_, *_)):
+            return False  # it computes for rows that the query may have ruled out before
         case Subquery():
-            return _meets(case, node)
+            return raising_of(case, node) is None
         case _:
             return True
+
+
+def raising_of(case: Case, node: Subquery) -> Expression | None:
+    """What can raise an error in a subquery: in what it gives or what decides its rows, or itself
+    where a scalar one has several rows. None where nothing can. Spark never runs one where no row
+    of the fact is left, but that of a predicate on partitions it does."""
+    if not _meets(case, node):
+        return node
+    shown = () if node.kind == "exists" else _first_outputs(case.plan, node.query)
+    found = (raising_in(case, output.expression) for output in shown)
+    culprit = next((it for it in found if it is not None), None)
+    if culprit is None and node.kind == "scalar" and not one_row_at_most(case.plan, node.query):
+        return node
+    return culprit or _raising_among(case, _deciding_in(case, node.query))
+
+
+def one_row_at_most(plan: Plan, query: Query) -> bool:
+    """Whether a query surely has no more rows than one: an aggregate over all rows, LIMIT 1, a
+    SELECT without FROM, or one from such a query alone."""
+    if one_row(plan, query) or (isinstance(query.node, Limit) and query.node.one):
+        return True
+    if len(query.top) != 1:
+        return False
+    block = plan.blocks[query.top[0]]
+    for leaf in leaves(block.source):
+        match leaf:
+            case Derived(query=inner) | CteReference(query=inner):
+                if not one_row_at_most(plan, inner):
+                    return False
+            case Inline(rows=(_,)) | Opaque(columns=()):
+                pass  # the latter is no FROM at all
+            case _:
+                return False
+    return block.aggregate != "grouping sets"
 
 
 def _meets(case: Case, node: Subquery) -> bool:
@@ -121,33 +151,41 @@ def raising_inside(case: Case, relation: Relation) -> Expression | None:
     query would not: no row of the fact is left, or the join's other side rules out the files."""
     if not isinstance(relation, Derived | CteReference):
         return None
-    below = [
-        it for it in read_by(case.plan, relation.query) if isinstance(it, Derived | CteReference)
-    ]
-    for query in (relation.query, *(it.query for it in below)):
-        for expression, condition in _deciding(query):
-            culprit = raising_in(case, expression)
-            if culprit is None and condition and not truth(case, expression):
-                culprit = expression
-            if culprit is not None:
-                return culprit
-    return None
+    return _raising_among(case, _deciding_in(case, relation.query))
 
 
 def deciding_is_total(case: Case, node: Subquery) -> bool:
     """Whether nothing that decides which rows a subquery has can raise an error."""
-    below = [it for it in read_by(case.plan, node.query) if isinstance(it, Derived | CteReference)]
-    return all(
-        raising_in(case, expression) is None and (not condition or truth(case, expression))
-        for query in (node.query, *(it.query for it in below))
-        for expression, condition in _deciding(query)
-    )
+    return _raising_among(case, _deciding_in(case, node.query)) is None
+
+
+def beside_its_text(case: Case, node: Subquery, written: tuple[Expression, ...]) -> bool:
+    """Whether nothing can raise an error in a subquery besides those expressions."""
+    its = {id(it) for it in written}
+    others = (it for it in _deciding_in(case, node.query) if id(it[0]) not in its)
+    return _meets(case, node) and _raising_among(case, others) is None
+
+
+def _raising_among(case: Case, found: Iterable[tuple[Expression, bool]]) -> Expression | None:
+    """The first that can raise an error, or is a condition that may be no BOOLEAN."""
+    for expression, condition in found:
+        culprit = raising_in(case, expression)
+        if culprit is not None or (condition and not truth(case, expression)):
+            return culprit or expression
+    return None
+
+
+def _deciding_in(case: Case, query: Query) -> Iterator[tuple[Expression, bool]]:
+    """What decides which rows a query has, and those of all that it reads."""
+    yield from _deciding(query)
+    for relation in read_by(case.plan, query):
+        if isinstance(relation, Derived | CteReference):
+            yield from _deciding(relation.query)
 
 
 def _deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
-    """The expressions that decide which rows a query has, those of the subqueries in them
-    included, and whether each is a condition: keys of groups and windows, and columns of which each
-    row is kept once, are none."""
+    """The expressions that decide which rows a query has, and whether each is a condition: keys of
+    groups and windows, and columns of which each row is kept once, are none."""
     stack: list[tuple[Node, bool]] = [(query.node, False)]
     while stack:
         node, once = stack.pop()
@@ -175,12 +213,8 @@ def _deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
                 stack += [(left, once or not every), (right, once or not every)]
             case _:
                 pass  # a relation, or what is not read again at all
-        every_one = [(it, False) for it in found] + [(it.expression, True) for it in conditions]
-        for expression, condition in every_one:
-            yield expression, condition
-            for part in walk(expression):
-                if isinstance(part, Subquery):
-                    yield from _deciding(part.query)
+        yield from ((it, False) for it in found)
+        yield from ((it.expression, True) for it in conditions)
 
 
 def raising_in(case: Case, expression: Expression) -> Expression | None:
@@ -191,22 +225,28 @@ def raising_in(case: Case, expression: Expression) -> Expression | None:
             return inner
         if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
             return node
-        if isinstance(node, Subquery) and not _meets(case, node):
-            return node
+        if isinstance(node, Subquery):
+            inner = raising_of(case, node)
+            if inner is not None:
+                return inner
     return None
 
 
 def _of_a_row(case: Case, node: Expression) -> bool:
     """Whether a node is a function or operator of a row; one of many rows is computed from them
     all, in either reading."""
-    found = case.options.function(node.name) if isinstance(node, Call) else None
-    return found is not None and found.kind in ("operator", "scalar")
+    if not isinstance(node, Call) or node.name == "over":
+        return False
+    found = case.options.function(node.name)
+    return found is not None and found.kind in ("operator", "scalar", "syntax")
 
 
 def _total(plan: Plan, found: Function, call: Call) -> bool:
     if found.name == "case":
         return False  # its parts are no arguments in a row: ``never_raises`` looks at them
-    safe = found.total or (bool(found.unless) and CHECKS[found.unless](call.args))
+    # A sum that may be repeated at all never leaves its range (``judge/repeatable.py``).
+    safe = found.total or (found.aggregate and found.again == "exact")
+    safe = safe or (bool(found.unless) and CHECKS[found.unless](call.args))
     if not safe or not _accepted(plan, signature(found.signature), call.args):
         return False
     return found.name not in _BRANCHES or _uncast(plan, call.args)

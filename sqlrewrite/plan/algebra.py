@@ -309,10 +309,11 @@ class Project:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit:
-    """LIMIT or OFFSET; ``order`` are the sort keys below it."""
+    """LIMIT or OFFSET; ``order`` are the sort keys below it; ``one``: it is LIMIT 1."""
 
     child: Node
     order: tuple[Expression, ...] = ()
+    one: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Filter,
+    Limit,
+    Literal,
+    Node,
+    Project,
+    Query,
+    Subquery,
+    Unknown,
+    Window,
+)
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
@@ -20,6 +35,34 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return outer if operand is None else (operand, *outer)
         case _:
             return ()
+
+
+def operands(expression: Expression) -> tuple[Expression, ...]:
+    """What an expression is computed of as it is written: of a subquery, what its one SELECT has in
+    its list (but EXISTS asks for no value), its WHERE and its HAVING."""
+    if not isinstance(expression, Subquery):
+        return children(expression)
+    operand = () if expression.operand is None else (expression.operand,)
+    shown, conditions = written_in(expression.query)
+    return (*operand, *(() if expression.kind == "exists" else shown), *conditions)
+
+
+def written_in(query: Query) -> tuple[tuple[Expression, ...], tuple[Expression, ...]]:
+    """The list of a query that is one SELECT, and the conjuncts of its WHERE and HAVING; of another
+    query none."""
+    shown: tuple[Expression, ...] = ()
+    conditions: tuple[Expression, ...] = ()
+    node: Node = query.node
+    while True:
+        match node:
+            case Project(child=node, outputs=outputs):
+                shown = tuple(it.expression for it in outputs)
+            case Filter(child=node, conditions=found):
+                conditions = (*(it.expression for it in found), *conditions)
+            case Limit(child=node) | Aggregate(child=node) | Window(child=node):
+                pass
+            case _:
+                return shown, conditions
 
 
 def walk(expression: Expression) -> Iterator[Expression]:

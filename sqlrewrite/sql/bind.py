@@ -43,7 +43,7 @@ from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
-from sqlrewrite.sql.select_clauses import grouped, limited, listed, ordered
+from sqlrewrite.sql.select_clauses import grouped, is_one, limited, listed, ordered
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, short_names
 from sqlrewrite.sql.understood import plain, strange
@@ -207,7 +207,7 @@ class Binder(RelationBinder):
 
     def _limited(self, node: exp.Expr, bound: Node) -> Node:
         if any(node.args.get(key) is not None for key in ("limit", "offset")):
-            limit = Limit(bound)
+            limit = Limit(bound, one=is_one(node.args.get("limit")))
             self.blocks[-1] = replace(self.blocks[-1], limit=limit)
             return limit
         return bound

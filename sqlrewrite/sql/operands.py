@@ -10,26 +10,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression
-from sqlrewrite.plan.expressions import children
-from sqlrewrite.sql.types.expressions import Expressions
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Subquery
+from sqlrewrite.plan.expressions import operands
+from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.tree import (
+    Body,
+    Exists,
     Expr,
     In,
     Index,
+    InQuery,
     Operation,
+    Scalar,
+    Select,
     WrittenCall,
     WrittenCase,
     WrittenCast,
+    WrittenQuery,
 )
 from sqlrewrite.sql.walking import AnchorError
 from sqlrewrite.text.edits import Span
 
 _WORDS = {"div": "DIV", "like": "LIKE", "ilike": "ILIKE", "rlike": "RLIKE", "between": "BETWEEN"}
 
-_Written = Expr | tuple[Expr, Expr]
-"""A node as it is written, or a WHEN with its THEN."""
+_Written = Expr | tuple[Expr, Expr] | WrittenQuery
+"""A node as it is written, a WHEN with its THEN, or the query in a subquery."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +61,39 @@ def written(
     return {path: _found(reader, tree, expression, path) for path in paths}
 
 
-class _Reader(Expressions):
-    """Reads an expression and notes where each node stands: without its parentheses, and with."""
+class _Reader(Queries):
+    """Reads an expression and notes where each node stands: without its parentheses, and with. Of
+    the queries in it those behind which a LIMIT may stand."""
 
     def __init__(self, text: str, at: int) -> None:
         super().__init__(text)
         self.offset = at
         self.inner: dict[int, Span] = {}
         self.outer: dict[int, Span] = {}
+        self.noted: list[_Written] = []  # what lives on has a number of its own
+        self.end = 0
 
     def placed(self, start: int, found: Expr) -> Expr:
+        self._note(start, found)
+        return found
+
+    def _note(self, start: int, found: _Written) -> None:
         first, last = self.tokens[start], self.tokens[self.at - 1]
         span = Span(self.offset + first.start, self.offset + last.end)
         self.inner.setdefault(id(found), span)
         self.outer[id(found)] = span
+        self.noted.append(found)
+
+    def query(self) -> WrittenQuery:
+        start = self.at
+        found = super().query()
+        if self.at == self.end:  # no ORDER BY, LIMIT or pipe behind it
+            self._note(start, found)
+        return found
+
+    def _set_operation(self) -> Body:
+        found = super()._set_operation()
+        self.end = self.at
         return found
 
 
@@ -76,17 +101,17 @@ def _found(reader: _Reader, tree: Expr, expression: Expression, path: tuple[int,
     node: _Written = tree
     for step in path:
         node = _operands(reader, node, expression)[step]
-        expression = children(expression)[step]
-    operands = _operands(reader, node, expression)
-    if id(node) not in reader.inner or not all(id(it) in reader.outer for it in operands):
+        expression = operands(expression)[step]
+    its = (node.query,) if isinstance(node, Scalar) else _operands(reader, node, expression)
+    if id(node) not in reader.inner or not all(id(it) in reader.outer for it in its):
         raise AnchorError("an operand that has no place in the text")
-    return Written(reader.inner[id(node)], tuple(reader.outer[id(it)] for it in operands))
+    return Written(reader.inner[id(node)], tuple(reader.outer[id(it)] for it in its))
 
 
 def _operands(reader: _Reader, node: _Written, expression: Expression) -> tuple[_Written, ...]:
     """The operands of a node as they are written, each the one that the expression has there."""
     found = _as_written(node, expression)
-    inside = children(expression)
+    inside = operands(expression)
     if found is None or len(found) != len(inside):
         raise AnchorError("the text of an expression is not that of the tree")
     for it, said in zip(found, inside, strict=True):
@@ -110,6 +135,12 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return (operand, *values)
         case Call(name="[]"), Index(base, index):
             return base, index
+        case Subquery(kind="in"), InQuery(operand, query):
+            return operand, *_listed(query), *_asked(query)
+        case Subquery(kind="scalar"), Scalar(query):
+            return *_listed(query), *_asked(query)
+        case Subquery(kind="exists"), Exists(query):
+            return tuple(_asked(query))
         case Call(name="case"), WrittenCase(operand, branches, otherwise):
             around = [() if it is None else (it,) for it in (operand, otherwise)]
             return (*around[0], *branches, *around[1])
@@ -127,6 +158,19 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return arguments if ".".join(called).lower() == name else None
         case _:
             return None
+
+
+def _listed(query: WrittenQuery) -> Iterator[Expr]:
+    """The list of a query that is one SELECT."""
+    if isinstance(query.body, Select):
+        yield from (it.value for it in query.body.items)
+
+
+def _asked(query: WrittenQuery) -> Iterator[Expr]:
+    """The conjuncts of its WHERE and HAVING."""
+    if isinstance(query.body, Select):
+        for condition in query.body.conditions:
+            yield from _flat(condition, "AND")
 
 
 def _flat(node: Expr, operator: str) -> Iterator[Expr]:

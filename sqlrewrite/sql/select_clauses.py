@@ -164,5 +164,11 @@ def limited(
         if clause is not None:
             if clause.args.get("expression") is not None:
                 translator.translate(clause.args["expression"])
-            found = Limit(found or child, order)
+            found = Limit(found or child, order, is_one(node.args.get("limit")))
     return found
+
+
+def is_one(limit: exp.Expr | None) -> bool:
+    """Whether a LIMIT is 1."""
+    count = None if limit is None else limit.args.get("expression")
+    return isinstance(count, exp.Literal) and count.args["this"] == "1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sqlrewrite.find.restrictions import Attempts
+from sqlrewrite.find.restrictions import Forms
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
@@ -18,7 +18,7 @@ def attempted(
     style: Style,
     tokens: Range,
     expression: Expression,
-    attempts: Attempts,
+    forms: Forms,
     named: Callable[[ColumnRef], str],
 ) -> str:
     """The author's text of an expression, each column ``named`` anew and what can raise an error
@@ -28,13 +28,13 @@ def attempted(
         if ref.span is None:
             raise AnchorError("a column that the text does not name")
         replaced[ref.span] = named(ref)
-    span, forms = anchors.span(tokens), dict(attempts)
+    span = anchors.span(tokens)
     text = anchors.text[span.start : span.end]
-    found = written(text, span.start, expression, list(forms))
-    for path in sorted(forms, key=len, reverse=True):  # from the inside
+    found = written(text, span.start, expression, [path for path, _ in forms])
+    for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # from the inside
         place = found[path]
         operands = [_copied(anchors, operand, replaced) for operand in place.operands]
-        replaced[place.span] = style.word(forms[path]).format(*operands)
+        replaced[place.span] = style.word(form).format(*operands)
     return _copied(anchors, span, replaced)
 
 

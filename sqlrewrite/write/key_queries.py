@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import count
 
-from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Forms, Restriction, SemiJoin
 from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
@@ -262,10 +262,12 @@ class Writer:
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
         tokens = self.anchors.conjunct(item.condition)
-        if item.attempts:
-            text = self.attempted(tokens, item.expression, item.attempts, alias)
-            return f"({text}) {self.style.word('IS NOT FALSE')}"
-        text = self.over(tokens, item.expression, alias)
+        if item.attempts is not None:
+            text = self.attempted(tokens, item.expression, item.attempts.forms, alias)
+            if item.attempts.doubtful:
+                return f"({text}) {self.style.word('IS NOT FALSE')}"
+        else:
+            text = self.over(tokens, item.expression, alias)
         return f"({text})" if self.anchors.disjunction(tokens) else text
 
     def over(
@@ -274,11 +276,9 @@ class Writer:
         """The author's own text of an expression, its columns qualified with the alias."""
         return computed(self.anchors, self.style, tokens, expression, self.named(alias), around)
 
-    def attempted(
-        self, tokens: Range, expression: Expression, attempts: Attempts, alias: str
-    ) -> str:
+    def attempted(self, tokens: Range, expression: Expression, forms: Forms, alias: str) -> str:
         """The same, with what can raise an error in a form that does not."""
-        return attempted(self.anchors, self.style, tokens, expression, attempts, self.named(alias))
+        return attempted(self.anchors, self.style, tokens, expression, forms, self.named(alias))
 
     def named(self, alias: str) -> Callable[[ColumnRef], str]:
         """How a column is named, qualified with an alias."""

@@ -67,6 +67,23 @@ CONDITIONS = (
     "CASE WHEN y <> 0 THEN x / y ELSE 1 END > 2",
     "(x + y) * 2 > 4 AND NOT (x - 1 = y OR x * x > 100)",
     "split(s, '-')[1] = '01'",
+    "coalesce(x + 1, 0) <> 0",
+    "x * y <=> 0 AND (b + 1) IS NOT NULL",
+    "CASE x + 1 WHEN -2147483648 THEN 1 ELSE 0 END = 1",
+    "CASE WHEN x % y = 1 OR y = 0 THEN 'a' ELSE 'b' END = 'a'",
+    "x + 1 IN (SELECT o.y FROM d AS o)",
+    "x < (SELECT min(o.x + 1) FROM d AS o)",
+    "x < (SELECT min(o.x) - 1 FROM d AS o) OR x = 10",
+    "b > (SELECT max(o.b + 1) FROM d AS o)",
+    "x >= (SELECT max(o.x % o.y) FROM d AS o)",
+    "x > (SELECT o.y + 1 FROM d AS o WHERE o.k = 1)",
+    "x > (SELECT DISTINCT o.x + 1 - o.x FROM d AS o)",
+    "x = (SELECT o.y FROM d AS o WHERE o.k < 5)",
+    "x IN (SELECT o.x + 1 FROM d AS o WHERE o.x + 1 < 0)",
+    "x NOT IN (SELECT o.x + o.y FROM d AS o WHERE o.y - 1 < 0 AND o.x IS NOT NULL)",
+    "NOT EXISTS (SELECT 1 FROM d AS o WHERE o.x % o.y = d.x) AND y = 0",
+    "EXISTS (SELECT max(o.x) FROM d AS o HAVING max(o.x * o.y) > 9) AND y = 0",
+    "x IN (SELECT o.x FROM d AS o WHERE o.b > (SELECT max(i.b + 1) FROM d AS i))",
 )
 
 
@@ -111,19 +128,25 @@ def keys(spark: SparkSession, query: str) -> set[int]:
     return {row[0] for row in spark.sql(query).collect()}
 
 
-def true_of(spark: SparkSession, condition: str) -> set[int]:
-    """The keys of the rows for which a condition is true and raises no error."""
+def errors() -> tuple[type[Exception], ...]:
+    """What Spark raises; that of a subquery comes as it is."""
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
+    return PySparkException, Py4JJavaError
+
+
+def true_of(spark: SparkSession, condition: str) -> set[int]:
+    """The keys of the rows for which a condition is true and raises no error."""
     try:
         return keys(spark, f"SELECT k FROM d WHERE {condition}")
-    except PySparkException:
+    except errors():
         found: set[int] = set()
         for number in range(len(ROWS)):
             row = f"(SELECT * FROM d WHERE k = {number})"
             try:
                 found |= keys(spark, f"SELECT k FROM {row} WHERE {condition}")
-            except PySparkException:
+            except errors():
                 continue
         return found
 
@@ -162,14 +185,12 @@ def test_a_key_is_the_one_that_is_joined(rows: SparkSession, key: str, ansi: boo
 
 def values_of(spark: SparkSession, key: str) -> set[object]:
     """What a key is for the rows for which it raises no error."""
-    from pyspark.errors import PySparkException
-
     found: set[object] = set()
     for number in range(len(ROWS)):
         try:
             found |= {
                 it[0] for it in spark.sql(f"SELECT {key} FROM d WHERE k = {number}").collect()
             }
-        except PySparkException:
+        except errors():
             continue
     return found - {None}

@@ -34,6 +34,7 @@ from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
 _EVERY = "{...}"
+_LOWER_HALF = "CAST(shiftright(shiftleft({}, 32), 32) AS INT)"
 _LEAST = {TINYINT: -(1 << 7), SMALLINT: -(1 << 15), INT: -(1 << 31), BIGINT: -(1 << 63)}
 _FLOATING = (FLOAT, DOUBLE)
 
@@ -42,11 +43,14 @@ Types = Sequence[Type | None]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A form: ``text`` with ``{0}`` for the first argument. ``exact`` says that its NULL is also
-    what the function gives without ANSI mode; else its NULL stands for any value."""
+    """A form: ``text`` with ``{0}`` for the first argument. ``exact`` says that it gives what the
+    function gives without ANSI mode, NULL or a value; else its NULL stands for any value. ``plain``
+    says that the optimizer cannot conclude more of the function than of an exact form: with ANSI
+    mode it takes some for never NULL, since they would raise an error."""
 
     text: str
     exact: bool
+    plain: bool = False
 
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
@@ -60,7 +64,7 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
     least = _LEAST.get(kinds[0]) if kinds[0] is not None else None
     every = ", ".join(f"{{{at}}}" for at in range(len(kinds)))
     text = text.replace(_EVERY, every).replace("{least}", str(least))
-    return Attempt(text, legacy == "null")
+    return Attempt(text, legacy != "value", legacy == "nullable")
 
 
 def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
@@ -81,19 +85,24 @@ def wrapping_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     mode."""
     if (given, wanted) != (BIGINT, INT):
         return None
-    return Attempt("CAST(shiftright(shiftleft({0}, 32), 32) AS INT)", exact=True)
+    return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
 
 
 def wrapping_sum(name: str, kinds: Types) -> Attempt | None:
-    """The form of a sum of a BIGINT and an integer that wraps around: over DECIMAL, which holds it,
-    and brought back into the range."""
-    if name not in ("+", "-") or len(kinds) != 2 or BIGINT not in kinds:
+    """The form of a sum or product of integers that wraps around: an INT over BIGINT, a BIGINT over
+    DECIMAL, which holds the sum, and brought back into the range."""
+    if name not in ("+", "-", "*") or len(kinds) != 2:
         return None
     if not all(kind is not None and is_integral(kind) for kind in kinds):
         return None
+    if BIGINT not in kinds:
+        wide = f"CAST({{0}} AS BIGINT) {name} {{1}}"
+        return Attempt(_LOWER_HALF.format(wide), True, True) if INT in kinds else None
+    if name == "*":
+        return None
     wide = f"CAST({{0}} AS DECIMAL(38,0)) {name} {{1}}"
     text = f"CAST(pmod({wide} + {1 << 63}, {1 << 64}) - {1 << 63} AS BIGINT)"
-    return Attempt(text, exact=True)
+    return Attempt(text, exact=True, plain=True)
 
 
 def _as_numbers(text: str, kinds: Types) -> str:
