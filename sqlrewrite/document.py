@@ -88,7 +88,7 @@ def rewrite(
     when: str = "eligible",
     hint: bool = True,
     depth: int = 3,
-    through_facts: bool = False,
+    through_facts: bool | None = None,
     key_limit: int | None = None,
     disabled: frozenset[str] = frozenset(),
     limits: Limits | None = None,
@@ -103,7 +103,8 @@ def rewrite(
     ``auto``, or ``values``, for which ``resolve`` gives the keys of a key query; ``when`` is
     ``eligible``, or ``missed`` for only those predicates that the engine would not derive by
     itself; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
-    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``. Keys of
+    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``, or,
+    where that is None, if statistics say that it pays. Keys of
     more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
     ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
     ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of

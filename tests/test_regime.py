@@ -164,3 +164,65 @@ def test_an_estimate_of_what_is_not_known() -> None:
     found = only(JOIN, known({}), "eligible").estimate
     assert found is not None
     assert (found.reads, found.rows, found.scans, found.saves) == (None, None, None, None)
+
+
+def _counted(table: str, columns: str, size: int, rows: int, **distinct: int) -> str:
+    """A table with statistics as Spark's metastore shows them."""
+    counts = "".join(
+        f", 'spark.sql.statistics.colStats.{name}.distinctCount' = '{count}'"
+        for name, count in distinct.items()
+    )
+    partitioned = "PARTITIONED BY (day)" if "day" in columns else ""
+    return (
+        f"CREATE TABLE {table} ({columns}) USING parquet {partitioned} "
+        f"TBLPROPERTIES ('spark.sql.statistics.totalSize' = '{size}', "
+        f"'spark.sql.statistics.numRows' = '{rows}'{counts});"
+    )
+
+
+SALES = _counted("sales", "id INT, day INT", 10**9, 10**7, day=1000)
+DAYS = _counted("days", "d INT, week INT, year INT", 12_000, 1000, d=1000, week=140, year=3)
+THROUGH = (
+    "SELECT s.id FROM sales s JOIN days c ON s.day = c.d JOIN visits v ON c.week = v.week "
+    "WHERE v.kind = 7"
+)
+
+
+def _visits(size: int, **distinct: int) -> str:
+    return _counted("visits", "week INT, kind INT, day INT", size, 10**4, **distinct)
+
+
+@pytest.mark.parametrize(
+    ("visits", "where", "through"),
+    [
+        # One of its 10,000 rows is left: one week of 140.
+        (_visits(10**6, week=140, kind=10**4), "", True),
+        # 1,000 rows are left, in any of the weeks.
+        (_visits(10**6, week=140, kind=10), "", False),
+        # Reading it costs more than all of the fact.
+        (_visits(10**10, week=140, kind=10**4), "", False),
+        # Beside what the dimension's own filter leaves, the rest is worth so much and no more.
+        (_visits(10**6, week=140, kind=10**4), " AND c.year = 2024", True),
+        (_visits(9 * 10**8, week=140, kind=10**4), " AND c.year = 2024", False),
+        # How many values there are is not known.
+        (_visits(10**6), "", False),
+    ],
+)
+def test_neighbours_are_followed_through_facts_where_it_pays(
+    visits: str, where: str, through: bool
+) -> None:
+    catalog, sql = Catalog.from_ddl(SALES + DAYS + visits), THROUGH + where
+    assert ("FROM visits AS" in rewrite(sql, catalog).sql) == through
+    assert "FROM visits AS" not in rewrite(sql, catalog, through_facts=False).sql
+
+
+def test_what_follows_without_a_fact_is_kept_where_the_fact_is_too_large() -> None:
+    """Through a fact of no known size nothing follows, but from the dimension alone."""
+    plain = Catalog.from_ddl(
+        "CREATE TABLE sales (id INT, day INT) USING parquet PARTITIONED BY (day);"
+        "CREATE TABLE days (d INT, week INT, year INT) USING parquet;"
+        "CREATE TABLE visits (week INT, kind INT, day INT) USING parquet PARTITIONED BY (day);"
+    )
+    sql = f"{THROUGH} AND c.year = 2024"
+    assert rewrite(sql, plain).changed
+    assert rewrite(sql, plain, through_facts=True).sql == rewrite(sql, plain).sql

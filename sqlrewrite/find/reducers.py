@@ -235,11 +235,11 @@ def _passable(plan: Plan, number: int, reach: Reach) -> bool:
     """Whether a relation is a neighbour to go by: known, and no fact (a partitioned table)."""
     match plan.relations[number]:
         case Scan(table=table):
-            return reach.through_facts or not table.partitioned_by
+            return bool(reach.through_facts) or not table.partitioned_by
         case Inline():
             return True
         case Derived(query=query) | CteReference(query=query):
-            return reach.through_facts or not any(
+            return bool(reach.through_facts) or not any(
                 isinstance(inner, Scan) and inner.table.partitioned_by
                 for inner in read_by(plan, query)
             )

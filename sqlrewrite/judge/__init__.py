@@ -34,10 +34,11 @@ from sqlrewrite.judge import (
     streaming,
 )
 from sqlrewrite.judge.case import Case, Judgement, passed
+from sqlrewrite.judge.estimate import counted, estimate, pays
 from sqlrewrite.judge.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
-from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
+from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options, Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ NOT_SUPPRESSED = Rule(
 
 def examine(
     plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, around: Around
-) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
+) -> Examined:
     """All rules on one of a statement's pairs: the case, sifted, the results and the verdict.
 
     Where a rule is not decided, ``DECIDED`` fails.
@@ -135,15 +136,40 @@ def examine(
     case = Case(plan, pair, pairs, options, around)
     if pair.filtered:
         return _examined(case, FOR_FILTERS)
-    kept, left_out = conditions.sift(case, restrictions(plan, pair, options.reach))
+    asked = options.reach.through_facts
+    near = _followed(case, options.reach._replace(through_facts=False))
+    if asked is False or (asked is None and not counted(near[0])):
+        return near
+    far = _followed(case, options.reach._replace(through_facts=True))
+    if far[2] is not Verdict.REWRITTEN:
+        return near if asked is None or near[2] is Verdict.REWRITTEN else far
+    return far if asked or _pays(far, near) else near
+
+
+Examined = tuple[Case, tuple[RuleResult, ...], Verdict]
+
+
+def _followed(case: Case, reach: Reach) -> Examined:
+    """All rules on a case whose neighbours are followed so far."""
+    kept, left_out = conditions.sift(case, restrictions(case.plan, case.pair, reach))
     case = replace(case, kept=kept, left_out=left_out, against=_against(case))
     if not selective_predicate.is_filtered(case):
-        more, against = conditions.sift(case, of_fact(plan, pair, options.reach))
+        more, against = conditions.sift(case, of_fact(case.plan, case.pair, reach))
         case = replace(case, kept=kept + more, left_out=left_out + against)
     return _examined(case, RULES)
 
 
-def _examined(case: Case, rules: tuple[Rule, ...]) -> tuple[Case, tuple[RuleResult, ...], Verdict]:
+def _pays(far: Examined, near: Examined) -> bool:
+    """Whether following neighbours through facts saves more than it reads, beside what is saved
+    without: by a predicate, or by the engine, which reads nothing for it."""
+    case, results, verdict = near
+    failing = {it.code for it in results if it.outcome is not Outcome.PASS}
+    before = estimate(case) if verdict is Verdict.REWRITTEN or failing == {MISSED.code} else None
+    reads = before.reads if before and verdict is Verdict.REWRITTEN else 0
+    return pays(estimate(far[0]), before.saves if before else 0, reads)
+
+
+def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
     results = tuple(_result(rule, case) for rule in rules)
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:

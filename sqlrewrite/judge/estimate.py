@@ -22,7 +22,6 @@ from sqlrewrite.plan.algebra import (
     Expression,
     Literal,
     Plan,
-    Relation,
     Scan,
 )
 from sqlrewrite.plan.expressions import columns
@@ -54,6 +53,21 @@ def estimate(case: Case) -> Estimate | None:
         share=share,
         basis=basis,
     )
+
+
+def counted(case: Case) -> bool:
+    """Whether statistics can say anything of a case."""
+    dimension = case.pair.dimension
+    known = isinstance(dimension, Scan) and dimension.table.row_count is not None
+    return known and case.pair.scan.table.size_in_bytes is not None
+
+
+def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
+    """Whether the filters' statistics say that a predicate is worth it, where so much is saved and
+    read without it."""
+    if found is None or found.basis != BY_FILTERS or found.saves is None or found.reads is None:
+        return False
+    return saved is not None and read is not None and found.saves - saved > found.reads - read
 
 
 def read_again(case: Case) -> Iterator[Scan]:
@@ -157,8 +171,28 @@ def _left_by(case: Case, item: Restriction) -> float | None:
             return _left(case, expression)
         case AnyOf(branches=branches):
             return _left_by_any([_left_by_all(case, branch) for branch in branches])
-        case SemiJoin(inner=inner):
-            return _left_by_all(case, inner)
+        case SemiJoin():
+            return _left_by_partner(case, item)
+
+
+def _left_by_partner(case: Case, item: SemiJoin) -> float | None:
+    """The share of rows that have a partner in a neighbour: no more values of the key than the
+    neighbour has rows left. What is not known of a dimension is taken to be as of its rows."""
+    left, neighbour = _left_by_all(case, item.inner), item.relation
+    if left is None or not isinstance(neighbour, Scan):
+        return left
+    values, theirs = _values(case, item.key), _values(case, item.other)
+    rows = neighbour.table.row_count
+    if values is None or theirs is None or rows is None:
+        return None if neighbour.table.partitioned_by else left
+    return min(1, min(theirs, left * rows) / values)
+
+
+def _values(case: Case, column: ColumnRef) -> int | None:
+    """How many values a column of a table has."""
+    relation = case.plan.relations[column.relation]
+    found = relation.table.column(column.name) if isinstance(relation, Scan) else None
+    return found.distinct_count if found is not None else None
 
 
 def _left_by_any(shares: list[float | None]) -> float | None:
@@ -172,9 +206,7 @@ def _left(case: Case, expression: Expression) -> float | None:
         case Call(name="=" | "in", args=(ColumnRef() as column, *values)) if all(
             isinstance(it, Literal) for it in values
         ):
-            relation: Relation | object = case.plan.relations[column.relation]
-            found = relation.table.column(column.name) if isinstance(relation, Scan) else None
-            count = found.distinct_count if found is not None else None
+            count = _values(case, column)
             return min(1, len(values) / count) if count else None
         case Call(name="and", args=args):
             known = [share for arg in args if (share := _left(case, arg)) is not None]

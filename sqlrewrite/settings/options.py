@@ -20,10 +20,11 @@ DECLARED_IN = "[tool.dpp-rewrite.functions]"
 
 
 class Reach(NamedTuple):
-    """How far a dimension's neighbours are followed: joins outward, and whether through facts."""
+    """How far a dimension's neighbours are followed: joins outward, and whether through facts; None
+    is where statistics say that it pays."""
 
     depth: int = 3
-    through_facts: bool = False
+    through_facts: bool | None = None
 
 
 ALONE = Reach(depth=0)

@@ -122,14 +122,15 @@ class Settings:
         commands=ON_QUERIES,
         decides=True,
     )
-    through_facts: bool = setting(
-        False,
+    through_facts: bool | None = setting(
+        None,
         BOOLEAN,
-        "Follow neighbours through partitioned tables too.",
+        "Follow neighbours through partitioned tables too. Not given: where statistics say that it "
+        "pays.",
         section="inserted",
         commands=ON_QUERIES,
         off="--not-through-facts",
-        said="not",
+        said="where it pays",
         decides=True,
     )
     key_limit: int | None = setting(
