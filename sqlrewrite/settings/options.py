@@ -27,6 +27,8 @@ class Reach(NamedTuple):
     through_facts: bool | None = None
 
 
+_USUAL = Settings()
+
 ALONE = Reach(depth=0)
 """No neighbour is followed."""
 
@@ -124,7 +126,9 @@ def options(
     Raises ConfigError for an engine, a form or a ``when`` that is not there, and for ``values``
     with nobody to ask.
     """
-    its = replace(settings or Settings(), **_checked(given))
+    its = settings or _USUAL
+    others = {it: value for it, value in _checked(given).items() if value != getattr(its, it)}
+    its = replace(its, **others) if others else its
     if its.predicate == "values" and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "

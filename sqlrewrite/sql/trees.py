@@ -46,9 +46,9 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
         if kind is exp.Table and not node.args.get("db"):
             yield from _table_names(node)
         for value in node.args.values():
-            if isinstance(value, list):
+            if type(value) is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
-            elif isinstance(value, exp.Expr):
+            elif type(value) not in _NO_TABLES and isinstance(value, exp.Expr):
                 stack.append(value)
 
 
