@@ -17,6 +17,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, columns_of, left_to_engine, stale
 from sqlrewrite.find.around import Around
+from sqlrewrite.find.heard import heard, left, spoken, understood
 from sqlrewrite.find.reading import BUG, Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
@@ -30,7 +31,7 @@ from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text import blocks, notes
 from sqlrewrite.text.edits import MARKER, Edit, Span
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.source import Lines, apply
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
@@ -84,6 +85,7 @@ def rewrite(
     catalog: Warehouse,
     *,
     engine: str = "spark",
+    dialect: str = SPARK,
     predicate: str = "in",
     when: str = "eligible",
     hint: bool = True,
@@ -96,20 +98,20 @@ def rewrite(
     time_zone: str | None = None,
     resolve: Resolve | None = None,
 ) -> Rewrite:
-    """Writes pruning predicates into a text of Spark SQL statements.
+    """Writes pruning predicates into a text of SQL statements.
 
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
-    followed. ``engine`` names the rule set; ``predicate`` is the form: ``in``, ``set``, ``range``,
-    ``auto``, or ``values``, for which ``resolve`` gives the keys of a key query; ``when`` is
-    ``eligible``, or ``missed`` for only those predicates that the engine would not derive by
-    itself; ``hint`` asks for a broadcast hint in the key query. A dimension's neighbours are
-    followed ``depth`` joins outward, and through partitioned tables if ``through_facts``, or,
-    where that is None, if statistics say that it pays. Keys of
-    more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
-    ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
+    followed. ``engine`` names the rule set, ``dialect`` the SQL of the text; ``predicate`` is the
+    form: ``in``, ``set``, ``range``, ``auto``, or ``values``, for which ``resolve`` gives the keys
+    of a key query; ``when`` is ``eligible``, or ``missed`` for only those predicates that the
+    engine would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A
+    dimension's neighbours are followed ``depth`` joins outward, and through partitioned tables if
+    ``through_facts``, or, where that is None, if statistics say that it pays. Keys of more than
+    ``key_limit`` bytes (default: the engine's) are not collected. Statements over the ``limits``
+    are left alone. ``functions`` says of the user's own functions, by name, that one is
     ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
-    all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are
-    taken as passed, which makes the result unsound: it is for tests.
+    all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are taken
+    as passed, which makes the result unsound: it is for tests.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
@@ -117,6 +119,7 @@ def rewrite(
     """
     wanted = options(
         engine=engine,
+        dialect=dialect,
         predicate=predicate,
         when=when,
         hint=hint,
@@ -142,6 +145,8 @@ def rewrite_as(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
 def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
     """A text with ``{% if %}`` blocks, rewritten so that what is written is right in each text that
     it may render to; None where that cannot be, or one of them is not read."""
+    if wanted.limits.dialect != SPARK:
+        return None
     every = blocks.renderings(sql)
     asked = {directives(it.text, lex(it.text).tokens).found for it in every}
     if len(asked) != 1 or wanted.form == "values":  # one in a block would not hold in all
@@ -198,6 +203,10 @@ def read(
     """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
     alone; ``lines`` are those of the file that the text is a part of, where it is no more. Never
     raises for bad SQL."""
+    said = heard(sql, limits)
+    if said is not None and said.strange:
+        return _unsayable(sql, said.strange, catalog, limits)
+    sql = sql if said is None else said.text
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens, lines)
@@ -212,6 +221,8 @@ def read(
         lexed = lex(text.text, catalog.refer)
     known, found = catalog, []
     for statement in statements(text.text, lexed, limits):
+        if said is not None:
+            statement = understood(statement, text, said, limits, catalog)
         reading = read_statement(statement, text.text, known, limits)
         if text.predicates:
             reading = replace(reading, missing=missing(statement, known))
@@ -220,11 +231,21 @@ def read(
     return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)
 
 
+def _unsayable(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:
+    """A text of another dialect that cannot be heard as a whole."""
+    limits = replace(limits, dialect=SPARK)
+    document = read("", catalog, limits)
+    statement = left(Statement(0, 0, (), None), why)
+    reading = Reading(statement, catalog, failure=statement.failure)
+    return replace(document, original=sql, stripped=Stripped(sql, sql), statements=(reading,))
+
+
 def heeded(document: Document) -> Document:
     """A document that was read without heeding its comments, as they ask."""
     asked = document.directives
     if document.stripped.removed or asked.whole_file:
-        return read(document.original, document.catalog, document.limits, lines=asked.lines)
+        sql = spoken(document.original, document.limits)
+        return read(sql, document.catalog, document.limits, lines=asked.lines)
     suppressed = Suppressed(asked, document.catalog) if asked.found else None
     return replace(document, suppressed=suppressed)
 
@@ -292,6 +313,10 @@ def _put_back(taken: Mapping[int, str], statement: Statement) -> tuple[Edit, ...
 
 def result(decision: Decision) -> Rewrite:
     """What a caller is told: the new text, every candidate with its verdict, what was not read."""
+    return spoken(_result(decision), decision.document.limits)
+
+
+def _result(decision: Decision) -> Rewrite:
     document, statements = decision.document, decision.statements
     if document.suppressed is not None and document.directives.whole_file is not None:
         return _left_alone(document)
@@ -313,7 +338,9 @@ def result(decision: Decision) -> Rewrite:
 
 def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
     """What a rewrite changes in the original: its stretches, each with what takes its place."""
-    return decision.document.stripped.changes(it for of in decision.statements for it in of.edits)
+    edits = (it for of in decision.statements for it in of.edits)
+    for span, text in decision.document.stripped.changes(edits):
+        yield span, spoken(text, decision.document.limits)
 
 
 def candidates(document: Document, decided: Decided) -> list[Candidate]:

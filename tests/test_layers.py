@@ -34,6 +34,7 @@ ROOMS = (
     "catalog",
     "sql",
     "settings",
+    "dialects",
     "plan",
     "rulebook",
     "text",

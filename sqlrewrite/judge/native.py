@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.estimate import read_again
-from sqlrewrite.judge.planners import spark
+from sqlrewrite.judge.planners import duckdb, spark
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 
-PLANNERS: Mapping[str, Callable[[Case], str | None]] = {"spark": spark.missed}
+PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
+    "spark": spark.missed,
+    "duckdb": duckdb.missed,
+}
 """By the name in an engine's file: why that engine does not find as good a bound by itself; None
 where it does."""
 

@@ -73,6 +73,9 @@ def _filtered_inside(case: Case, relation: Relation) -> bool:
 
 Test = Callable[[Case, Expression], bool]
 
+ANY = "any"
+"""In an engine's list: it collects the keys whatever filters them."""
+
 
 def _test(case: Case) -> Test:
     by_semi_join = case.form == "in" and case.pair.operator in ("=", "<=>")
@@ -80,6 +83,8 @@ def _test(case: Case) -> Test:
 
 
 def _selective(case: Case, expression: Expression) -> bool:
+    if ANY in case.engine.predicates:
+        return _narrows(case, expression)
     match expression:
         case (
             Subquery(kind="exists", query=query)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read, rendered
+from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.latest import latest
@@ -77,7 +78,7 @@ def findings(
     bugs = tuple(it for it in errors(decision) if it.code != NOT_PARSED)
     found = list(suppress(found, document))
     found.sort(key=lambda it: (it.place.span.start, it.code))
-    return tuple(found), bugs
+    return spoken((tuple(found), bugs), document.limits)
 
 
 def _statement(subject: Subject) -> list[Finding]:

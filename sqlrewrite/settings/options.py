@@ -13,7 +13,7 @@ from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
 from sqlrewrite.settings.table import Settings, named
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.limits import SPARK, Limits
 
 DECLARED_IN = "[tool.dpp-rewrite.functions]"
 """Where a project says what its own functions do."""
@@ -138,15 +138,20 @@ def options(
     for name in its.functions:
         if builtin(name) is not None:
             raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
+    spark = its.dialect == SPARK
+    if not spark:
+        from sqlrewrite.dialects import able
+
+        able(its.dialect, its.predicate)
     return Options(
         engine_named(its.engine),
         its.predicate,
         its.when,
-        its.hint,
+        its.hint and spark,  # no other dialect has hints
         Reach(its.depth, its.through_facts),
         its.key_limit,
         disabled,
-        limits=limits or its.limits,
+        limits=replace(limits or its.limits, dialect=its.dialect),
         functions=its.functions,
         resolve=resolve or not_asked,
         time_zone=its.time_zone,

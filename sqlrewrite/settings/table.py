@@ -34,7 +34,7 @@ from sqlrewrite.settings.kinds import (
     one_of,
 )
 from sqlrewrite.settings.row import Row, setting
-from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.limits import SPARK, Limits
 
 FORMS = ("in", "set", "range", "values", "auto")
 """The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
@@ -79,10 +79,19 @@ class Settings:
     engine: str = setting(
         "spark",
         STRING,
-        "Rules of which engine: spark, flink, trino, or a .toml file.",
+        "Rules of which engine: spark, flink, trino, duckdb, or a .toml file.",
         section="known",
         commands=ON_QUERIES,
         metavar="NAME|FILE",
+        decides=True,
+    )
+    dialect: str = setting(
+        SPARK,
+        STRING,
+        "How the text is read, and what is written into it: spark, trino, duckdb.",
+        section="known",
+        commands=(*ON_FILES, "catalog show"),
+        metavar="NAME",
         decides=True,
     )
     predicate: str = setting(
@@ -353,7 +362,8 @@ class Settings:
             self.file_limit,
             self.statement_limit,
             self.nesting_limit,
-            self.double_quoted_identifiers,
+            self.double_quoted_identifiers if self.dialect == SPARK else False,
+            self.dialect,
         )
 
 

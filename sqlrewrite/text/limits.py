@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from sqlrewrite.frozen import dataclass
 
+SPARK = "spark"
+"""The dialect in which all texts are judged, and read if nothing else is said."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What is left alone: bytes of a file and of a statement, and how deep a statement may be
     nested. ``double_quoted`` says whether Spark reads ``"…"`` as a name (True) or as a string
-    (False); where it is not known (None), what may be either is left alone."""
+    (False); where it is not known (None), what may be either is left alone. ``dialect`` is the one
+    that the texts are in."""
 
     file: int = 4 << 20
     statement: int = 1 << 20
     nesting: int = 250
     double_quoted: bool | None = None
+    dialect: str = SPARK
 
 
 NESTING_MOST = 1000

@@ -9,7 +9,8 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.settings.options import NotAskedError
-from sqlrewrite.sql.anchors import Anchors
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.forms import collected, ends, filtered, semi_join, single, values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
@@ -53,7 +54,19 @@ def write(
             return found
     if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
-    return FORMS[form](cases, queries)
+    return _sayable(FORMS[form](cases, queries), first.options.limits.dialect)
+
+
+def _sayable(found: list[Predicate], name: str) -> list[Predicate]:
+    """The predicates, where the dialect of the text has words for them. Raises AnchorError."""
+    if name != SPARK:
+        from sqlrewrite.dialects import dialect  # of which no other text has need
+
+        spoken = dialect(name)
+        why = (spoken and spoken.unwritable(it.text) for it in found)
+        for said in filter(None, why):
+            raise AnchorError(said)
+    return found
 
 
 def _distinct(

@@ -51,7 +51,7 @@ def _across(block: Block, fact: int, key: int) -> tuple[Node, ...]:
         else:
             left = numbers(node.left)
             if (fact in left) != (key in left):
-                return (node.right,) if node.type is JoinType.SEMI and fact in left else ()
+                return (node.right if fact in left else node.left,)
             node = node.left if fact in left else node.right
     return ()
 

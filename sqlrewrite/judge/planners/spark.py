@@ -25,12 +25,12 @@ from __future__ import annotations
 from math import inf, prod
 
 from sqlrewrite.find.reducers import restricting
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
+from sqlrewrite.judge.planners.path import further, hidden
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan.algebra import (
-    Aggregate,
     Call,
     CteReference,
     Derived,
@@ -38,29 +38,19 @@ from sqlrewrite.plan.algebra import (
     Inline,
     Join,
     JoinType,
-    Limit,
     Node,
     Query,
     Relation,
     Scan,
-    SetOperation,
     Subquery,
 )
-from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.options import ALONE
 
 
 def missed(case: Case) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    why = unpruned(case)
-    if why is not None:
-        return why
-    inside = {
-        leaf.relation for node in filtering_side(case.plan, case.pair) for leaf in leaves(node)
-    }
-    further = next((it for it in neighbours(case.kept) if it.relation not in inside), None)
-    return None if further is None else "a neighbour of the dimension restricts the keys further"
+    return unpruned(case) or further(case)
 
 
 def unpruned(case: Case) -> str | None:
@@ -71,7 +61,7 @@ def unpruned(case: Case) -> str | None:
     side = filtering_side(case.plan, pair)
     if pair.operator != "=" or not side:
         return "no equality joins the fact with the dimension itself"
-    why = _hidden(case)
+    why = hidden(case)
     if why is not None:
         return why
     if not any(_filtered(case, leaf) for node in side for leaf in leaves(node)):
@@ -83,40 +73,6 @@ def unpruned(case: Case) -> str | None:
         if any(block.hinted for block in case.plan.blocks):
             return "a hint tells it how to join"
     return None
-
-
-def _hidden(case: Case) -> str | None:
-    """What hides the partition column from the join, if something does."""
-    pair, plan = case.pair, case.plan
-    if pair.path.barriers or pair.path.computed:
-        return f"{pair.path.column} does not come up to the join as itself"
-    above = pair.path.relations[:-1]
-    for relation in above:
-        if not isinstance(relation, Derived | CteReference) or not _unions(relation.query):
-            return f"{pair.path.column} does not come up to the join as itself"
-    if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
-        column = pair.scan.table.column(pair.path.column)
-        kinds = {column_type(plan, pair.fact), column_type(plan, pair.key)}
-        plain = pair.fact_plain and pair.key_plain
-        if not plain or column is None or kinds != {column.type} or None in kinds:
-            return "above the union a cast hides the column"
-    return None
-
-
-def _unions(query: Query) -> bool:
-    """Whether the set operations at the top of a query, if any, are unions."""
-    stack = [query.node]
-    while stack:
-        match stack.pop():
-            case SetOperation(left=left, right=right, kind="union"):
-                stack += [left, right]
-            case SetOperation():
-                return False
-            case Limit(child=child) | Aggregate(child=child):
-                stack.append(child)
-            case _:
-                pass
-    return True
 
 
 # --- the filtering side ---------------------------------------------------------------------------

@@ -3,10 +3,14 @@
 In: a name as a query calls it, lower case. Out: its ``Function``, or None: then nothing is known
 of it, not even whether it is an aggregate, and it must not be copied, moved or reasoned about.
 The file is read at the first question, and of its 600 rows only the ones that are asked for.
+
+A name that begins with a letter of another dialect's alphabet is that dialect's (``sql/dialects``),
+and looked up in its own table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from sqlrewrite.frozen import dataclass
@@ -19,6 +23,10 @@ RAISES = ("never", "ansi", "always")
 DECLARED = ("deterministic", "total")
 """What can be said of a user's function: that it gives one value for one input, wherever and how
 often it is computed; and that it never raises an error besides. Neither is an aggregate."""
+
+_LAST_LETTER = "\U0001d000"
+"""Behind it are the alphabets of other dialects."""
+_LETTERS = 26
 
 _BUILTIN = ("system.builtin.", "builtin.")
 
@@ -77,6 +85,8 @@ def function(name: str) -> Function | None:
 
     A name behind ``builtin.`` is Spark's, behind any other qualifier the user's own: None.
     """
+    if name > _LAST_LETTER:
+        return _foreign().get(name)
     for qualifier in _BUILTIN:
         name = name.removeprefix(qualifier)
     row = _rows().get(name.replace(" ", "_"))
@@ -100,10 +110,53 @@ def _function(kind: str, row: str) -> Function:
     return Function(name, kind, again, nulls, raises, unless, since, signature)
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The functions of another dialect: those that mean what Spark's of that name do, those of its
+    own table, and the letters, small and capital, with which a name begins that is not Spark's."""
+
+    same: frozenset[str]
+    own: frozenset[str]
+    alphabet: str
+
+
+@cache
+def names_of(dialect: str) -> Names:
+    """The functions of a dialect, by its file in ``rules/functions``."""
+    table = read_toml(rules_folder() / "functions" / f"{dialect}.toml")
+    small = ord(table["alphabet"])
+    letters = [chr(small + at) for at in range(_LETTERS)]
+    letters += [chr(small - _LETTERS + at) for at in range(_LETTERS)]
+    own = frozenset(name for name, _, _ in _read(table))
+    return Names(frozenset(table["same"].split()), own, "".join(letters))
+
+
+@cache
+def _foreign() -> dict[str, Function]:
+    """The functions of all other dialects, each by its name as it is written for Spark's grammar,
+    with a small letter or a capital."""
+    found = {}
+    for path in sorted((rules_folder() / "functions").glob("*.toml")):
+        if path.stem == "spark":
+            continue
+        table = read_toml(path)
+        alphabet = names_of(path.stem).alphabet
+        for name, kind, row in _read(table):
+            at = ord(name[0]) - ord("a")
+            for first in (alphabet[at], alphabet[at + _LETTERS]):
+                found[first + name[1:]] = _function(kind, first + row[1:])
+    return found
+
+
 @cache
 def _rows() -> dict[str, tuple[str, str]]:
     """The kind and the text of each row, by its name."""
     sections = read_toml(rules_folder() / "functions" / "spark.toml")
-    return {
-        row[: row.index(" ")]: (kind, row) for kind in KINDS for row in sections[kind].splitlines()
-    }
+    return {name: (kind, row) for name, kind, row in _read(sections)}
+
+
+def _read(sections: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """The name, kind and text of each row of a table."""
+    for kind in KINDS:
+        for row in sections.get(kind, "").splitlines():
+            yield row[: row.index(" ")], kind, row

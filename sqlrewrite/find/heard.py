@@ -1,0 +1,60 @@
+"""A text of another dialect than Spark's, from its author's words to Spark's grammar and back.
+
+In: a text and its dialect. Out: what is read in its place (``dialects``); each of its statements,
+where it says the same in its own dialect; and what is told of it, in its author's words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from sqlrewrite.sql.managed import Stripped
+from sqlrewrite.sql.parse import Failure, Statement
+from sqlrewrite.text.limits import SPARK, Limits
+from sqlrewrite.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sqlrewrite.dialects import Dialect, Heard
+
+T = TypeVar("T")
+
+
+def heard(sql: str, limits: Limits) -> Heard | None:
+    """A text as Spark's grammar has it; None for one of Spark's own."""
+    found = _dialect(limits)
+    return None if found is None else found.hear(sql)
+
+
+def spoken(value: T, limits: Limits) -> T:
+    """What is told of a document, its words as its author has them."""
+    found = _dialect(limits)
+    return value if found is None else found.said(value)
+
+
+def understood(
+    statement: Statement, text: Stripped, said: Heard, limits: Limits, catalog: Warehouse
+) -> Statement:
+    """The statement, or one that is left alone: what is not understood in it, or is by another
+    parser of its dialect otherwise."""
+    from sqlrewrite.sql.second import otherwise
+
+    start, end = map(text.original_offset, (statement.start, statement.end))
+    why = next((it for at, it in said.unheard if start <= at < end), None)
+    failed = statement.failure is not None or statement.tree is None
+    if why is None and not failed and not statement.words.isdisjoint(catalog.prunable):
+        why = otherwise(statement, text.text, limits.dialect)
+    return statement if why is None else left(statement, why)
+
+
+def left(statement: Statement, why: str) -> Statement:
+    """A statement that is left alone."""
+    return replace(statement, tree=None, failure=Failure(statement.start, why, True))
+
+
+def _dialect(limits: Limits) -> Dialect | None:
+    if limits.dialect == SPARK:
+        return None
+    from sqlrewrite.dialects import dialect  # of which no other text has need
+
+    return dialect(limits.dialect)

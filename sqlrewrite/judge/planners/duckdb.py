@@ -1,0 +1,53 @@
+"""What DuckDB leaves out by itself of hive-partitioned files: those that no key of a hash join's
+other side reaches (``rules/engines/duckdb.toml``).
+
+The side that it builds is the smaller one by its statistics, whichever stands where in the text;
+what it built reaches the scan as the keys, or from 50 on (``dynamic_or_filter_threshold``) as the
+smallest and the largest. An IN that we write is such a join, too, and would find no more.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.planners.join_order import filtering_side
+from sqlrewrite.judge.planners.path import further, hidden
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    Derived,
+    Filter,
+    Limit,
+    Project,
+    Query,
+    SetOperation,
+    Window,
+)
+
+
+def missed(case: Case) -> str | None:
+    """Why the engine does not find as good a bound by itself; None where it does."""
+    pair, engine = case.pair, case.engine
+    if f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
+        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    if pair.operator != "=" or not pair.fact_plain or not filtering_side(case.plan, pair):
+        return "no equality joins the fact's own column with the dimension itself"
+    if any(_windowed(it.query) for it in pair.path.relations if isinstance(it, Derived)):
+        return "no key passes a window"
+    return hidden(case) or further(case)
+
+
+def _windowed(query: Query) -> bool:
+    """Whether a window stands in a query, around all that it reads."""
+    stack = [query.node]
+    while stack:
+        match stack.pop():
+            case Window():
+                return True
+            case SetOperation(left=left, right=right):
+                stack += [left, right]
+            case Project(child=child) | Filter(child=child) | Limit(child=child):
+                stack.append(child)
+            case Aggregate(child=child):
+                stack.append(child)
+            case _:
+                pass
+    return False

@@ -1,0 +1,54 @@
+"""What stands between a fact and the join that would prune it, and what restricts the keys beyond
+that join: questions that each engine's planner asks."""
+
+from __future__ import annotations
+
+from sqlrewrite.find.restrictions import neighbours
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.planners.join_order import filtering_side
+from sqlrewrite.plan.algebra import Aggregate, CteReference, Derived, Limit, Query, SetOperation
+from sqlrewrite.plan.columns import column_type
+from sqlrewrite.plan.relations import leaves
+
+
+def further(case: Case) -> str | None:
+    """That the keys are restricted by more than what stands across the join, if they are."""
+    inside = {
+        leaf.relation for node in filtering_side(case.plan, case.pair) for leaf in leaves(node)
+    }
+    more = any(it.relation not in inside for it in neighbours(case.kept))
+    return "a neighbour of the dimension restricts the keys further" if more else None
+
+
+def hidden(case: Case) -> str | None:
+    """What hides the partition column from the join, if something does."""
+    pair, plan = case.pair, case.plan
+    if pair.path.barriers or pair.path.computed:
+        return f"{pair.path.column} does not come up to the join as itself"
+    above = pair.path.relations[:-1]
+    for relation in above:
+        if not isinstance(relation, Derived | CteReference) or not _unions(relation.query):
+            return f"{pair.path.column} does not come up to the join as itself"
+    if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
+        column = pair.scan.table.column(pair.path.column)
+        kinds = {column_type(plan, pair.fact), column_type(plan, pair.key)}
+        plain = pair.fact_plain and pair.key_plain
+        if not plain or column is None or kinds != {column.type} or None in kinds:
+            return "above the union a cast hides the column"
+    return None
+
+
+def _unions(query: Query) -> bool:
+    """Whether the set operations at the top of a query, if any, are unions."""
+    stack = [query.node]
+    while stack:
+        match stack.pop():
+            case SetOperation(left=left, right=right, kind="union"):
+                stack += [left, right]
+            case SetOperation():
+                return False
+            case Limit(child=child) | Aggregate(child=child):
+                stack.append(child)
+            case _:
+                pass
+    return True
