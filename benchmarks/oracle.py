@@ -27,7 +27,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Timer
@@ -53,6 +53,8 @@ from sqlrewrite.text.source import Lines
 
 VERSION = 1
 
+UNTIED = "the query compares the partition column with nothing"
+
 
 class RefusedError(Exception):
     """A probe that DuckDB did not answer; the message says why."""
@@ -70,7 +72,8 @@ class Needed:
 class Measured:
     """A fact scan of a query and its partitions; ``None`` was not to be computed.
 
-    ``line`` and ``column`` are its place in the text of the query, as Spark SQL.
+    ``line`` and ``column`` are its place in the text of the query, as Spark SQL; ``why`` says why
+    nothing was inserted there, where nothing was.
     """
 
     query: int
@@ -86,6 +89,7 @@ class Measured:
     lost: int
     predicates: tuple[str, ...]
     problems: tuple[str, ...]
+    why: str = ""
 
     @property
     def gap(self) -> int | None:
@@ -193,22 +197,29 @@ def measure(
     """Each fact scan of one query, in the order of its text; ``columns`` are the partition columns
     of the fact tables. Raises ConfigError for a form of predicate that is not there."""
     catalog = catalog or Catalog.load(str(FIXTURES / "ddl.sql"))
-    predicates = _by_place(rewrite(sql, catalog, predicate=form).candidates)
+    found = _by_place(rewrite(sql, catalog, predicate=form).candidates)
     tree, lines = parse(sql), Lines(sql)
     for scan in fact_scans(tree, columns):
         place = lines.place(scan.offset)
-        yield measure_scan(database, number, tree, scan, place, predicates.pop(place, ()), columns)
-    assert not predicates, f"q{number}: predicates on no scan of the text: {predicates}"
+        here = found.pop(place, [])
+        written = tuple(dict.fromkeys(it.predicate for it in here if it.predicate is not None))
+        measured = measure_scan(database, number, tree, scan, place, written, columns)
+        yield measured if written else replace(measured, why=_why(here))
+    assert not found, f"q{number}: candidates for no scan of the text: {found}"
 
 
-def _by_place(candidates: Iterable[Candidate]) -> dict[tuple[int, int], tuple[str, ...]]:
-    """The predicates by the line and column of the scan they were written for, each once."""
-    found: dict[tuple[int, int], tuple[str, ...]] = {}
+def _by_place(candidates: Iterable[Candidate]) -> dict[tuple[int, int], list[Candidate]]:
+    """The candidates by the line and column of their scan."""
+    found: dict[tuple[int, int], list[Candidate]] = {}
     for candidate in candidates:
-        if candidate.predicate is not None:
-            place = (candidate.fact.line, candidate.fact.column_number)
-            found[place] = tuple(dict.fromkeys((*found.get(place, ()), candidate.predicate)))
+        found.setdefault((candidate.fact.line, candidate.fact.column_number), []).append(candidate)
     return found
+
+
+def _why(candidates: Sequence[Candidate]) -> str:
+    """Why nothing was inserted for a scan."""
+    reasons = [it.reason for it in candidates if it.reason is not None]
+    return reasons[0].message if reasons else UNTIED
 
 
 def measure_scan(
@@ -350,12 +361,23 @@ def sentences(measured: Sequence[Measured]) -> Iterator[str]:
         f"{len(written)} have a predicate; {tight} keep just what the joins need, "
         f"{sum(scan.gap == 0 for scan in written)} of them with a predicate."
     )
+    yield from _bounds(known)
     for scan in measured:
         for problem in scan.problems:
             yield f"[yellow]q{scan.query} {scan.alias}:[/] {escape(problem)}"
     if lost := [scan for scan in measured if scan.lost]:
         where = ", ".join(f"q{scan.query} {scan.alias} ({scan.lost:,})" for scan in lost)
         yield f"[bold red]Lost partitions, so wrong predicates:[/] {where}"
+
+
+def _bounds(known: Sequence[Measured]) -> Iterator[str]:
+    """What is kept and needed where a predicate bounds the scan, and where none does, and why."""
+    for why in sorted({scan.why for scan in known}):
+        scans = [scan for scan in known if scan.why == why]
+        kept = sum(scan.kept or 0 for scan in scans)
+        joins = sum(scan.joins.partitions for scan in scans if scan.joins)
+        said = why or "bounded by a predicate"
+        yield f"{escape(said)} ({len(scans)} scans): {kept:,} partitions kept, {joins:,} needed."
 
 
 def as_json(measured: Sequence[Measured], scale: float, form: str) -> str:

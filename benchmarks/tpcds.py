@@ -10,8 +10,8 @@ LIMIT of the whole where that leaves open which of several equal rows it keeps. 
 nothing is inserted are not run. The log beside the data holds every run: what was cut off goes on
 where it stopped, and --report shows what there is without running anything.
 
-Writes docs/tpcds.json and docs/tpcds.svg; the exit status is 1 if any rows differ. Needs the extras
-dev and spark, and Java.
+Writes docs/tpcds.json and docs/tpcds.svg, or into --output; the exit status is 1 if rows differ.
+Needs the extras dev and spark, and Java.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def main() -> None:
         sys.exit(f"nothing has been measured yet: {log} is not there")
     runs = current(runs, texts)
     show(Console(highlight=False), setup, runs)
-    save(DOCS, setup, runs)
+    save(options.output, setup, runs)
     sys.exit(any(it.rows != SAME for it in runs))
 
 
@@ -116,6 +116,13 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="of each text (default: 3)")
     parser.add_argument("--memory", default="6g", help="of Spark's driver (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=DOCS,
+        metavar="FOLDER",
+        help="where tpcds.json and tpcds.svg go (default: docs)",
+    )
     return parser.parse_args()
 
 
@@ -158,7 +165,7 @@ def _measure(
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-") as work:
         spark = start_spark(Path(work), options.memory, "tpcds", metastore)
         try:
-            for database in dict.fromkeys(it.database for it in REGIMES.values()):
+            for database in dict.fromkeys(REGIMES[name].database for name, _ in texts):
                 with progress.status(f"registering the tables of {database} …"):
                     tables = _declared(ddl, database)
                     partitions = register_tables(spark, tables, data, database)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from benchmarks.oracle import Database, Measured, as_json, measure, measure_scan, sentences
+from benchmarks.oracle import UNTIED, Database, Measured, as_json, measure, measure_scan, sentences
 from benchmarks.probes import NULL_PARTITION, Reach, fact_scans, kept, outward, own_block, parse
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
@@ -165,6 +165,18 @@ def test_each_count_is_a_part_of_the_one_before(
 
 def first(database: Database, catalog: Catalog, sql: str) -> Measured:
     return next(measure(database, 1, sql, columns=COLUMNS, catalog=catalog))
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        ("join", "bounded by a predicate (1 scans): 4 partitions"),
+        ("no join", f"{UNTIED} (1 scans): 9 partitions"),
+        ("preserved", "its rows come out without a partner too (1 scans): 9 partitions"),
+    ],
+)
+def test_why_partitions_are_kept(database: Database, catalog: Catalog, case: str, why: str) -> None:
+    assert any(why in it for it in sentences([first(database, catalog, CASES[case])]))
 
 
 def test_null_is_a_partition_and_no_partner_is_none(database: Database, catalog: Catalog) -> None:

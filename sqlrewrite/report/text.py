@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.report.catalog import size
 from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
 from sqlrewrite.run.runner import FileResult, Summary
@@ -142,7 +143,7 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
     keys = f"{_use(fact)} ← {_use(candidate.dimension)} ({by})"
     reason = candidate.reason if verdict is Verdict.REJECTED else None
     if reason is None:
-        yield (*place, (keys, ""))
+        yield (*place, (f"{keys}{_saved(candidate)}", ""))
     else:
         yield (*place, (f"{keys}: ", ""), (reason.code, "bold"), (f" {reason.message}", ""))
     if not detail.rules:
@@ -152,6 +153,17 @@ def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line
         yield (outcome, (f"{rule.code} {rule.name}", "bold"), (f": {rule.message}", ""))
     if candidate.predicate is not None:
         yield (("    predicate ", "dim"), (" ".join(candidate.predicate.split()), ""))
+
+
+def _saved(candidate: Candidate) -> str:
+    """What a predicate is taken to save and to cost, where both are known."""
+    found = candidate.estimate if candidate.predicate is not None else None
+    if found is None or found.saves is None or found.reads is None:
+        return ""
+    return (
+        f": saves about {size(found.saves)} of {size(found.scans)} ({found.share:.0%}, by "
+        f"{found.basis}) for {size(found.reads)} read again"
+    )
 
 
 def _use(use: TableUse) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.native_score import Score, measured_pairs, score, score_in
 from benchmarks.tpcds_data import PARTITION_COLUMN
-from sqlrewrite import rewrite
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.warehouse import Table
 
 from .support import catalog, queries, tables
 from .test_tpcds_pairs import MORE
@@ -42,6 +45,39 @@ def test_what_is_missed_is_what_is_written() -> None:
         if (done := rewrite(sql, catalog(), when="missed")).changed
     }
     assert written == MORE
+
+
+def known(settings: dict[str, str], dimension: int) -> Catalog:
+    """The catalog as ``catalog pull`` would write it: with settings, and all sizes."""
+    sized = {
+        name: replace(it, size_in_bytes=10**9 if it.partitioned_by else dimension)
+        for name, it in catalog().relations.items()
+        if isinstance(it, Table)
+    }
+    return replace(catalog(), relations=sized, settings=settings)
+
+
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+
+
+@pytest.mark.parametrize(
+    ("when", "threshold", "dimension", "changed"),
+    [
+        # Where all is known, eligible too leaves to Spark what it surely finds by itself.
+        ("eligible", "10m", 10**6, set(MORE)),
+        ("auto", "10m", 10**6, set(MORE)),
+        ("auto", "-1", 10**6, None),
+        ("auto", "10m", 2 * 10**7, None),
+    ],
+)
+def test_what_pays_in_a_regime(
+    when: str, threshold: str, dimension: int, changed: set[int] | None
+) -> None:
+    """What Spark prunes by itself, or all of the queries of which a join says anything."""
+    pulled, numbers = known({THRESHOLD: threshold}, dimension), range(1, 100, 1 if changed else 9)
+    found = {it for it in numbers if rewrite(queries()[it], pulled, when=when).changed}
+    every = {it for it in numbers if rewrite(queries()[it], catalog()).changed}
+    assert found == (every if changed is None else changed)
 
 
 def test_without_broadcasts_nothing_is_pruned() -> None:
