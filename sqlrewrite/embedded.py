@@ -53,7 +53,7 @@ class Done:
 
 def parts(host: Host, catalog: Warehouse) -> list[Part]:
     """The regions of SQL, each with the catalog that holds in it."""
-    found, catalog = [], in_force(catalog, host.text)
+    found, catalog = [], in_force(catalog, host.text, runs_once=False)
     definitions = [_definitions(region, catalog.refer) for region in host.regions]
     for number, region in enumerate(host.regions):
         if region.written:

@@ -3,6 +3,7 @@ keeps the variable."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -101,9 +102,9 @@ def test_use_of_a_variable_holds_in_ddl(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "sets",
     [
-        "SET hivevar:db=dev;",
-        "SET db = dev;",
-        "set\n  hiveconf:db=dev;",
+        "SET hivevar:db='dev';",
+        "SELECT 1; SET db = dev;",
+        "set\n  hiveconf:db=dev.x;",
         "SET ${name}=dev;",
         "RESET;",
         "RESET db;",
@@ -115,6 +116,38 @@ def test_use_of_a_variable_holds_in_ddl(tmp_path: Path) -> None:
 def test_what_a_text_sets_itself_is_not_in_force(sets: str, catalog: Catalog) -> None:
     assert "db" not in in_force(catalog, f"{sets}\n{QUERY}").variables
     assert not written(f"{sets}\n{QUERY.format('${db}')}", catalog)
+
+
+# Spark 4.3: `SET x = v` and `SET hivevar:x = v` give `${x}`, `${hivevar:x}` and `${hiveconf:x}` the
+# value, as text. `SET hiveconf:x = v` gives none; Hive's gives `${hiveconf:x}` one.
+@pytest.mark.parametrize("style", ["${db}", "${hiveconf:db}", "`${hivevar:db}`"])
+@pytest.mark.parametrize("head", ["SET db = prod;", "-- x\nUSE a;\nset hivevar:db=prod;\n"])
+def test_a_text_gives_a_variable_its_value_at_its_head(style: str, head: str) -> None:
+    query, without = QUERY.format(style), Catalog.from_ddl(DDL)
+    assert written(head + query, without)
+    assert written(head + query, replace(without, variables={"db": "dev"}))
+    assert not written(head.replace("prod", "dev") + query, without)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1; SET db = prod; {0}",
+        "/* /* */ SET db = prod; */ {0}",
+        "-- SET db = prod;\n{0}",
+        "SET db = prod;\nSET db = dev;\n{0}",
+        "SET db = prod; {0}; SET db = dev; {0}",
+        "SET db = prod; {0}; RESET db; {0}",
+        "USE ${{db}}; SET db = prod; {0}",
+        "SET db = prod; SELECT * FROM $db.t; {0}",
+        "-- Databricks notebook source\nSET db = prod;\n{0}",
+        "SET db = 'prod'; {0}",
+        "SET x = 'SET db = prod;'; {0}",
+        "SET db = prod; SET ${{x}} = dev; {0}",
+    ],
+)
+def test_what_may_be_set_otherwise_has_no_value(text: str) -> None:
+    assert not written(text.format(QUERY.format("${db}")), Catalog.from_ddl(DDL))
 
 
 @pytest.mark.parametrize(

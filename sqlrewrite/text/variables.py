@@ -1,4 +1,5 @@
-"""Variables whose values the project gives (``[tool.dpp-rewrite.variables]``), in names.
+"""Variables whose values the project gives (``[tool.dpp-rewrite.variables]``), or the text itself
+in the SETs at its head, in names.
 
 In: a name as it is written, ``${db}`` or ``ods_{{ env }}``. Out: what it is with the values put in.
 A value of these is a word, and so can only be a name or a part of one. ``{x}`` and ``%(x)s`` are
@@ -11,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from sqlrewrite.text.templates import Refer
+from sqlrewrite.text.templates import Refer, is_notebook
 from sqlrewrite.warehouse import VARIABLE, Warehouse
 
 W = TypeVar("W", bound=Warehouse)
@@ -32,6 +33,16 @@ _ELSEWHERE = re.compile(
     r"|\breset[ \t]*(?:;|\Z)|\b(?:set|define)\s+[^\s=;'\"]*[$@&{]",
     re.IGNORECASE | re.MULTILINE,
 )
+# The head of a text: what stands in it surely runs, once, and before all that is behind it. Spark
+# nests comments, so one that opens another is left out.
+_HEAD = re.compile(
+    r"\ufeff?(?:\s+|--[^\r\n]*|/\*(?:(?!/\*).)*?\*/|(?:set|use|add)\b[^;'\"]*;)*",
+    re.IGNORECASE | re.DOTALL,
+)
+_SET_HERE = re.compile(
+    r"^[ \t]*set\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?([A-Za-z_]\w*)\s*=\s*(\w+)\s*;",
+    re.IGNORECASE | re.MULTILINE,
+)
 _SETS = (
     r"\b(?:set|unset|reset|define|undefine|def)\b(?:[^;='\"]{0,2000}?|\s*\(?\s*['\"])"
     r"(?<![\w.{$])"
@@ -48,16 +59,45 @@ def given(name: str, refer: Refer) -> str:
     return _WRITTEN.sub(value, name)
 
 
-def in_force(catalog: W, text: str) -> W:
-    """The catalog with the values of only those variables that a text sets nowhere, so that each
-    has the project's all through it. What is in a comment or string, or behind, counts as well."""
-    if not catalog.variables:
+def is_variable(name: str) -> bool:
+    """Whether a name is one variable and nothing else."""
+    return _WRITTEN.fullmatch(name) is not None
+
+
+def in_force(catalog: W, text: str, *, runs_once: bool = True) -> W:
+    """The catalog with the values of the variables that hold all through a text: those that it sets
+    at its head, and the project's of those that it sets nowhere. What is in a comment or string,
+    or behind, counts as well. ``runs_once`` says that the text is SQL, run from its beginning."""
+    own = _set_at_head(text) if runs_once else {}
+    if not (catalog.variables or own):
         return catalog
-    kept = {name: it for name, it in catalog.variables.items() if not _sets(name, text)}
+    said = catalog.variables
+    kept = {name: it for name, it in said.items() if own.get(name) == it or not _sets(name, text)}
+    kept |= {name: it for name, it in own.items() if _reads(name, text)}
     if _ELSEWHERE.search(text):
         kept = {}
-    return catalog if kept == catalog.variables else replace(catalog, variables=kept)
+    return catalog if kept == said else replace(catalog, variables=kept)
 
 
-def _sets(name: str, text: str) -> bool:
-    return re.search(rf"{_SETS}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+def _set_at_head(text: str) -> dict[str, str]:
+    """The variables that a text sets at its head to a word and nowhere else, and reads only behind
+    that, as Spark's substitution does. In a notebook a widget may have the name."""
+    head = _HEAD.match(text)
+    if head is None or is_notebook(text):
+        return {}
+    return {
+        match[1]: match[2]
+        for match in _SET_HERE.finditer(text, 0, head.end())
+        if len(_sets(match[1], text)) == 1
+        and all(it.lastindex == 1 and it.start() >= match.end() for it in _reads(match[1], text))
+    }
+
+
+def _reads(name: str, text: str) -> list[re.Match[str]]:
+    """Where a variable is written, in each style."""
+    return [it for it in _WRITTEN.finditer(text) if it[it.lastindex or 0] == name]
+
+
+def _sets(name: str, text: str) -> list[str]:
+    """Where a text gives a variable a value, or takes it away."""
+    return re.findall(rf"{_SETS}{re.escape(name)}(?!\w)", text, re.IGNORECASE)
