@@ -157,6 +157,24 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "SELECT a {} 1 FROM t",
+        "SELECT 1 FROM t WHERE a {} 1",
+        "SELECT 1 FROM t WHERE c = 1 AND NOT a {} b",
+        "SELECT 1 FROM t JOIN u ON t.a {} u.b AND c = 1",
+    ],
+)
+@pytest.mark.parametrize("operator", ["${x}", "$x", "{{ x }}"])
+def test_an_operator_leaves_nothing_known_of_what_it_connects(text: str, operator: str) -> None:
+    (statement,) = statements(text.replace("{}", operator))
+    assert statement.tree is not None
+    (found,) = statement.tree.find_all(exp.Anonymous)
+    assert found.this == operator
+    assert isinstance(found.parent, exp.Select | exp.Where | exp.Join)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "'{{ var('x') }}'",
         "`{{ var(1) }}`",
         "1{# x #}2",
@@ -172,7 +190,10 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
         "-- {{ x() }}\na",
         "-{{ x }}",
         "{{ x }}(1)",
-        "FROM {{ ref('nobody') }}",
+        "1 FROM raw.{{ ref('sales') }}",
+        "a FROM t WHERE a = 1 ${x}",
+        "a FROM t ${x} JOIN u ON t.a = u.a",
+        "a FROM t ORDER BY a {{ x() }}, b",
     ],
 )
 def test_obstacles(text: str) -> None:

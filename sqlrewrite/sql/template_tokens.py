@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from sqlglot import Token, TokenType, exp
 
@@ -52,6 +53,17 @@ _QUERIES = frozenset(
     {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.INSERT, TokenType.FROM}
 )
 
+# Behind an operand stands an operator, and no value; but for words that sqlglot takes for names.
+_OPERAND_ENDS = frozenset(
+    {
+        *(TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET),
+        *(TokenType.NULL, TokenType.TRUE, TokenType.FALSE, *_NAMES),
+    }
+)
+_OPERAND_BEGINS = (_OPERAND_ENDS | {TokenType.L_PAREN}) - {TokenType.R_PAREN, TokenType.R_BRACKET}
+_NO_OPERANDS = frozenset({"of", "directory", "location"})
+_NO_VALUE = "stands where no value can: it may be any operator, condition or clause"
+
 # Where an operand stands, and what holds a whole condition.
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.ILike, exp.Between)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.DPipe)
@@ -62,9 +74,11 @@ _CONNECTIVES = (exp.Connector, exp.Not)
 
 
 class _Relations:
-    """Whether the tokens up to here are in a FROM, where a comma is between relations."""
+    """Whether the tokens up to here are in a FROM, where a comma is between relations, and whether
+    they are ``within`` a query."""
 
     def __init__(self) -> None:
+        self.within = False
         self._depth = 0
         self._open: set[int] = set()
 
@@ -84,6 +98,9 @@ class _Relations:
             self._depth -= 1
         elif kind in _ENDS_FROM:
             self._open.discard(self._depth)
+            self.within = self.within or kind is TokenType.SELECT
+        elif kind is TokenType.SEMICOLON:
+            self.within = False
 
 
 def substituted(
@@ -96,7 +113,7 @@ def substituted(
     relations = _Relations() if templates else None
     found: list[Token] = []
     obstacles: list[Obstacle] = []
-    for token in tokens:
+    for token, behind in zip_longest(tokens, tokens[1:]):
         if relations is not None:
             relations.step(token.token_type)
         template = templates.get(token.start)
@@ -110,7 +127,10 @@ def substituted(
         lead = _lead(found)
         if lead is TokenType.COMMA and relations is not None and relations.inside:
             lead = TokenType.FROM
-        pieces = _pieces(template, token, lead, masked.text, refer)
+        if relations is not None and relations.within and _is_operand(found[-1]):
+            pieces = _operator(template, None if relations.inside else behind)
+        else:
+            pieces = _pieces(template, token, lead, masked.text, refer)
         if isinstance(pieces, str):
             obstacles.append(_obstacle(template, pieces))
             found.append(token)
@@ -183,10 +203,12 @@ def _pieces(
         return [(TokenType.IDENTIFIER, name)]
     match template.kind:
         case TemplateKind.REFERENCE:
-            known = None if behind_dot else refer(template.reference)
-            if known is None:
-                return "is in no manifest, and there is no one table of that name in the catalog"
-            return _dotted(known)
+            if behind_dot:
+                return "is a part of a name that is not known"
+            known = refer(template.reference)
+            # A relation that nobody knows, where it is in no manifest, and not the only table of
+            # that name in the catalog.
+            return _dotted(known) if known else [(TokenType.IDENTIFIER, on_one_line(template.text))]
         case TemplateKind.THIS | TemplateKind.VALUE if is_named:
             # A relation or column that nobody knows. What a statement makes under such a name is
             # not what another reads under it: a SET in between may have changed what it is.
@@ -203,6 +225,21 @@ def _pieces(
                 return "is a part of a name that is not known"
             call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]
             return [(TokenType.VAR, template.text), *call]
+
+
+def _is_operand(token: Token) -> bool:
+    """Whether an operand ends with a token, behind which no value can stand."""
+    return token.token_type in _OPERAND_ENDS and token.text.lower() not in _NO_OPERANDS
+
+
+def _operator(template: Template, behind: Token | None) -> list[_Piece] | str:
+    """What stands between two operands, of which ``behind`` begins the second: two ORs with a name
+    between them, so that ``loosened`` finds all that it may connect."""
+    fits = template.kind is TemplateKind.VALUE or is_name(template.text)
+    if not fits or behind is None or behind.token_type not in _OPERAND_BEGINS:
+        return _NO_VALUE
+    either = (TokenType.OR, "OR")
+    return [either, (TokenType.VAR, template.text), either]
 
 
 def _dotted(name: Name) -> list[_Piece]:
@@ -267,13 +304,17 @@ def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
 def loosened(tree: exp.Expr) -> None:
     """Makes the templates of a statement that may be more than they look the calls of functions
     that nobody knows: a constant that is no operand might be several, or a column. A whole
-    condition might hold an OR, and with it all conditions around it, down to their parentheses."""
-    for node in list(tree.find_all(exp.Placeholder, exp.Anonymous)):
-        if not is_template(str(node.this)):
+    condition might hold an OR, and with it all conditions around it, down to their parentheses;
+    so might an operator."""
+    for node in list(tree.find_all(exp.Placeholder, exp.Anonymous, exp.Column)):
+        operator = isinstance(node, exp.Column)
+        if not is_template(node.name if operator else str(node.this)):
+            continue
+        if operator and not isinstance(node.parent, exp.Connector):
             continue
         whole: exp.Expr = node
         while isinstance(whole.parent, _CONNECTIVES):
             whole = whole.parent
         condition = whole is not node or isinstance(node.parent, _CONDITIONS)
         if condition or (isinstance(node, exp.Placeholder) and not isinstance(node.parent, _ONE)):
-            whole.replace(exp.Anonymous(this=node.this))
+            whole.replace(exp.Anonymous(this=node.name if operator else node.this))

@@ -86,6 +86,8 @@ UNITS = {
     "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
 }
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
+_RENDERED_ONCE = frozenset({"snapshot", "endsnapshot"})
+"""Around one query of its own each: dbt runs what is between them."""
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
@@ -256,6 +258,10 @@ class _Scan:
         """A block's tag: from the first of a block to its last is one obstacle."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
+        if name in _RENDERED_ONCE and not context:
+            ends = ";" if name.startswith("end") else " "
+            self._put(start, end, ends + _VISIBLE.sub(" ", unit[1:]))
+            return
         if name.startswith("end"):
             since = start
             while self.open:
