@@ -90,7 +90,6 @@ def test_the_report_has_the_statements_of_the_file() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        FILES["job.py"].replace("WHERE", '" \\\n "WHERE'),
         FILES["cells.py"].replace("sales s", "sales s -- dpp-rewrite: ignore"),
         FILES["cells.py"].replace("SELECT", "-- dpp-rewrite: off\n# MAGIC SELECT"),
         notebook(cell("-- dpp-rewrite: ignore-file"), cell(SQL), f"{CALL}\n"),

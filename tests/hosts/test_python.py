@@ -167,15 +167,16 @@ def test_holes_with_another_form_are_another_value() -> None:
 @pytest.mark.parametrize(
     ("argument", "why"),
     [
-        ('"SELECT 1 " "FROM t"', "several literals"),
-        ('"SELECT 1 " + t', "no literal"),
+        ('"SELECT 1 " + t()', "t() is not a variable"),
+        ('t + "SELECT 1"', "no literal"),
+        ('("SELECT 1 " + t).format(u)', "filled more than once"),
         ("q", "q is not a text that is written once"),
         ('f"SELECT {f()}"', "{f()} is not a variable"),
         ('f"SELECT {x=}"', "{x=} is not a variable"),
         ('f"SELECT {x[y]}"', "{x[y]} is not a variable"),
         ('f"SELECT \\x7bx}} "', "stands for a brace"),
-        ('"SELECT {}".format(1)', "give it a name"),
-        ('"SELECT %s" % x', "told by its order"),
+        ('"SELECT {[0]}".format(x)', "{[0]} is not a variable"),
+        ('"SELECT %*d" % x', "% is not a variable"),
         ('f"SELECT ${{a}} {b}"', "a variable of Spark's"),
     ],
 )
@@ -205,8 +206,14 @@ def f(spark, dt):
         (NAMED + "    print(query)\n    log.info(query)\n", 1),
         (NAMED + "    print(query, rows)\n", 0),
         (NAMED + "    query += ' LIMIT 1'\n", 0),
-        (NAMED.replace("spark, dt", "query, spark"), 0),
-        (NAMED + "\nfrom x import query\n", 0),
+        (NAMED.replace("spark, dt", "query, spark"), 1),
+        (NAMED + "\nfrom x import query\n", 1),
+        (NAMED + "    query = g(query)\n", 0),
+        (NAMED.replace("rows", "query") + "    g(query)\n", 1),
+        (NAMED.replace("rows", "query, x"), 0),
+        (NAMED.replace("rows =", "g = lambda: query\n    query ="), 0),
+        (NAMED.replace("def", "def g():\n    global query\n    query = 'x'\n\ndef"), 0),
+        (NAMED.replace("def f(spark, dt):", "for x in y:").replace("rows", "query"), 1),
         (NAMED.replace("(query)", "(query + ' LIMIT 1')"), 0),
         (NAMED.replace("def f(spark, dt):", "if x:"), 0),
         ("# Databricks notebook source\n" + NAMED.replace("def f(spark, dt):", "if x:"), 1),
@@ -216,6 +223,38 @@ def test_a_text_under_a_name_that_is_read_once(text: str, count: int) -> None:
     found = done(text)
     assert found.sql.count(MARKER) == count
     assert len(found.skipped) == 1 - count
+
+
+# In pieces: a text, and the values of what it is filled with.
+PIECES = [
+    ("""spark.sql("{0}" "{1}")""", {}),
+    ('''spark.sql("""{0}""" # x\n    "{1}" + (r" ")  )''', {}),
+    ('''spark.sql(("{0}"\n+ f"""{1}"""))''', {}),
+    ("""spark.sql("{2} AND d.name = '" + x + f"' ")""", {"x": "n"}),
+    ("""spark.sql(f"{2} AND d.name = '{{x}}'" " AND d.season = '" + str(x) + f"' ")""", {"x": "q"}),
+    ("""spark.sql("{2} AND s.item = %s " % 1)""", {}),
+    ("""spark.sql("{2} AND s.item = {{}} ".format(1))""", {}),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), PIECES)
+def test_a_text_in_pieces(text: str, values: dict[str, object]) -> None:
+    whole = QUERY.format("'w'")
+    text = text.format(whole[:40], whole[40:], whole)
+    found = done(text)
+    assert MARKER in found.sql, found.skipped
+    assert evaluated(found.sql, **values) == rewrite(evaluated(text, **values), CATALOG).sql
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [('"{}" % x', "'%s'"), ('"{}".format(x)', "'{}'"), ('"{}" + x', "d.name AND s.item = ")],
+)
+def test_what_has_no_name_cannot_be_written_again(text: str, value: str) -> None:
+    found = done(f"spark.sql({text.replace('{}', QUERY.format(value), 1)})")
+    assert not found.changed
+    (problem,) = found.skipped
+    assert "cannot be written here" in problem.message
 
 
 def test_a_text_under_a_name_runs_where_it_is_called() -> None:

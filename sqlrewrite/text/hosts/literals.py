@@ -1,8 +1,9 @@
 """Literals of Python that hold SQL: their value, and where each of its characters is written.
 
-In: a literal as it stands in a text, and how it is filled (``f"{x}"``, ``.format``, ``%``). Out:
-the SQL, in which a hole is ``${x}``, a constant of which nothing is known but that it is the same
-wherever it stands. What cannot be mapped exactly raises Unmapped, with the reason.
+In: literals as they stand in a text, side by side or with ``+`` between them and variables, and how
+they are filled (``f"{x}"``, ``.format``, ``%``). Out: the SQL, in which a hole is ``${x}``, a
+constant of which nothing is known but that it is the same wherever it stands. What cannot be mapped
+exactly raises Unmapped, with the reason.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from sqlrewrite.text.hosts.region import Embedded
-from sqlrewrite.text.hosts.ways import Filled, Literal
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts.region import Embedded, Way, joined
+from sqlrewrite.text.hosts.ways import Filled, Literal, Outside, Spliced
 from sqlrewrite.text.source import LINE_END
 
 
@@ -33,31 +35,84 @@ _SIGNS = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<body>[^{}]*)\}|[{}]")
-_PERCENT = re.compile(r"%%|%(?P<body>\(\w+\)[-#0 +]*\d*(?:\.\d+)?[a-zA-Z])|%")
+_PERCENT = re.compile(r"%%|%(?P<body>(?:\(\w+\))?[-#0 +]*\d*(?:\.\d+)?[a-zA-Z])|%")
 _KEY = r"""\[(?:'[^'\\]*'|"[^"\\]*"|\d+)\]"""
 _BODIES = {
     "f": re.compile(rf"\s*(?P<name>{_DOTTED}(?:{_KEY})*)\s*(?:![rsa])?(?::[^'\"\\]*)?"),
-    "{": re.compile(rf"(?P<name>{_DOTTED}|\d+)(?:![rsa])?(?::[^'\"\\]*)?"),
-    "%": re.compile(r"\((?P<name>\w+)\).*"),
+    "{": re.compile(rf"(?P<name>{_DOTTED}|\d+)?(?:![rsa])?(?::[^'\"\\]*)?"),
+    "%": re.compile(r"(?:\((?P<name>\w+)\))?.+"),
 }
-_WANTED = {
-    "f": "is not a variable",
-    "{": "is told by its order: give it a name",
-    "%": "is told by its order: write %(name)s",
-}
+_HOLES = {"f": _BRACES, "{": _BRACES, "%": _PERCENT}
+_DOUBLED = {"f": "{}", "{": "{}", "%": "%", "": ""}
+_VARIABLE = "variable"
+_NAME = rf"{_DOTTED}(?:{_KEY})*"
+_ADDED = re.compile(rf"(?P<name>{_NAME})|str\(\s*(?P<inner>{_NAME})\s*\)")
+_BETWEEN = re.compile(r"(?:\s|\\\r?\n|#[^\r\n]*)*")
 
 
-def value(text: Embedded, filled: str, line_end: str) -> Embedded:
-    """The value of a literal, as Python has it before it is ``filled``: by holes of its own
-    (``f``), by ``{`` (format), by ``%``, or by nothing. Raises Unmapped."""
-    opens = _OPENS.match(text.text)
-    if opens is None:
-        raise Unmapped("it is not one literal")
-    quote, raw = opens["quote"], "r" in (opens["prefix"] or "").lower()
-    if _end(text.text, opens.end(), quote) != len(text.text):
-        raise Unmapped("it is put together of several literals")
-    inner = text.cut(opens.end(), len(text.text) - len(quote))
-    return _unescaped(inner, quote, raw, line_end, braces=filled == "f")
+@dataclass(frozen=True, slots=True, eq=False)
+class Operand:
+    """What is added to a text: literals side by side, ``"a" f"{b}"``, or a variable."""
+
+    source: Embedded
+    literal: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A stretch of a text and how it is filled: ``f``, ``{``, ``%``, by nothing (an empty string),
+    or as a whole, since it is a ``variable``."""
+
+    value: Embedded
+    filled: str
+
+
+def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Embedded, str]:
+    """The SQL that the operands make, filled by ``{`` (format), by ``%``, or by what is in them,
+    with ``${name}`` for each hole; and its stretches between the holes, with NUL for each. Raises
+    Unmapped."""
+    holes: dict[str, str] = {}
+    added = (it.source for it in operands if not it.literal)
+    splices = {_shown(it.text, _added(it), holes): it.text for it in added}
+    parts: list[_Part] = []
+    for operand in operands:
+        if operand.literal:
+            parts += _literals(operand.source, filled, line_end, splices)
+        else:
+            parts.append(_Part(operand.source, _VARIABLE))
+    if filled:  # as a whole: a hole may begin in one literal and end in the next
+        parts = [_Part(joined([it.value for it in parts]), filled)]
+    return _with_holes(parts, holes, splices)
+
+
+def _added(source: Embedded) -> str:
+    """The name of a variable that is added. Raises Unmapped."""
+    found = _ADDED.fullmatch(source.text)
+    if found is None:
+        raise Unmapped(f"{' '.join(source.text.split())[:60]} is not a variable")
+    return found["name"] or found["inner"]
+
+
+def _literals(
+    source: Embedded, filled: str, line_end: str, splices: Mapping[str, str]
+) -> Iterator[_Part]:
+    """The values of literals that stand side by side, as Python has them before they are filled.
+    Raises Unmapped."""
+    at, end = 0, len(source.text)
+    while at < end:
+        opens = _OPENS.match(source.text, at)
+        close = _end(source.text, opens.end(), opens["quote"]) if opens is not None else -1
+        if opens is None or close < 0:
+            raise Unmapped("it is not one literal")
+        quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
+        inner = source.cut(opens.end(), close - len(quote))
+        spliced = Spliced(opens.group(), quote, tuple(splices.items()))
+        ways = (Literal(quote, "r" in prefix, line_end), spliced)
+        own = "f" if "f" in prefix else filled
+        yield _Part(_unescaped(inner, "r" in prefix, ways, braces=own == "f"), own)
+        between = _BETWEEN.match(source.text, close)
+        assert between is not None
+        at = between.end()
 
 
 def _end(text: str, at: int, quote: str) -> int:
@@ -66,7 +121,7 @@ def _end(text: str, at: int, quote: str) -> int:
     return next((it.end() for it in found if it.group() == quote), -1)
 
 
-def _unescaped(inner: Embedded, quote: str, raw: bool, line_end: str, *, braces: bool) -> Embedded:
+def _unescaped(inner: Embedded, raw: bool, ways: tuple[Way, ...], *, braces: bool) -> Embedded:
     """The value of a literal's inside; where ``braces`` mean something none may come of an
     escape."""
     pieces, indexes = list[str](), array("q")
@@ -78,7 +133,7 @@ def _unescaped(inner: Embedded, quote: str, raw: bool, line_end: str, *, braces:
             pieces.append(value)
             indexes.append(match.start())
     indexes.append(len(inner.text))
-    return inner.read_as("".join(pieces), indexes, Literal(quote, raw, line_end))
+    return inner.read_as("".join(pieces), indexes, *ways)
 
 
 def _value(match: re.Match[str]) -> str:
@@ -102,40 +157,52 @@ def _value(match: re.Match[str]) -> str:
     return chr(int(found, 16))
 
 
-def with_holes(value: Embedded, filled: str) -> tuple[Embedded, str]:
-    """The text that a filled one is, with ``${name}`` for each hole, and its stretches between the
-    holes, with NUL for each. Raises Unmapped."""
-    pieces, indexes, holes = list[str](), array("q"), dict[str, str]()
-    between = list[str]()
-    for piece, start, hole in _pieces(value.text, filled):
-        shown = _shown(piece, hole, holes) if hole else piece
-        pieces.append(shown)
-        between.append("\0" if hole else piece)
-        # All of a hole stands where it begins: nothing is inserted inside of it.
-        indexes.extend([start] * len(shown) if hole else range(start, start + len(piece)))
-    indexes.append(len(value.text))
-    skeleton = "".join(between)
+def _with_holes(
+    parts: Sequence[_Part], holes: dict[str, str], splices: Mapping[str, str]
+) -> tuple[Embedded, str]:
+    """The parts as one text, with a name in the place of each hole, and what is between them."""
+    found = [[*_pieces(part, holes)] for part in parts]
+    texts = list[Embedded]()
+    for part, pieces in zip(parts, found, strict=True):
+        indexes = array("q")
+        for shown, start, hole in pieces:
+            # All of a hole stands where it begins: nothing is inserted inside of it.
+            indexes.extend([start] * len(shown) if hole else range(start, start + len(shown)))
+        indexes.append(len(part.value.text))
+        # Of the holes of an f"…" beside it a plain literal can have none.
+        fitting = {name: it if part.filled else "" for name, it in holes.items()}
+        written = tuple({**fitting, **{name: name for name in splices}}.items())
+        way = Filled(written, _DOUBLED[part.filled]) if part.filled != _VARIABLE else Outside()
+        texts.append(part.value.read_as("".join(it for it, _, _ in pieces), indexes, way))
+    skeleton = "".join("\0" if hole else it for pieces in found for it, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):
         raise Unmapped("a variable of Spark's stands beside the holes of Python")
-    way = Filled(tuple(holes.items()), "%" if filled == "%" else "{}")
-    return value.read_as("".join(pieces), indexes, way), skeleton
+    return joined(texts), skeleton
 
 
-def _pieces(text: str, filled: str) -> Iterator[tuple[str, int, str]]:
-    """The stretches of a text that is filled: what stands there, where, and the name of a hole."""
-    done = 0
-    for match in (_PERCENT if filled == "%" else _BRACES).finditer(text):
-        yield text[done : match.start()], done, ""
+def _pieces(part: _Part, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
+    """The stretches of a part: what stands there in the SQL, where in its value, and whether it is
+    a hole. A hole that is told by its order has a name of its own, and can be written nowhere
+    else."""
+    text, filled, done = part.value.text, part.filled, 0
+    if filled == _VARIABLE:
+        yield _shown(text, _added(part.value), holes), 0, True
+        return
+    for match in _HOLES[filled].finditer(text) if filled else ():
+        yield text[done : match.start()], done, False
         done, written = match.end(), match.group()
         if written in ("{{", "}}", "%%"):
-            yield written[0], match.start(), ""
+            yield written[0], match.start(), False
             continue
         body = match["body"]
-        name = _BODIES[filled].fullmatch(body) if body is not None else None
-        if name is None:
-            raise Unmapped(f"{written} {_WANTED[filled]}")
-        yield written, match.start(), name["name"]
-    yield text[done:], done, ""
+        found = _BODIES[filled].fullmatch(body) if body is not None else None
+        if found is None:
+            raise Unmapped(f"{written} is not a variable")
+        if found["name"]:
+            yield _shown(written, found["name"], holes), match.start(), True
+        else:
+            yield _shown("", str(len(holes) + 1), holes), match.start(), True
+    yield text[done:], done, False
 
 
 def _shown(written: str, name: str, holes: dict[str, str]) -> str:

@@ -1,37 +1,99 @@
 """Names of a program that stand for one text: ``query = "…"`` and then ``spark.sql(query)``.
 
-In: a tree of Python. Out: for each name that is bound once in the file and read once, what it is
-bound to. Whoever changes that text changes what is read there, and nothing else.
+In: a tree of Python. Out: for the places where a name is read, what it is bound to: where the name
+is bound once in the file and read once, or read once between two lines that bind it, ``query =
+spark.sql(query)`` say. Whoever changes that text changes what is read there, and nothing else.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-Names = Mapping[str, ast.expr]
-"""What is meant by a name."""
+Names = Mapping[int, ast.expr]
+"""What is meant where a name is read, by the ``id`` of that node."""
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
+"""What runs later, and may read names then."""
 _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
-def assigned_once(tree: ast.AST, *, whole: bool) -> Names:
-    """The names of a file, those of the module itself only where the file is the ``whole`` program:
-    others may import them."""
-    bound, read = Counter(_bound(tree)), Counter(_read(tree))
-    found = dict(_assignments(tree, local=whole))
-    return {name: it for name, it in found.items() if bound[name] == read[name] == 1}
+def meant(tree: ast.Module, *, whole: bool) -> Names:
+    """What is meant by names, by those of the module itself only where the file is the ``whole``
+    program: others may import them."""
+    bound, read = Counter(_bound(tree)), Counter(it.id for it in _read(tree))
+    once = {name: it for name, it in _assignments(tree, local=whole) if bound[name] == 1}
+    found = {id(it): once[it.id] for it in _read(tree) if read[it.id] == 1 and it.id in once}
+    said = (it for it in ast.walk(tree) if isinstance(it, ast.Global | ast.Nonlocal))
+    shared = {name for it in said for name in it.names}
+    for scope in ast.walk(tree):
+        if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
+            closed = isinstance(scope, _Function) or whole
+            found |= _in_sequence(scope, shared | set(_read_later(scope)), closed=closed)
+    return found
 
 
-def _read(tree: ast.AST) -> Iterator[str]:
-    """Each name, as often as something reads it that does more than show it to a person."""
+def _in_sequence(
+    scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef, shared: Set[str], *, closed: bool
+) -> dict[int, ast.expr]:
+    """What is meant by the names of a scope, but for ``shared`` ones, that are read once before
+    they are bound again, or before the scope ends, if it is ``closed``."""
+    found: dict[int, ast.expr] = {}
+    for body in _bodies(scope):
+        for number, line in enumerate(body):
+            for name, value in _assigned(line):
+                read = _read_next(name, body[number + 1 :], ends=closed and body is scope.body)
+                if read is not None and name not in shared:
+                    found[id(read)] = value
+    return found
+
+
+def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of lines of a scope, those of functions and classes in it left out."""
+    waiting: list[ast.AST] = [scope]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _Function | ast.ClassDef) and node is not scope:
+            continue
+        fields = (value for _, value in ast.iter_fields(node))
+        yield from (it for it in fields if isinstance(it, list) and it and _is_line(it[0]))
+        waiting += ast.iter_child_nodes(node)
+
+
+def _is_line(node: object) -> bool:
+    return isinstance(node, ast.stmt)
+
+
+def _read_next(name: str, lines: Sequence[ast.stmt], *, ends: bool) -> ast.Name | None:
+    """The one place where these lines read a name before one binds it again; None where there are
+    several, or where it may be read behind the last line, which ``ends`` does not say."""
+    found: list[ast.Name] = []
+    for line in lines:
+        found += [it for it in _read(line) if it.id == name]
+        binds = [*_bound(line)].count(name)
+        if binds:
+            again = [it for it, _ in _assigned(line)] == [name]  # which reads before it binds
+            return found[0] if again and binds == len(found) == 1 else None
+    return found[0] if ends and len(found) == 1 else None
+
+
+def _read_later(scope: ast.AST) -> Iterator[str]:
+    """The names that functions in a scope read, and do not bind themselves."""
+    for it in ast.walk(scope):
+        if isinstance(it, _Function) and it is not scope:
+            own = set(_bound(it))
+            yield from (name.id for name in _read(it) if name.id not in own)
+
+
+def _read(tree: ast.AST) -> Iterator[ast.Name]:
+    """The places where something reads a name that does more than show it to a person."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                yield name
+            case ast.Name(ctx=ast.Load()):
+                yield node
             case ast.Call(func=ast.Name(id="print"), args=[ast.Name()]):
                 continue
             case ast.Call(func=ast.Attribute(attr=name), args=[ast.Name()]) if name in _LOGS:
@@ -64,10 +126,16 @@ def _assignments(tree: ast.AST, *, local: bool) -> Iterator[tuple[str, ast.expr]
     waiting: list[tuple[ast.AST, bool]] = [(tree, local)]
     while waiting:
         node, inside = waiting.pop()
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if inside:
-                yield name, value
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if inside:
-                yield name, value
+        if inside:
+            yield from _assigned(node)
         within = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         waiting += ((it, within) for it in ast.iter_child_nodes(node))
+
+
+def _assigned(line: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What a line assigns to a single name."""
+    match line:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, value

@@ -14,8 +14,8 @@ from functools import cache
 from itertools import count
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.hosts.literals import Unmapped, line_end, value, with_holes
-from sqlrewrite.text.hosts.names import Names, assigned_once
+from sqlrewrite.text.hosts.literals import Operand, Unmapped, line_end, sql_of
+from sqlrewrite.text.hosts.names import Names, meant
 from sqlrewrite.text.hosts.region import Embedded, Region
 from sqlrewrite.text.source import Lines
 
@@ -84,7 +84,7 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
         why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
         return Read(left=((text.offsets[0], f"not Python that can be read: {why}"),))
     places = _Places(text.text)
-    names = cache(lambda: assigned_once(tree, whole=notebook))
+    names = cache(lambda: meant(tree, whole=notebook))
     regions: list[Region] = []
     left: list[tuple[int, str]] = []
     for met in _calls(tree, numbers or count(1)):
@@ -152,8 +152,7 @@ def _region(
     runs = text.offsets[places.offset(met.call)]
     if met.call.func.attr == "sql" and _SPARK.search(_last(met.call.func.value)):
         node, filled = _argument(met.call, names)
-        found = text.cut(places.offset(node), places.end(node))
-        return Region(_sql(node, found, filled, places.line_end), met.block, runs=runs)
+        return Region(_sql(node, text, filled, places), met.block, runs=runs)
     said = _effect(met.call)
     if said is None:
         return None
@@ -172,7 +171,7 @@ def _last(node: ast.expr) -> str:
 
 
 def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str]:
-    """The literal that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
+    """The text that a call of ``sql`` is given, and by what it is filled. Raises Unmapped."""
     named = {it.arg: it.value for it in call.keywords}
     node = call.args[0] if call.args else named.pop("sqlQuery", None)
     named.pop("args", None)
@@ -182,35 +181,53 @@ def _argument(call: ast.Call, names: Callable[[], Names]) -> tuple[ast.expr, str
             node, filled = _meant(inner, names), "{"
         case ast.BinOp(left=inner, op=ast.Mod()) if not filled:
             node, filled = _meant(inner, names), "%"
-    if isinstance(node, ast.JoinedStr) and not filled:
-        return node, "f"
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node, filled
     if isinstance(node, ast.Name):
         raise Unmapped(f"{node.id} is not a text that is written once, and used here alone")
-    raise Unmapped("it is no literal that stands here alone")
+    if node is None or not _is_text(next(_operands(node))):
+        raise Unmapped("it is no literal that stands here alone")
+    if filled and not isinstance(node, ast.Constant):
+        raise Unmapped("it is filled more than once")
+    return node, filled
 
 
 def _meant(node: ast.expr | None, names: Callable[[], Names]) -> ast.expr | None:
     """A literal that a name stands for, or the expression itself."""
-    return names().get(node.id, node) if isinstance(node, ast.Name) else node
+    return names().get(id(node), node) if isinstance(node, ast.Name) else node
 
 
-def _sql(node: ast.expr, found: Embedded, filled: str, line_end: str) -> Embedded:
-    """The SQL of a literal, which is what Python reads there too. Raises Unmapped."""
-    sql = value(found, filled, line_end)
-    said = sql.text
-    if isinstance(node, ast.JoinedStr):
-        sql, said = with_holes(sql, filled)
-        parts = (str(it.value) if isinstance(it, ast.Constant) else "\0" for it in node.values)
-        same = "".join(parts) == said
-    else:
-        assert isinstance(node, ast.Constant)
-        same = said == node.value
-        sql = with_holes(sql, filled)[0] if filled else sql
-    if not same:
+def _operands(node: ast.expr) -> Iterator[ast.expr]:
+    """What is added up to a text, from left to right."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from _operands(left)
+            yield from _operands(right)
+        case _:
+            yield node
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def _sql(node: ast.expr, text: Embedded, filled: str, places: _Places) -> Embedded:
+    """The SQL of literals, which is what Python reads there too. Raises Unmapped."""
+    operands = [*_operands(node)]
+    sources = (text.cut(places.offset(it), places.end(it)) for it in operands)
+    written = [Operand(it, _is_text(of)) for it, of in zip(sources, operands, strict=True)]
+    read = sql_of(written, "", places.line_end)
+    if read[1] != "".join(map(_value, operands)):
         raise Unmapped("Python reads it otherwise")
-    return sql
+    return sql_of(written, filled, places.line_end)[0] if filled else read[0]
+
+
+def _value(node: ast.expr) -> str:
+    """What Python reads, with NUL for what is not written there."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_value, node.values))
+    found = node.value if isinstance(node, ast.Constant) else None
+    return found if isinstance(found, str) else "\0"
 
 
 def _effect(call: ast.Call) -> str | None:

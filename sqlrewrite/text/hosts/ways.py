@@ -60,17 +60,49 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """In a text whose ``holes`` Python fills: each ``${name}`` is written as its hole, and each of
-    ``doubled`` (braces, or ``%``), which would begin one, twice."""
+    """In a text whose ``holes`` Python fills: each ``${name}`` is written as its hole, if it can be
+    written there, and each of ``doubled`` (braces, or ``%``), which would begin one, twice."""
 
     holes: tuple[tuple[str, str], ...]
     doubled: str
 
     def write(self, text: str) -> str:
-        """The text with its holes."""
+        """The text with its holes. Raises Unwritable."""
         holes = dict(self.holes)
-        signs = "|".join([*map(re.escape, holes), f"[{self.doubled}]"])
-        return re.sub(signs, lambda found: holes.get(found.group()) or found.group() * 2, text)
+        signs = [*map(re.escape, holes), *([f"[{self.doubled}]"] if self.doubled else [])]
+
+        def written(found: re.Match[str]) -> str:
+            hole = holes.get(found.group())
+            if hole == "":
+                raise Unwritable("what a value is by its order, or in another literal, has no name")
+            return found.group() * 2 if hole is None else hole
+
+        return re.sub("|".join(signs), written, text) if signs else text
+
+
+@dataclass(frozen=True, slots=True)
+class Spliced:
+    """In a literal to which variables are added: for each of these the literal ends, and begins
+    again behind it. ``opens`` is how it begins."""
+
+    opens: str
+    quote: str
+    variables: tuple[tuple[str, str], ...]
+
+    def write(self, text: str) -> str:
+        """The text with its variables."""
+        for shown, variable in self.variables:
+            text = text.replace(shown, f"{self.quote} + {variable} + {self.opens}")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Before or behind a variable that is added, where no literal is."""
+
+    def write(self, text: str) -> str:
+        """Never: raises Unwritable."""
+        raise Unwritable("no literal is there that it could stand in")
 
 
 @dataclass(frozen=True, slots=True)
