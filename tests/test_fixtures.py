@@ -124,3 +124,6 @@ def test_comment_continued_by_a_backslash() -> None:
     result = rewritten(case, text)
     assert not result.changed
     assert "backslash" in result.skipped[0].message
+    # Before a statement, and on to a line that is a comment anyway, it is the same to everybody.
+    usage = "-- hive -f x.hql \\\n--   -d y=1 \\\n\n"
+    assert rewritten(case, usage + case.text()).changed

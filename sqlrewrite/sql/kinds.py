@@ -87,12 +87,18 @@ def opens_query(tokens: Sequence[Token]) -> bool:
         second = tokens[1].token_type if len(tokens) > 1 else None
         selects = any(it.token_type is TokenType.SELECT for it in tokens)
         return second is _ALSO_OPENERS[kind] and selects
-    return kind in _QUERY_OPENERS and not _defines_alone(tokens)
+    return kind in _QUERY_OPENERS and not (_defines_alone(tokens) or _makes_function(tokens))
 
 
 def known(tokens: Sequence[Token]) -> bool:
     """Whether a statement is of a kind that is passed over."""
-    return _word(tokens) in _COMMANDS or _defines_alone(tokens)
+    return _word(tokens) in _COMMANDS or _defines_alone(tokens) or _makes_function(tokens)
+
+
+def _makes_function(tokens: Sequence[Token]) -> bool:
+    """Whether a statement makes a function, whose query reads parameters that look like columns."""
+    opens = tokens[0].token_type is TokenType.CREATE
+    return opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
 
 
 def _defines_alone(tokens: Sequence[Token]) -> bool:
@@ -124,6 +130,8 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     if second is not None and second < at:
         return second, UNENDED
     why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
+    if _makes_function(tokens):
+        word = "create function"
     if word == "with":
         word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
     return at, f"a join in {word.upper()} is {why}"

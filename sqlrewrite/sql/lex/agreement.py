@@ -60,6 +60,7 @@ _COMMANDS = Spark.Tokenizer.COMMANDS
 _BEFORE_COMMAND = Spark.Tokenizer.COMMAND_PREFIX_TOKENS
 
 _CONTINUED = re.compile(r"--[^\r\n]*\\(?:\n|\Z)")
+_NOTHING_MORE = re.compile(r"[ \t]*(?:--|\r?\n|\Z)")
 _GOES_ON = "a line comment that ends in a backslash goes on in the next line"
 _CALLED = {
     LexemeKind.NUMBER: "a number",
@@ -171,12 +172,15 @@ def _behind_hint(text: str, lexemes: Sequence[Lexeme], at: int) -> int:
 
 def continued(text: str, lexemes: Sequence[Lexeme], start: int, end: int) -> Difference | None:
     """A line comment between lexemes that goes on in the next line, or would if there were one:
-    whatever is inserted behind its line would be a part of it."""
+    whatever is inserted behind its line would be a part of it. Before a statement begins nothing
+    is inserted, and a line that is blank or a comment by itself is the same to both."""
     ends = [start, *(lexeme[2] for lexeme in lexemes)]
     starts = [*(lexeme[1] for lexeme in lexemes), end]
-    for since, until in zip(ends, starts, strict=True):
-        match = _CONTINUED.search(text, since, until)
-        if match is not None:
+    kinds = [LexemeKind.SEMICOLON, *(lexeme[0] for lexeme in lexemes)]
+    for kind, since, until in zip(kinds, ends, starts, strict=True):
+        for match in _CONTINUED.finditer(text, since, until):
+            if kind == LexemeKind.SEMICOLON and _NOTHING_MORE.match(text, match.end()):
+                continue
             return Difference(match.start(), _GOES_ON)
     return None
 
