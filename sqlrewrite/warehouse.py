@@ -208,7 +208,7 @@ class Warehouse:
         may be the same: a schema that is a template (``${db}.t``), or that nobody has named, may be
         any.
         """
-        name = self.qualify(parts)
+        name = self.qualify(parts if parts in self.relations else written_apart(parts))
         found = self.relations.get(name)
         if found is not None or name in self.forgotten:
             return found
@@ -271,6 +271,12 @@ def _with_declared(
             if derived != table.derived:
                 found[other] = replace(table, derived=derived)
     return found
+
+
+def written_apart(parts: Name) -> Name:
+    """The parts of a table's name that is written as one, as Hive prints it (``CREATE TABLE
+    `dw.orders` ``): Spark allows no dot in the name of a table, but in that of a temporary view."""
+    return tuple(parts[0].split(".")) if len(parts) == 1 and "." in parts[0] else parts
 
 
 _GLOBAL = "global_temp"

@@ -1,10 +1,11 @@
 """DDL files to a catalog: each statement's definitions folded over the catalog before it.
 
-A directory is searched for the suffixes below and read in the order of the paths. What cannot be
-read costs only itself and is listed in the catalog's ``left_out``; statements that define nothing
-are passed over. The files are an account of what there is, and not a script: a DROP in one of them
-makes way for the CREATE behind it, and takes nothing out; and no SET of a variable tells with which
-value a query will be run, so a name that holds one means what all files say of it.
+A directory is searched for files of SQL, and for programs and notebooks that hold definitions, read
+in the order of the paths. What cannot be read costs only itself and is listed in the catalog's
+``left_out``; statements that define nothing are passed over. The files are an account of what there
+is, and not a script: a DROP in one of them makes way for the CREATE behind it, and takes nothing
+out; and no SET of a variable tells with which value a query will be run, so a name that holds one
+means what all files say of it.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
-from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
+from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
 from sqlrewrite.catalog.queried import Poor, completed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.sql.table_definition import ordered
+from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
-from sqlrewrite.text.variables import in_force
+from sqlrewrite.text.variables import in_force, is_variable
 from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Relation, Table, Warehouse
 
 
@@ -30,10 +32,10 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     USE holds to the end of its file; each file begins in the namespace of the catalog given.
     Raises CatalogError where there is no file that could be read.
     """
-    files = _files(path) if path.is_dir() else [path]
+    files = [it for it in in_folder(path) if may_define(it)] if path.is_dir() else [path]
     if not files:
-        suffixes = ", ".join(f"*{suffix}" for suffix in SQL_SUFFIXES)
-        raise CatalogError(f"{path}: no file of SQL ({suffixes}) in this directory")
+        suffixes = ", ".join(f"*{suffix}" for suffix in (*SQL_SUFFIXES, *HOST_SUFFIXES))
+        raise CatalogError(f"{path}: no file with SQL ({suffixes}) in this directory")
     after = read_files(files, catalog)
     if after.relations == catalog.relations and not path.is_dir():
         read_bytes(path)  # raises for a file that is not there to be read
@@ -67,11 +69,6 @@ def read_ddl(text: str, source: str, catalog: Warehouse) -> Warehouse:
     return account.completed(catalog)
 
 
-def _files(directory: Path) -> list[Path]:
-    found = (it for it in directory.rglob("*") if it.name.lower().endswith(SQL_SUFFIXES))
-    return sorted(path for path in found if path.is_file())
-
-
 @dataclass(slots=True)
 class _Account:
     """What is found in the files of one folder, beside the catalog: the names that they define,
@@ -89,7 +86,7 @@ class _Account:
 
 
 def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Warehouse:
-    known, catalog = catalog.variables, in_force(catalog, text)
+    known, catalog = catalog.variables, in_force(catalog, text, runs_once=False)
     for statement in script.statements(text, catalog.refer):
         if statement.tokens[0].text.lower() == "drop":
             continue
@@ -114,6 +111,10 @@ def _defined(
         account.left_out.append(
             LeftOut(at(statement.start), "a table whose name is not written out")
         )
+        return catalog
+    if is_variable(name[-1]):  # in another file another table
+        said = f"a table whose name is a variable, {name[-1]}: it may be any"
+        account.left_out.append(LeftOut(at(statement.start), said))
         return catalog
     old = catalog.relations.get(name) if name in account.defined else None
     after = definitions.apply(statement, text, catalog.without(name), at.source)

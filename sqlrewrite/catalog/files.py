@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.hosts import host_of
+from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.readable import readable
-from sqlrewrite.text.source import Lines
+from sqlrewrite.text.source import FOREIGN, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
+_DEFINES = re.compile(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
 _BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),
@@ -51,6 +53,31 @@ def decoded(data: bytes) -> tuple[str, str]:
         except UnicodeDecodeError:
             continue
     raise AssertionError("Latin-1 reads any bytes")
+
+
+def in_folder(directory: Path) -> list[Path]:
+    """The files below a folder in which definitions are looked for, in order: those of SQL, and
+    programs and notebooks that are nobody else's and not hidden."""
+    return sorted(it for it in directory.rglob("*") if _is_meant(it, directory) and it.is_file())
+
+
+def _is_meant(path: Path, directory: Path) -> bool:
+    if not _is_host(path):
+        return path.name.lower().endswith(SQL_SUFFIXES)
+    folders = path.relative_to(directory).parts[:-1]
+    return not any(name.startswith(".") or name in FOREIGN for name in folders)
+
+
+def _is_host(path: Path) -> bool:
+    return path.name.lower().endswith(SUFFIXES)
+
+
+def may_define(path: Path) -> bool:
+    """Whether a file may hold a definition: most programs do not, and to parse one is slow."""
+    try:
+        return not _is_host(path) or _DEFINES.search(read_bytes(path)) is not None
+    except CatalogError:
+        return True  # which the one who reads it says
 
 
 def texts(text: str, source: str) -> Iterator[tuple[str, Where]]:

@@ -56,7 +56,7 @@ class Reading:
 def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:
     """What a statement of a text says, where ``catalog`` holds."""
     changes = targets(statement)
-    words = statement.words if catalog.prunable else frozenset()
+    words = statement.last_words if catalog.prunable else frozenset()
     found = Reading(statement, catalog, words, changes, failure=statement.failure)
     if statement.failure is not None or statement.tree is None:
         return found

@@ -26,7 +26,7 @@ _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 @dataclass(frozen=True, slots=True)
 class Surveyed:
     """One statement: its lines, what kind it is, whether it was understood, the relations that it
-    names with whether each is known, why nothing is to be done, if nothing is, and whether it
+    reads with whether each is known, why nothing is to be done, if nothing is, and whether it
     joins."""
 
     line: int
@@ -68,7 +68,7 @@ def _surveyed(
     kind = _kind(statement)
     if statement.failure is not None:
         return Surveyed(first, last, kind, False, reason=statement.failure.message)
-    names = relations_of(statement.tree) if statement.tree is not None else ()
+    names = relations_of(statement.tree, read=True) if statement.tree is not None else ()
     known = tuple((".".join(name), catalog.resolve(name) is not None) for name in names)
     reason = "" if has_candidate else _reason(names, catalog)
     return Surveyed(first, last, kind, True, known, reason)

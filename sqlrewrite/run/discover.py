@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.files import find
+from sqlrewrite.text.source import FOREIGN
 
 DEEPEST = 5
 """So many folders deep are projects and settings looked for."""
@@ -24,7 +25,6 @@ _DEFINES = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _READ = 1 << 20
-_FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
 _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTILINE)
 
 
@@ -87,7 +87,7 @@ def _others(folder: str) -> Iterator[str]:
     top = os.path.abspath(folder)
     for at, folders, names in os.walk(top):
         deep = at[len(top) :].count(os.sep)
-        kept = (it for it in folders if not it.startswith(".") and it not in _FOREIGN)
+        kept = (it for it in folders if not it.startswith(".") and it not in FOREIGN)
         folders[:] = sorted(kept) if deep < DEEPEST else []
         yield from (os.path.join(at, name) for name in sorted(names) if _kind(name))
 

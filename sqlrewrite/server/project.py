@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlrewrite.catalog.files import in_folder
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Rules, rules_of
@@ -18,7 +19,6 @@ from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import Warehouse
 
 _Stamps = tuple[tuple[str, int], ...]
@@ -87,8 +87,7 @@ def _files(name: str) -> Iterator[str]:
     if not os.path.isdir(name):
         yield name
         return
-    found = (str(it) for it in Path(name).rglob("*") if it.name.lower().endswith(SQL_SUFFIXES))
-    yield from sorted(found)
+    yield from map(str, in_folder(Path(name)))
 
 
 def _changed(file: str) -> int:

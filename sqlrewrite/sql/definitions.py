@@ -8,7 +8,7 @@ its relation unknown: what was known under that name before is no longer so.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import replace
 
 from sqlglot import Token
@@ -21,12 +21,13 @@ from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.stale_views import without_stale
 from sqlrewrite.sql.table_definition import created_table
-from sqlrewrite.warehouse import Name, Relation, View, Warehouse
+from sqlrewrite.warehouse import Name, Relation, View, Warehouse, written_apart
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
 
 _DEFAULT_SCHEMA = "default"
+_TEMPORARY = frozenset({"temp", "temporary"})
 _BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
@@ -84,7 +85,12 @@ def defined_name(statement: parse.Statement, text: str) -> Name:
     tokens alone; empty where there is none."""
     at = Cursor(statement.tokens, text)
     at.at = after_kind(at)
-    return at.name() if at.at else ()
+    return _named(at, {at.word_at(n) for n in range(at.at)}) if at.at else ()
+
+
+def _named(at: Cursor, head: Set[str]) -> Name:
+    """The name that is written here, of a statement that begins with these words."""
+    return at.name() if head & _TEMPORARY else written_apart(at.name())
 
 
 def made_name(statement: parse.Statement, text: str, catalog: Warehouse) -> Name:
@@ -129,7 +135,7 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
         return catalog
     head = {at.word_at(n) for n in range(behind)}
     at.at = behind
-    parts = at.name()
+    parts = _named(at, head)
     if not parts or ("exists" in head and catalog.qualify(parts) in catalog.relations):
         return catalog
     said = read(at)
@@ -144,7 +150,7 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
         relation: Relation = View(parts, query, names, catalog.namespace, source)
     else:
         relation = created_table(said, parts, catalog, source, streaming="streaming" in head)
-    if len(parts) == 1 and head & {"temp", "temporary"} and "global" not in head:
+    if len(parts) == 1 and head & _TEMPORARY and "global" not in head:
         return _create_temporary(catalog, relation, at, said)
     name = catalog.qualify(_placed(parts, head))
     return catalog.with_relation(replace(relation, name=name))
@@ -287,7 +293,7 @@ def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
 def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after an ALTER, which is followed as far as it is understood."""
     at.at = after_kind(at)
-    parts = at.name() if at.at else ()
+    parts = written_apart(at.name()) if at.at else ()
     relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
     if relation is None:
         return catalog

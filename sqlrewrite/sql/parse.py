@@ -75,6 +75,11 @@ class Statement:
         """What its tokens say, in lower case, every name among them."""
         return frozenset(map(str.lower, {token.text for token in self.tokens}))
 
+    @property
+    def last_words(self) -> frozenset[str]:
+        """The same, and of a name with dots in backquotes its last part."""
+        return self.words | {it.rpartition(".")[2] for it in self.words if "." in it}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexed:

@@ -55,10 +55,11 @@ def references(text: str) -> tuple[TableReference, ...]:
     return tuple(sorted(found, key=lambda it: it.span.start))
 
 
-def relations_of(tree: exp.Expr) -> tuple[Name, ...]:
-    """The names of all relations of a statement, each once; what a WITH of it defines is none."""
-    found = (tuple(name.name.lower() for name in names) for _, names in _named(tree))
-    return tuple(dict.fromkeys(found))
+def relations_of(tree: exp.Expr, *, read: bool = False) -> tuple[Name, ...]:
+    """The names of all relations of a statement, or only of those that it reads and does not just
+    make or insert into, each once; what a WITH of it defines is none."""
+    found = ((table, tuple(name.name.lower() for name in names)) for table, names in _named(tree))
+    return tuple(dict.fromkeys(name for table, name in found if not (read and _is_made(table))))
 
 
 def relations_in(text: str) -> tuple[Name, ...]:
@@ -71,15 +72,26 @@ def relations_in(text: str) -> tuple[Name, ...]:
 def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
     """The first relation that a statement reads of which it is not known how it is partitioned."""
     for table, names in _named(tree):
-        holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
-        if isinstance(holder, _WRITES) and (holder is not table.parent or table.arg_key == "this"):
-            continue  # what it writes into, several in a FROM … INSERT … INSERT …
+        if _is_written(table):
+            continue
         parts = tuple(name.name.lower() for name in names)
         found = catalog.resolve(parts)
         vague = isinstance(found, Table) and not (found.names or found.partitioned_by)
         if found is None or vague:
             return TableReference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
     return None
+
+
+def _is_made(table: exp.Table) -> bool:
+    """Whether a statement makes a table or inserts into it, and so does not read it."""
+    changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
+    return _is_written(table) and not changes
+
+
+def _is_written(table: exp.Table) -> bool:
+    """Whether a statement writes into a table, one of several in FROM … INSERT … INSERT …"""
+    holder = table.parent.parent if isinstance(table.parent, exp.Tuple) else table.parent
+    return isinstance(holder, _WRITES) and (holder is not table.parent or table.arg_key == "this")
 
 
 def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier]]]:

@@ -26,6 +26,8 @@ _OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xfe\xff", "UTF-16"),
 )
 _QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
+FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
+"""Folders of what is installed, where nobody's own definitions are looked for."""
 SQL_SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
 """How the names of files of SQL end, in lower case."""
 LINE_END = re.compile(r"\r\n|\n|\r")

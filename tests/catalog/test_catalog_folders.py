@@ -197,6 +197,25 @@ def test_a_table_that_is_defined_twice(
     assert bool(catalog.left_out) is said
 
 
+def test_a_name_in_one_pair_of_backquotes_is_as_hive_prints_it(tmp_path: Path) -> None:
+    """Spark 4.3 refuses a table of such a name, and makes a temporary view of it."""
+    text = "CREATE EXTERNAL TABLE `Dw.T` (a INT); ALTER TABLE `dw.t` ADD COLUMNS (b INT);"
+    catalog = of(tmp_path, {"a.sql": text})
+    for name in (("dw", "t"), ("dw.t",)):
+        found = catalog.resolve(name)
+        assert isinstance(found, Table)
+        assert len(found.columns) == 2
+    assert not names(Catalog.from_ddl("CREATE TEMPORARY VIEW `dw.t` AS SELECT 1 AS a;")) & {"t"}
+
+
+def test_a_table_whose_name_is_a_variable_is_another_in_each_file(tmp_path: Path) -> None:
+    catalog = of(
+        tmp_path, {"a.sql": "CREATE TABLE ${t} (a INT);", "b.sql": "CREATE TABLE u (a INT);"}
+    )
+    assert names(catalog) == {"u"}
+    assert left_out(catalog) == ["a.sql:1:1: a table whose name is a variable, ${t}: it may be any"]
+
+
 def test_a_set_of_a_variable_tells_nothing_of_the_value_a_query_runs_with(tmp_path: Path) -> None:
     table = "CREATE TABLE ${hiveconf:db}.t (a INT, b INT) PARTITIONED BY (p INT);"
     other = "CREATE TABLE ${hiveconf:db}.t (a INT, b STRING) PARTITIONED BY (p INT);"
