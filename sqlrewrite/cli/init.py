@@ -14,6 +14,7 @@ from sqlrewrite.report.styled import Printer, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Found, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
+from sqlrewrite.settings.regime import setting
 from sqlrewrite.text.source import write_file
 from sqlrewrite.text.toml import read_toml
 from sqlrewrite.warehouse import CatalogError, Table, Warehouse
@@ -94,7 +95,7 @@ def _catalogs(folder: str, found: Found, err: Printer) -> Iterator[Known]:
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
         err.print([((what, "yellow"),)])
     for key, (value, where) in found.spark.items():
-        if key in (_QUOTES, _ANSI, _PRUNING, _SCHEMA):
+        if key in (_QUOTES, _ANSI, _SCHEMA) or setting(key):
             err.print([(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))])
 
 
@@ -151,6 +152,9 @@ def _of_spark(found: Found) -> Iterator[str]:
     if _PRUNING in said and not said[_PRUNING][0]:
         where = said[_PRUNING][1]
         yield f'predicate = "set"  # prunes without dynamic pruning, which {where} switches off'
+    for key, (value, where) in found.spark.items():
+        if name := setting(key):
+            yield f"spark-conf.{_string(name)} = {_string(value)}  # {where}"
 
 
 def _string(text: str) -> str:

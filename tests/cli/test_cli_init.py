@@ -99,6 +99,7 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
         "schema": "lake",
         "double-quoted-identifiers": False,
         "predicate": "set",
+        "spark-conf": {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"},
     }
     assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 2 views" in ran.err
     assert "not usable yet other/target/manifest.json: `dbt parse`" in ran.err
