@@ -7,7 +7,6 @@ often as it is asked for. ``rewrite``, the linter and ``explain`` are a few line
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
@@ -29,6 +28,7 @@ from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.sql.suppressed import Suppressed
+from sqlrewrite.stripping import foreign
 from sqlrewrite.text import blocks, notes
 from sqlrewrite.text.edits import MARKER, Edit, Span
 from sqlrewrite.text.limits import SPARK, Limits
@@ -40,11 +40,6 @@ NO_KEYS = "DPP126"
 _STAYS = (
     "what dpp-rewrite has written into the condition of this DELETE or UPDATE is not what follows "
     "from it now: the statement stays as it is, take the predicate out by hand"
-)
-FOREIGN = "DPP009"
-_FOREIGN = (
-    "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
-    "is yours and stays; take the marker off"
 )
 
 
@@ -147,6 +142,8 @@ def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
     it may render to; None where that cannot be, or one of them is not read."""
     if wanted.limits.dialect != SPARK:
         return None
+    from sqlrewrite.sql.verify import same_statements  # as in ``_decided``
+
     every = blocks.renderings(sql)
     asked = {directives(it.text, lex(it.text).tokens).found for it in every}
     if len(asked) != 1 or wanted.form == "values":  # one in a block would not hold in all
@@ -162,12 +159,20 @@ def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
             return tuple(changes(decision))
         return None
 
-    done = blocks.settled(sql, changed)
+    def same(one: blocks.Rendering, other: blocks.Rendering) -> bool:
+        return same_statements(*(_written(decided(it.text).document) for it in (one, other)))
+
+    done = blocks.settled(sql, changed, same)
     kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
     if done is None or not kept:
         return None
     found = {(it.statement, it.fact, it.dimension): it for one in kept for it in one.candidates}
     return replace(kept[-1], original=sql, sql=done[0], candidates=tuple(found.values()))
+
+
+def _written(document: Document) -> list[Statement]:
+    """The author's statements, without what is ours."""
+    return [it.statement for it in document.statements]
 
 
 def _is_read(decision: Decision) -> bool:
@@ -332,7 +337,7 @@ def _result(decision: Decision) -> Rewrite:
         skipped=tuple(_problem(document, it) for it in failures if it.parsed),
         plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),
         removed=tuple(_removed(decision, told)),
-        notes=foreign(document),
+        notes=foreign(document.stripped, document.directives.lines),
     )
 
 
@@ -360,12 +365,6 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
     )
     told = (*(it for it in failures if it is not None and not it.parsed), *bugs)
     return tuple(_problem(decision.document, it) for it in told)
-
-
-def foreign(document: Document) -> tuple[Problem, ...]:
-    """A note for each marker of ours on what is the author's."""
-    place = document.directives.lines.place
-    return tuple(Problem(FOREIGN, _FOREIGN, *place(at)) for at in document.stripped.foreign)
 
 
 def _plan_diff(document: Document, decided: Decided) -> PlanDiff | None:
@@ -404,26 +403,3 @@ def _left_alone(document: Document) -> Rewrite:
     place = document.directives.lines.place(whole.span.start)
     skipped = Problem("", f"the whole file, as `{whole}` asks", *place)
     return Rewrite(sql, sql, 1, (), (), (skipped,), ())
-
-
-def stripped(sql: str) -> Rewrite:
-    """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
-    return taken_out(sql)[0]
-
-
-def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
-    """The same, and what is taken out; ``lines`` as in ``read``."""
-    lexed = lex(sql)
-    text, lines = strip(sql, lexed.tokens), lines or Lines(sql)
-    starts = [statement.start for statement in statements(sql, lexed)]
-    removed = tuple(
-        Removed(
-            max(0, bisect_right(starts, span.start) - 1),
-            sql[span.start : span.end],
-            *lines.place(span.start),
-            reason="--strip takes out what dpp-rewrite has written",
-        )
-        for span in text.predicates
-    )
-    marked = tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in text.foreign)
-    return Rewrite(sql, text.text, len(starts), (), (), (), (), removed, marked), text

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.catalog.queried import followed
-from sqlrewrite.document import Decision, Document, changes, decide, read, result, taken_out
+from sqlrewrite.document import Decision, Document, changes, decide, read, result
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.find.survey import survey as surveyed
 from sqlrewrite.frozen import dataclass
@@ -21,6 +21,7 @@ from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse import Statement, lex
 from sqlrewrite.sql.scripts import pieces
+from sqlrewrite.stripping import taken_out
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, changed
 from sqlrewrite.text.limits import Limits

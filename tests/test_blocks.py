@@ -15,6 +15,7 @@ from jinja2 import Environment
 
 from sqlrewrite import Catalog, Verdict, lint, rewrite
 from sqlrewrite.run.surveyed import surveyed
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.limits import Limits
 
@@ -119,6 +120,15 @@ REWRITTEN = [
         id="in-a-cte",
     ),
     pytest.param(
+        f"{HEAD.strip()} and d.year = 2024\n"
+        f"left join {{{{ ref('dim_dates') }}}} e on e.day = d.day {X} and e.season = 'w' {END}",
+        id="an-on-that-goes-on",
+    ),
+    pytest.param(
+        f"{HEAD}{X}where d.year = 2024 {{% else %}}where s.id > 7 and d.year = 2025 {END}",
+        id="a-where-or-another",
+    ),
+    pytest.param(
         f"{HEAD}-- dpp-rewrite: off\n{TAIL}-- dpp-rewrite: on\n{X} limit 1 {END};\n{HEAD}{TAIL}",
         id="with-a-comment-of-ours",
     ),
@@ -137,6 +147,7 @@ def test_right_in_all_that_it_renders_to(text: str) -> None:
     assert not done.skipped
     assert only_insertions(text, done.sql)
     assert not rewrite(done.sql, CATALOG).changed
+    assert stripped(done.sql).sql == text
     changed = 0
     for incremental, x, trim in product((False, True), repeat=3):
         known = {"incremental": incremental, "x": x, "trim": trim}
@@ -151,6 +162,10 @@ def test_right_in_all_that_it_renders_to(text: str) -> None:
     "text",
     [
         pytest.param(OTHER_JOIN, id="another-join"),
+        pytest.param(
+            f"{HEAD}where d.year = 2024 or d.year = 2025 {X} and s.id > 7 {END}",
+            id="an-or-that-goes-on",
+        ),
         pytest.param(f"{HEAD}{TAIL}{X} and ({END}", id="does-not-parse"),
         pytest.param(
             f"{HEAD}{TAIL}-- note{{%- if x %}}\n {NEW}{END}\nlimit 1", id="into-a-comment"
@@ -176,6 +191,14 @@ def test_what_has_become_wrong_is_mended() -> None:
     other = rewrite(text, CATALOG).sql.replace("where d.year = 2024\n", "where d.year = 2025\n")
     mended = rewrite(other, CATALOG)
     assert mended.sql == rewrite(text.replace("2024", "2025"), CATALOG).sql
+
+
+def test_what_an_author_goes_on_with_keeps_the_predicate_where_it_is() -> None:
+    """What follows in a block would be left without its WHERE in one of the texts."""
+    text = f"{HEAD}where s.day in (select dd.day from days as dd) /* dpp-rewrite */ {X} and x{END}"
+    told = stripped(text)
+    assert told.sql == text
+    assert "{% if %}" in told.skipped[0].message
 
 
 def test_findings_of_all_renderings() -> None:

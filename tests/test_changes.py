@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 
 DDL = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
 from sqlrewrite.settings.options import options
 from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.parse import tokenize
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 
 DDL = """

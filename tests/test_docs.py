@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.document import stripped
+from sqlrewrite.stripping import stripped
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

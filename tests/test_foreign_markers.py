@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 
 KEYS = "FROM d AS d2 WHERE d2.x = 1"

@@ -27,6 +27,7 @@ ROOMS = (
     "audit",
     "embedded",
     "document",
+    "stripping",
     "decision",
     "write",
     "judge",

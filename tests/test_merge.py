@@ -14,10 +14,10 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Keys
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 
 DDL = """

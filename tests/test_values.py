@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, ConfigError, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.settings.options import (
@@ -26,6 +25,7 @@ from sqlrewrite.settings.options import (
     not_asked,
     options,
 )
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Table

@@ -11,7 +11,7 @@ from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.document import FOREIGN, Document, decide, errors, foreign, heeded, read, rendered
+from sqlrewrite.document import Document, decide, errors, heeded, read, rendered
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
@@ -22,6 +22,7 @@ from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.sql.deep import deep
+from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.warehouse import Warehouse
 
@@ -113,6 +114,7 @@ def _not_parsed(subject: Subject) -> Finding:
 
 def _foreign(document: Document) -> Iterator[Finding]:
     """DPP009: markers of ours on what is the author's."""
-    for at, note in zip(document.stripped.foreign, foreign(document), strict=True):
+    told = foreign(document.stripped, document.directives.lines)
+    for at, note in zip(document.stripped.foreign, told, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))
         yield Finding(FOREIGN, note.message, place, "", "", BY_CODE[FOREIGN].severity)

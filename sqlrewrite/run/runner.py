@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.document import rewrite_as, stripped
+from sqlrewrite.document import rewrite_as
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import (
@@ -28,6 +28,7 @@ from sqlrewrite.results import (
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 
 from sqlglot import Token, TokenType
@@ -67,6 +68,12 @@ class Stripped:
     noted: tuple[Noted, ...] = ()
     clauses: tuple[Earlier, ...] = ()
 
+    @classmethod
+    def of(cls, text: str, spans: Sequence[Span], predicates: Sequence[Span]) -> Stripped:
+        """The text without some spans of it, and the predicates in them."""
+        places = map(_offsets_without(spans), map(_start, spans))
+        return cls(cut(text, spans), text, tuple(spans), tuple(places), tuple(predicates))
+
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
         before = bisect_right(self.places, offset) - 1
@@ -115,22 +122,22 @@ def strip(
     gone = sorted((it for clause in clauses for it in clause.ours), key=lambda it: it.marker)
     known = {it.marker for it in found if _inside(it.marker, outer)}
     spans = _spans(clauses)
+    stripped = _offsets_without(spans)
+    return replace(
+        Stripped.of(text, spans, [it.span(anchors) for it in gone]),
+        foreign=tuple(at for at in markers(anchors) if at not in known),
+        noted=tuple(_noted(anchors, it, *it.note) for it in gone if it.note is not None),
+        clauses=tuple(
+            sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
+        ),
+    )
+
+
+def _offsets_without(spans: Sequence[Span]) -> Callable[[int], int]:
+    """What gives the offset in the text without some spans for one in the text."""
     starts = [span.start for span in spans]
     lengths = list(accumulate((span.end - span.start for span in spans), initial=0))
-
-    def stripped(offset: int) -> int:
-        return offset - lengths[bisect_left(starts, offset)]
-
-    return Stripped(
-        _without(text, spans),
-        text,
-        tuple(spans),
-        tuple(map(stripped, starts)),
-        tuple(it.span(anchors) for it in gone),
-        tuple(at for at in markers(anchors) if at not in known),
-        tuple(_noted(anchors, it, *it.note) for it in gone if it.note is not None),
-        tuple(sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)),
-    )
+    return lambda offset: offset - lengths[bisect_left(starts, offset)]
 
 
 def without(text: str, tokens: Sequence[Token]) -> str:
@@ -138,7 +145,7 @@ def without(text: str, tokens: Sequence[Token]) -> str:
     if MARKER not in text:
         return text
     anchors = Anchors(text, tokens)
-    return _without(text, _spans(_clauses(anchors, list(predicates(anchors)))[0]))
+    return cut(text, _spans(_clauses(anchors, list(predicates(anchors)))[0]))
 
 
 def _clauses(
@@ -158,7 +165,8 @@ def _spans(clauses: Sequence[_Taken]) -> list[Span]:
     return sorted((span for clause in clauses for span in clause.spans), key=_start)
 
 
-def _without(text: str, spans: Sequence[Span]) -> str:
+def cut(text: str, spans: Sequence[Span]) -> str:
+    """The text without some spans of it, which are in order."""
     ends, starts = [0, *(span.end for span in spans)], [*(span.start for span in spans), len(text)]
     return "".join([text[end:start] for end, start in zip(ends, starts, strict=True)])
 

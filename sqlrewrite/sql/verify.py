@@ -9,6 +9,7 @@ parsed along.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -17,7 +18,7 @@ from sqlglot.errors import SqlglotError
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.managed import without
-from sqlrewrite.sql.parse import parse_condition, parse_tokens, tokenize
+from sqlrewrite.sql.parse import Statement, parse_condition, parse_tokens, tokenize
 from sqlrewrite.sql.query_grammar import LED
 from sqlrewrite.sql.trees import conjunct_trees
 from sqlrewrite.text.templates import Refer, no_name, templated
@@ -147,11 +148,26 @@ def _is_constant(tree: exp.Expr) -> bool:
     return type(tree) is exp.Literal or tree.find(exp.Column, exp.Query) is None
 
 
-def same_tree(one: object, other: object) -> bool:
-    """Whether two trees, or lists of them, say the same; sqlglot's own comparison hashes both."""
+def same_statements(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
+    """Whether two texts say the same, statement by statement, but for parentheses that change
+    nothing."""
+    return len(one) == len(other) and all(map(_same_statement, one, other))
+
+
+def _same_statement(one: Statement, other: Statement) -> bool:
+    if one.tree is None or other.tree is None:
+        return [it.text for it in one.tokens] == [it.text for it in other.tokens]
+    return same_tree(one.tree, other.tree, parentheses=False)
+
+
+def same_tree(one: object, other: object, *, parentheses: bool = True) -> bool:
+    """Whether two trees, or lists of them, say the same; sqlglot's own comparison hashes both.
+    Without ``parentheses`` one that is in them is what it is without."""
     stack = [(one, other)]
     while stack:
         a, b = stack.pop()
+        if not parentheses:
+            a, b = _bare(a), _bare(b)
         if isinstance(a, exp.Expr) and isinstance(b, exp.Expr):
             if type(a) is not type(b):
                 return False
@@ -164,6 +180,12 @@ def same_tree(one: object, other: object) -> bool:
         elif a is not b and (_says(a) or _says(b)) and (type(a) is not type(b) or a != b):
             return False
     return True
+
+
+def _bare(value: object) -> object:
+    while isinstance(value, exp.Paren):
+        value = value.this
+    return value
 
 
 def _says(value: object) -> bool:

@@ -94,6 +94,9 @@ class Rendering:
 Change = Callable[[Rendering], Changes | None]
 """What gives the changes of a rendering, None where they are not known."""
 
+Same = Callable[[Rendering, Rendering], bool]
+"""Whether what the author wrote says the same in two renderings."""
+
 
 def renderings(text: str) -> tuple[Rendering, ...]:
     """All that a text may render to, the one with each first branch last; none where it has no
@@ -115,11 +118,13 @@ def renderings(text: str) -> tuple[Rendering, ...]:
     )
 
 
-def settled(text: str, changed: Change) -> tuple[str, frozenset[int]] | None:
+def settled(text: str, changed: Change, same: Same) -> tuple[str, frozenset[int]] | None:
     """The text in which what each rendering has is right, and the numbers of those renderings whose
     changes would be wrong in another, and are not made; None where that cannot be told.
 
-    A change that stands in a block is rendered with it, one outside with all.
+    A change that stands in a block is rendered with it, one outside with all: there it may part
+    what a block goes on with (``ON … WHERE`` before ``{% if x %} AND …``, parentheses around an OR
+    before ``{% if x %} AND …``), so that the author's own text says something else.
     """
     refused: set[int] = set()
     for _ in range(ROUNDS):
@@ -132,7 +137,7 @@ def settled(text: str, changed: Change) -> tuple[str, frozenset[int]] | None:
         if at is None:
             return None if any(map(_replaced, told)) else (text, frozenset(refused))
         new = _made(text, every[at], told[at])
-        if new is None or not _agree(new, told, changed):
+        if new is None or not _agree(new, every, told, changed, same):
             refused.add(at)
         else:
             text = new
@@ -148,11 +153,16 @@ def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
     return text
 
 
-def _agree(new: str, before: Sequence[Changes], changed: Change) -> bool:
-    """Whether no rendering of a text takes out more than it did before it was changed."""
-    after = [changed(it) for it in renderings(new)]
-    pairs = zip(before, after, strict=True)
-    return all(it is not None and len(_replaced(it)) <= len(_replaced(was)) for was, it in pairs)
+def _agree(
+    new: str, every: Sequence[Rendering], before: Sequence[Changes], changed: Change, same: Same
+) -> bool:
+    """Whether each rendering of a text says what it said before it was changed, and none takes out
+    more than it did."""
+    for old, was, it in zip(every, before, renderings(new), strict=True):
+        found = changed(it)
+        if found is None or len(_replaced(found)) > len(_replaced(was)) or not same(old, it):
+            return False
+    return True
 
 
 def _replaced(found: Changes) -> list[Span]:

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.document import stripped
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 from tests.fixtures_support import catalog as catalog_of_file
 from tests.fixtures_support import query_cases, read

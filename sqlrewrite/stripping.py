@@ -1,0 +1,58 @@
+"""A text without what an earlier run wrote into it: ``--strip``, and the notes on what stays.
+
+In: a text. Out: the same as an account of what was taken out of it, in the form of a rewriting.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
+from sqlrewrite.sql.managed import Stripped, strip
+from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text.source import Lines
+
+_BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
+FOREIGN = "DPP009"
+_FOREIGN = (
+    "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
+    "is yours and stays; take the marker off"
+)
+
+
+def stripped(sql: str) -> Rewrite:
+    """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
+    return taken_out(sql)[0]
+
+
+def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
+    """The same, and what is taken out; ``lines`` as in ``read``."""
+    lexed, lines = lex(sql), lines or Lines(sql)
+    text = strip(sql, lexed.tokens)
+    skipped: tuple[Problem, ...] = ()
+    if text.removed and "{%" in sql:
+        from sqlrewrite.sql.block_strip import blocked, in_the_way, strip_blocks
+
+        every, found = len(text.predicates), in_the_way(lexed, sql)
+        if found:
+            text = strip_blocks(sql) or strip(sql, lexed.tokens, blocked(sql, lexed))
+        if len(text.predicates) < every:
+            why, place = _BLOCKED.format(found[0].message), lines.place(found[0].start)
+            skipped = (Problem(NOT_PARSED, why, *place),)
+    starts = [statement.start for statement in statements(sql, lexed)]
+    removed = tuple(
+        Removed(
+            max(0, bisect_right(starts, span.start) - 1),
+            sql[span.start : span.end],
+            *lines.place(span.start),
+            reason="--strip takes out what dpp-rewrite has written",
+        )
+        for span in text.predicates
+    )
+    notes = foreign(text, lines)
+    return Rewrite(sql, text.text, len(starts), (), (), skipped, (), removed, notes), text
+
+
+def foreign(text: Stripped, lines: Lines) -> tuple[Problem, ...]:
+    """A note for each marker of ours on what is the author's; ``lines`` as in ``taken_out``."""
+    return tuple(Problem(FOREIGN, _FOREIGN, *lines.place(at)) for at in text.foreign)
