@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import time
+from dataclasses import replace
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -153,3 +157,31 @@ def test_the_page_stands_by_itself() -> None:
     assert found.count("<svg") == found.count("</svg>") == 3
     assert not re.search(r"https?:|<script|<link|url\(|@import|src=", found)
     assert "2.0 TiB" in found
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+LOOK = """<script>
+const out = [...document.querySelectorAll("svg text")].filter(it => {
+  const [box, room] = [it.getBoundingClientRect(), it.ownerSVGElement.getBoundingClientRect()];
+  return box.left < room.left || box.right > room.right || box.width == 0;
+});
+const bars = [...document.querySelectorAll("svg rect")].filter(it => it.getBBox().width > 0);
+const asked = performance.getEntriesByType("resource");
+document.title = JSON.stringify([out.map(it => it.textContent), bars.length, asked.length]);
+</script>"""
+
+
+@pytest.mark.skipif(BROWSER is None, reason="there is no Chromium here")
+def test_the_page_in_a_browser_without_a_network(tmp_path: Path) -> None:
+    top = (replace(ANSWER.top[0], text="W" * 300), replace(ANSWER.top[0], bytes=None))
+    wide = replace(ANSWER, top=top, facts=(replace(ANSWER.facts[0], name="catalog." + "W" * 99),))
+    (tmp_path / "page.html").write_text(audit_page(wide) + LOOK, "utf-8")
+    asked = ["--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    shown = subprocess.run(
+        [str(BROWSER), *asked, "--dump-dom", f"file://{tmp_path}/page.html"],
+        capture_output=True, text=True, check=True, timeout=100,
+    ).stdout  # fmt: skip
+    title = re.search(r"<title>(\[\[.*?\])</title>", shown)
+    assert title is not None, shown[-500:]
+    out, bars, loaded = json.loads(title[1])
+    assert (out, bars, loaded) == ([], 5, 0)

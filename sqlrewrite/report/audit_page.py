@@ -3,7 +3,7 @@ network and runs no script."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from sqlrewrite.audit.answer import Answer, Fact, Shape
@@ -11,6 +11,8 @@ from sqlrewrite.report.audit import SAID, by, one_line, read, saved
 from sqlrewrite.report.page import page, table
 
 _WIDTH, _ROW, _LABEL = 1060, 26, 330
+_CHARACTERS = 43
+"""So many of a monospaced 12 px stand before a bar; the whole label is shown when pointed at."""
 _COLOURS = {
     "rewritten": "var(--old)",
     "rejected": "#d92",
@@ -31,11 +33,15 @@ def _sections(found: Answer) -> Iterator[str]:
         + ".</p>"
     )
     yield "<h2>What became of the runs</h2>"
-    yield _bars([(SAID.get(it.what, it.what), it.runs, it.what) for it in found.totals])
+    yield _bars(
+        (SAID.get(it.what, it.what), it.runs, f"{it.runs:,}", it.what) for it in found.totals
+    )
     if found.top:
         yield "<h2>What to change first</h2>"
-        weighed = [(it.bytes if it.bytes is not None else it.runs, it) for it in found.top]
-        yield _bars([(one_line(it.text)[:48], weight, "rewritten") for weight, it in weighed])
+        yield _bars(
+            (f"{number}. {one_line(it.text)}", *_weight(it), "rewritten")
+            for number, it in enumerate(found.top, 1)
+        )
         for number, it in enumerate(found.top, 1):
             yield _shape(number, it)
     if found.facts:
@@ -73,13 +79,19 @@ def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def _bars(rows: Sequence[tuple[str, int, str]]) -> str:
-    """A bar a row, as long as its number."""
-    most = max((number for _, number, _ in rows), default=0) or 1
+def _weight(it: Shape) -> tuple[int, str]:
+    """How much a shape reads, or how often it ran, and how that is said."""
+    return (it.runs, f"{it.runs:,} runs") if it.bytes is None else (it.bytes, read(it.bytes))
+
+
+def _bars(rows: Iterable[tuple[str, int, str, str]]) -> str:
+    """A bar a row: its label, how long it is, what that says, its colour's name."""
+    known = list(rows)
+    most = max((number for _, number, _, _ in known), default=0) or 1
     return _svg(
         [
-            (label, f"{number:,}", [(number / most, _COLOURS.get(kind, _OTHER))])
-            for label, number, kind in rows
+            (label, said, [(number / most, _COLOURS.get(kind, _OTHER))])
+            for label, number, said, kind in known
         ]
     )
 
@@ -110,7 +122,7 @@ def _svg(rows: Sequence[tuple[str, str, Sequence[tuple[float, str]]]]) -> str:
     for number, (label, value, parts) in enumerate(rows):
         top, left = number * _ROW, float(_LABEL)
         drawn.append(
-            f'<text x="{_LABEL - 8}" y="{top + 17}" text-anchor="end">{escape(label)}</text>'
+            f'<text x="{_LABEL - 8}" y="{top + 17}" text-anchor="end">{_label(label)}</text>'
         )
         for share, colour in parts:
             width = share * room
@@ -122,5 +134,12 @@ def _svg(rows: Sequence[tuple[str, str, Sequence[tuple[float, str]]]]) -> str:
         drawn.append(f'<text x="{left + 8:.1f}" y="{top + 17}">{escape(value)}</text>')
     return (
         f'<svg role="img" viewBox="0 0 {_WIDTH} {len(rows) * _ROW}" width="100%" '
-        'style="font-size:13px;fill:currentColor">' + "".join(drawn) + "</svg>"
+        'style="font:12px monospace;fill:currentColor">' + "".join(drawn) + "</svg>"
     )
+
+
+def _label(text: str) -> str:
+    """What there is room for, and the whole of it to be pointed at."""
+    if len(text) <= _CHARACTERS:
+        return escape(text)
+    return f"<title>{escape(text)}</title>{escape(text[: _CHARACTERS - 1])}…"
