@@ -2,17 +2,20 @@
 
 ``listening`` wraps, on the classes of a session's objects and for as long as somebody listens, the
 methods that make or drop temporary views, set settings, and write tables. Methods of ``Catalog``
-that are not known to read alone count as changing everything.
+that are not known to read alone count as changing everything, and so do texts that are no queries
+of sessions that are not enabled: another object may stand for the same session
+(``SparkSession.getActiveSession()``), and tables are there for all.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.sql.effects import ANYTHING, Effect
+from sqlrewrite.sql.effects import ANYTHING, NOTHING, Effect
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,6 +33,8 @@ _VIEWS = (
 )
 _TABLES = ("saveAsTable", "insertInto")
 _WRITES = ("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions")
+
+_QUERY = re.compile(r"\s*\(*\s*(?:select|values|table|show|describe|explain)\b", re.IGNORECASE)
 
 _lock = threading.RLock()
 _listeners: list[Listener] = []
@@ -62,6 +67,8 @@ def _methods(spark: SparkSession) -> Iterator[tuple[type, str, Callable[..., Eff
     frame = spark.range(0)
     for name in ("set", "unset"):
         yield type(spark.conf), name, _settings
+    yield type(spark).Builder, "getOrCreate", _settings
+    yield type(spark), "sql", _elsewhere
     catalog = type(spark.catalog)
     for name in vars(catalog):
         if not name.startswith(("_", *_READS_ALONE)) and not name.endswith(_EXISTS):
@@ -81,7 +88,7 @@ def _heard(method: Callable[..., Any], told: Callable[..., Effect]) -> Callable[
             return method(*args, **kwargs)
         finally:
             effect = told(*args, **kwargs)
-            for listener in tuple(_listeners):
+            for listener in tuple(_listeners) if effect is not NOTHING else ():
                 listener(effect)
 
     return heard
@@ -89,6 +96,12 @@ def _heard(method: Callable[..., Any], told: Callable[..., Effect]) -> Callable[
 
 def _settings(*args: Any, **kwargs: Any) -> Effect:
     return Effect(settings=True)
+
+
+def _elsewhere(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
+    """A text of a session; one that has its own ``sql`` tells of its own."""
+    told = "sql" in vars(self) or (isinstance(text, str) and _QUERY.match(text) is not None)
+    return NOTHING if told else ANYTHING
 
 
 def _anything(*args: Any, **kwargs: Any) -> Effect:

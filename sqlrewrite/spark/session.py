@@ -82,7 +82,7 @@ def session(target: Target) -> Iterator[Session]:
     running = SparkSession.getActiveSession() if target.embedded else None
     if running is not None:
         with spark_errors("Spark does not take the settings"):
-            spark = _copied(running)
+            spark = copied(running)
             for key, value in target.conf:
                 spark.conf.set(key, value)
         yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
@@ -98,7 +98,7 @@ def fresh(session: Session) -> Session:
     """A copy of a session, so that what a text sets or defines in it stays there; the same one
     again where Spark has none (Connect before 4)."""
     with tried():
-        spark = _copied(session.spark)
+        spark = copied(session.spark)
         for key, value in session.target.conf:
             with tried():  # some are settled when Spark is started
                 spark.conf.set(key, value)
@@ -106,7 +106,7 @@ def fresh(session: Session) -> Session:
     return session
 
 
-def _copied(spark: SparkSession) -> SparkSession:
+def copied(spark: SparkSession) -> SparkSession:
     """A session that begins with the settings, temporary views and functions of another."""
     copy: Any = spark
     if hasattr(copy, "cloneSession"):  # Connect, from 4.1

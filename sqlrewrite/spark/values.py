@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.spark.session import literal_name, spark_errors
+from sqlrewrite.spark.session import copied, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def resolve(
     and for types and strings whose literals do not mean the same to every engine.
     """
     at = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    with spark_errors("the key query cannot be run"), _namespace(spark, namespace):
-        keys = spark.sql(query)
+    with spark_errors("the key query cannot be run"), _within(spark, namespace) as session:
+        keys = session.sql(query)
         if len(keys.columns) != 1:
             raise SparkError(f"a key query has one column, this one {len(keys.columns)}")
         kind = keys.schema.fields[0].dataType.simpleString()
@@ -92,17 +92,21 @@ def resolve(
 
 
 @contextmanager
-def _namespace(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[None]:
-    """The session with another current schema, and afterwards with its own again."""
+def _within(spark: SparkSession, namespace: tuple[str, ...]) -> Iterator[SparkSession]:
+    """A session with this current schema: a copy where there is one to be had, as other threads
+    may be using the session; else itself, and afterwards with its own schema again."""
     own = (spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
     if namespace in ((), own):
-        yield
+        yield spark
         return
-    spark.sql(f"USE {literal_name(namespace)}")
+    classic = hasattr(spark, "_jsparkSession")
+    session = copied(spark) if classic else spark
+    session.sql(f"USE {literal_name(namespace)}")
     try:
-        yield
+        yield session
     finally:
-        spark.sql(f"USE {literal_name(own)}")
+        if not classic:
+            session.sql(f"USE {literal_name(own)}")
 
 
 def _writer(kind: str) -> Callable[[Any], str]:

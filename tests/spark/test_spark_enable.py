@@ -92,6 +92,7 @@ def test_a_text_is_rewritten_until_it_is_disabled(session: SparkSession, given: 
     disable()
     disable()
     assert (vars(session)["sql"], RuntimeConfig.set) == (before, setter)
+    assert not hasattr(type(session).sql, "__wrapped__")
     session.sql(QUERY)
     assert given.last == QUERY
 
@@ -155,6 +156,27 @@ def test_settings_are_those_of_the_session(session: SparkSession, given: Given) 
         assert given.last == QUERY  # Spark prunes by itself
         session.conf.set(*NO_BROADCAST)
         session.conf.set("spark.sql.caseSensitive", "true")
+        session.sql(QUERY)
+        assert given.last == QUERY
+
+
+def test_another_object_for_the_same_session_is_heard(session: SparkSession, given: Given) -> None:
+    kind = type(session)
+    with enable(session, log=None):
+        session.sql(QUERY)
+        other = kind(session.sparkContext, session._jsparkSession)
+        other.sql("CREATE TEMP VIEW days AS SELECT CAST(8 * rand() AS INT) day, 2 month")
+        session.sql(QUERY)
+        assert given.last == QUERY
+        other.sql("DROP VIEW days")
+        session.sql(QUERY)
+        assert MARKER in given.last
+        count = len(given)
+        other.sql("SELECT 1")
+        session.sql(QUERY)
+        assert len(given) == count + 1
+        session._jsparkSession.conf().set("spark.sql.caseSensitive", "true")
+        kind.builder.getOrCreate()  # which may have set it
         session.sql(QUERY)
         assert given.last == QUERY
 
