@@ -98,9 +98,8 @@ def test_a_tree_that_is_another(name: str, old: str, new: str) -> None:
     [
         ("joins/left_fact_preserved", "DPP101"),
         ("joins/null_safe", "DPP102"),
-        ("operators/project_computed", "DPP103"),
         ("operators/window_one_without", "DPP105"),
-        ("operators/cte_twice_one_unbound", "DPP106"),
+        ("found/cte_by_using", "DPP106"),
     ],
 )
 def test_rows_without_a_rule(name: str, rule: str) -> None:

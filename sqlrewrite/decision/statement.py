@@ -12,7 +12,7 @@ from functools import partial
 
 from sqlrewrite.decision.decided import Decided, Judged
 from sqlrewrite.find.around import Around
-from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.pairs import Pair, at_reference
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.find.reducers import alternatives
 from sqlrewrite.find.restrictions import any_of, same_rows
@@ -72,7 +72,9 @@ def decide_statement(
     anchors = Anchors(around.text.text, statement.tokens)
     judged = [Judged(*examine(plan, pair, pairs, options, around)) for pair in pairs]
     judged += _by_others(plan, judged, pairs)
-    groups = _groups(judged) + _unions(plan, judged)
+    unions = _unions(plan, judged)
+    judged = list(_at_references(plan, judged, unions, pairs))
+    groups = _groups(judged) + unions
     known = partial(earlier_in, anchors=anchors, earlier=earlier, end=statement.end)
     if around.suppressed is not None:
         words = _outside(anchors, words)
@@ -157,6 +159,22 @@ def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
     return [it for it in groups if any(judged[n].failing == {SHARED.code} for n in it.numbers)]
 
 
+def _at_references(
+    plan: Plan, judged: Sequence[Judged], unions: Sequence[_Group], pairs: tuple[Pair, ...]
+) -> Iterator[Judged]:
+    """The pairs, each that fails because its fact is in a CTE with several references, which are
+    not all bounded, as one whose predicate stands at its own reference."""
+    together = {number for group in unions for number in group.numbers}
+    for number, item in enumerate(judged):
+        alone = SHARED.code in item.failing and number not in together
+        pair = at_reference(plan, item.case.pair) if alone else None
+        if pair is None:
+            yield item
+            continue
+        other = Judged(*examine(plan, pair, pairs, item.case.options, item.case.around))
+        yield item if SHARED.code in other.failing else other
+
+
 def _written(
     judged: Sequence[Judged],
     groups: Sequence[_Group],
@@ -238,8 +256,8 @@ def _comment(
         return None
     mends = all(bounded(item.text) in around.mended for item in found)
     for case in cases:
-        span = case.pair.target.span
-        if span is not None and not mends and (why := around.suppresses(span.start)):
+        at = case.pair.at
+        if at is not None and not mends and (why := around.suppresses(at)):
             return why
     if any(has_managed(anchors, slot.clause.condition, item.text) for item in found):
         return "an earlier predicate for it is kept as it is"

@@ -17,6 +17,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Block,
     ColumnRef,
+    CteReference,
     Derived,
     Generate,
     Join,
@@ -42,13 +43,13 @@ class Pair:
     """A fact scan bounded by a relation's key, as found: the candidate before it is judged.
 
     ``path`` leads from the column of the tie to the scan; ``target`` is the relation in the
-    author's text at which a predicate can be written (the scan, or the view it hides in) and
-    ``target_column`` its column. ``side`` is where the fact stands: ``left`` or ``right`` of the
-    join, ``outside`` or ``inside`` of the subquery. ``operator`` is read from the fact's side:
-    ``fact >= key``. ``fact`` and ``key`` are columns of the two ``*_side`` expressions, each the
-    whole of it where it is ``plain``. ``derived`` is the partition column that is computed from the
-    one of the path, where that is bounded by what is said of this one; ``target_column`` then is
-    its name.
+    author's text at which a predicate can be written (the scan, or the view it hides in; what
+    stands at the join, where something is computed on the way) and ``target_column`` its column.
+    ``side`` is where the fact stands: ``left`` or ``right`` of the join, ``outside`` or ``inside``
+    of the subquery. ``operator`` is read from the fact's side: ``fact >= key``. ``fact`` and
+    ``key`` are columns of the two ``*_side`` expressions, each the whole of it where it is
+    ``plain``. ``derived`` is the partition column that is computed from the one of the path, where
+    that is bounded by what is said of this one; ``target_column`` then is its name.
     """
 
     tie: Tie
@@ -77,9 +78,15 @@ class Pair:
     @property
     def place(self) -> PairPlace:
         """What tells it from all other pairs of a text, and is the same in every reading of it."""
-        span = self.target.span
-        at = -1 if span is None else span.start
+        at = -1 if self.at is None else self.at
         return at, self.target_column, self.dimension.relation, self.key.name
+
+    @property
+    def at(self) -> int | None:
+        """The offset in the text at which the target stands: of its name, or of its alias."""
+        if self.target.span is not None:
+            return self.target.span.start
+        return self.target.anchor if isinstance(self.target, Derived) else None
 
     @property
     def fact_plain(self) -> bool:
@@ -149,7 +156,9 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             side, shape = _side(plan, tie, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
                 place = (
-                    _target(path, ways) if derived is None else _derived_target(plan, path, derived)
+                    _target(path, ways, isinstance(fact.expression, ColumnRef))
+                    if derived is None
+                    else _derived_target(plan, path, derived)
                 )
                 if place is None:
                     continue
@@ -179,13 +188,31 @@ def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
     return found
 
 
-def _target(path: LineagePath, ways: list[LineagePath]) -> tuple[Relation, str]:
-    """Where a predicate for the scan can be written: at the scan, or at the first view above it."""
+def _target(path: LineagePath, ways: list[LineagePath], plain: bool) -> tuple[Relation, str]:
+    """Where a predicate for the scan can be written: at the scan, or at the first view above it; an
+    expression at the join, or below it, has its values at the join alone."""
+    if path.computed or not plain:
+        return path.relations[0], ways[0].column
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, Derived) and relation.view:
             above = path.relations[:depth]
             return relation, next(way.column for way in ways if way.relations == above)
     return path.end, path.column
+
+
+def at_reference(plan: Plan, pair: Pair) -> Pair | None:
+    """The same pair, its predicate to stand at the reference to a CTE that others refer to as well:
+    there it is about the rows of this reference alone. None where there is no such one."""
+    path = pair.path
+    for depth, relation in enumerate(path.relations, 1):
+        if isinstance(relation, CteReference) and pair.target is not relation:
+            if pair.target is path.relations[0] or pair.derived is not None:
+                return None
+            above = path.relations[:depth]
+            ways = _ways(plan, pair.fact)
+            column = next((it.column for it in ways if it.relations == above), None)
+            return None if column is None else replace(pair, target=relation, target_column=column)
+    return None
 
 
 def _derived_target(

@@ -22,8 +22,8 @@ from sqlrewrite.plan.facts.attempts import (
     Attempt,
     attempt,
     attempted_cast,
-    wrapping_cast,
-    wrapping_sum,
+    legacy_cast,
+    legacy_sum,
 )
 from sqlrewrite.plan.facts.type_text import parse
 
@@ -60,7 +60,7 @@ def exact_attempts(case: Case, key: Expression) -> Forms | None:
         return None
     found: list[tuple[Path, str]] = []
     for path, node, _ in _raising(case, key, (), False):
-        form = _wrapped(case, node) or _form(case, node)
+        form = _legacy(case, node) or _form(case, node)
         if form is None or not form.exact:
             return None
         found.append((path, form.text))
@@ -73,17 +73,17 @@ def _form_at(case: Case, node: Expression, told: bool) -> Attempt | None:
         return Attempt(_FIRST, exact=True) if _is_attempted(case, node) else None
     if not told:
         return _form(case, node)
-    forms = (_wrapped(case, node), _form(case, node))
+    forms = (_legacy(case, node), _form(case, node))
     return next((it for it in forms if it is not None and it.plain), None)
 
 
-def _wrapped(case: Case, node: Expression) -> Attempt | None:
-    """The form of integer arithmetic that wraps around, as it does without ANSI mode."""
+def _legacy(case: Case, node: Expression) -> Attempt | None:
+    """The form of arithmetic and of casts that gives what they give without ANSI mode."""
     match node:
         case Cast(operand=operand, type=kind):
-            return wrapping_cast(type_of(case.plan, operand), parse(kind))
+            return legacy_cast(type_of(case.plan, operand), parse(kind))
         case Call(name=name, args=args):
-            return wrapping_sum(name, [type_of(case.plan, arg) for arg in args])
+            return legacy_sum(name, [type_of(case.plan, arg) for arg in args])
         case _:
             return None
 

@@ -22,6 +22,8 @@ def judge_shared(case: Case) -> Judgement:
     """Whether no CTE on the way serves other references, which the predicate would bound too; where
     each of them has a bound, ``find.shared`` finds so, and this verdict is overruled."""
     for relation in case.pair.path.relations:
+        if relation is case.pair.target:
+            break  # what is said there is said of this reference alone
         if not isinstance(relation, CteReference):
             continue
         if relation.cte in case.plan.unbound or _references(case, relation.cte) > 1:

@@ -9,7 +9,7 @@ from sqlrewrite.judge.join_type import ClauseKind, place
 def judge(case: Case) -> Judgement:
     """Whether the predicate has a place to stand."""
     pair = case.pair
-    if pair.target.span is None:
+    if pair.at is None:
         return failed(f"{pair.target.alias} has no place of its own in the text")
     if case.target_block.role == "change":
         return _of_a_change(case)

@@ -31,7 +31,7 @@ def judge(case: Case) -> Judgement:
         return _of_derived(case, pair.derived)
     name = f"{'.'.join(pair.scan.parts)}.{pair.path.column}"
     sides: list[tuple[str, Expression]] = [(case.label(pair.fact), pair.fact_side.expression)]
-    if pair.fact_plain:
+    if pair.fact_plain and not pair.path.computed:
         sides.insert(0, (name, ColumnRef(pair.scan.relation, pair.path.column, None)))
     sides.append((case.label(pair.key), pair.key_side.expression))
     kinds: list[Type] = []

@@ -18,6 +18,7 @@ from sqlrewrite.plan.columns import (
 )
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.lineage import trace
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.plan.relations import numbers
 
@@ -45,9 +46,7 @@ def judge(case: Case) -> Judgement:
         return failed(
             f"the table is partitioned by {shown} of {path.column}, not by the column itself"
         )
-    if path.computed:
-        return failed(f"{path.column} is only a part of the column that is joined")
-    if not case.pair.fact_plain:
+    if path.computed or not case.pair.fact_plain:
         return _computed(case)
     return passed(f"{path.column} is a partition column of {'.'.join(case.pair.scan.parts)}")
 
@@ -92,11 +91,14 @@ def _computed(case: Case) -> Judgement:
     """Whether an expression over partition columns can stand for one: the engine evaluates it once
     a partition, so it must not fail for one that no row would have asked about."""
     pair, expression = case.pair, case.pair.fact_side.expression
-    fields = {field.column.lower() for field in pair.scan.table.partitioned_by}
-    refs = columns(expression)
-    if any(ref.relation != pair.scan.relation or ref.name not in fields for ref in refs):
-        return failed(f"{pair.path.column} is inside an expression at the join, with others")
-    why = _unfit(case, expression) or _elsewhere(case)
+    way, fields = pair.path.relations, pair.scan.table.partitioned_by
+    names = {field.column.lower() for field in fields if field.transform in case.engine.transforms}
+    for ref in columns(expression):
+        ends = [it.column for it in trace(case.plan, ref) if it.relations == way]
+        if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
+            return failed(f"{pair.path.column} is inside an expression at the join, with others")
+    why = None if pair.fact_plain else _unfit(case, expression)
+    why = why or _failing_below(case, expression) or _elsewhere(case)
     if why:
         return failed(f"{pair.path.column} is inside an expression at the join: {why}")
     return passed(f"the expression is over partition columns of {'.'.join(pair.scan.parts)} alone")
@@ -121,7 +123,7 @@ def judge_key(case: Case) -> Judgement:
     shown = f"the key is an expression over {case.label(pair.key)}, not a column"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
         return failed(f"{shown}, and over others")
-    why = _unfit(case, expression, is_key=True) or _of_no_row(case)
+    why = _unfit(case, expression) or _of_no_row(case)
     if why:
         return failed(f"{shown}: {why}")
     return passed(f"the key is computed from columns of {case.dimension_name} alone")
@@ -168,20 +170,26 @@ def _written_anew(case: Case) -> bool:
     )
 
 
-def _unfit(case: Case, expression: Expression, *, is_key: bool = False) -> str | None:
-    """Why an expression may not be computed again, elsewhere and for other rows; a key may be
-    written in forms that raise no error."""
+def _unfit(case: Case, expression: Expression) -> str | None:
+    """Why an expression may not be computed again, elsewhere and for other rows; what can raise an
+    error may be written in forms that raise none and give just what the join compares."""
     tie = case.pair.tie
     if tie.query is not None or tie.condition.clause is None:
         return "it cannot be repeated from its place in the text"
     safe = harmless(case.plan, expression) is not None  # written so that it raises no error
-    safe = safe or (is_key and bool(exact_attempts(case, expression)))
-    below = (raising_below(case, ref) for ref in columns(expression))
-    culprit = next((it for it in below if it is not None), None)
-    if culprit is not None:
-        return f"{shown(culprit)} below it can raise an error"
+    safe = safe or bool(exact_attempts(case, expression))
+    below = _failing_below(case, expression)
+    if below is not None:
+        return below
     reasons = (why for code, why in of_value(case, expression) if not (safe and code == GUARDS))
     return next(reasons, None)
+
+
+def _failing_below(case: Case, expression: Expression) -> str | None:
+    """What can raise an error in what is computed for the columns of an expression."""
+    below = (raising_below(case, ref) for ref in columns(expression))
+    culprit = next((it for it in below if it is not None), None)
+    return None if culprit is None else f"{shown(culprit)} below it can raise an error"
 
 
 def _of_no_row(case: Case) -> str | None:
@@ -208,5 +216,6 @@ def _of_no_row(case: Case) -> str | None:
 def _elsewhere(case: Case) -> str | None:
     """Why a fact's expression does not mean the same where the predicate would stand."""
     pair = case.pair
-    here = case.target_block.number == pair.tie.block.number
-    return None if here and pair.target is pair.scan else "it stands in another block than the fact"
+    at_join = pair.target.relation == pair.fact.relation
+    here = at_join and case.target_block.number == pair.tie.block.number
+    return None if here else "it stands in another block than the fact"

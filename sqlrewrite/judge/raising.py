@@ -71,6 +71,8 @@ def total(case: Case, node: Expression) -> bool:
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case Call(name="tuple"):
             return True
+        case Call(name="."):
+            return type_of(case.plan, node) is not None
         case Call():
             found = case.options.function(node.name)
             of = partial(type_of, case.plan)

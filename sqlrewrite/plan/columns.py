@@ -35,7 +35,7 @@ from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.results import result, settled
 from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, valued
+from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
 
 
 def outputs(node: Node) -> tuple[OutputColumn, ...] | None:
@@ -166,6 +166,8 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
         case Cast(type=text):
             cast = parse(text)
             return None if cast is None else valued(cast)
+        case Call(name=".", args=(base, Literal(text=name))):
+            return field_of(_of_expression(plan, base, world), name)
         case Call(name="distinct", args=(arg,)):
             return _of_expression(plan, arg, world)
         case Call(name="case", args=args):

@@ -18,6 +18,7 @@ from sqlrewrite.sql.types.tree import (
     Body,
     Exists,
     Expr,
+    Field,
     In,
     Index,
     InQuery,
@@ -27,6 +28,7 @@ from sqlrewrite.sql.types.tree import (
     WrittenCall,
     WrittenCase,
     WrittenCast,
+    WrittenName,
     WrittenQuery,
 )
 from sqlrewrite.sql.walking import AnchorError
@@ -135,6 +137,8 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return (operand, *values)
         case Call(name="[]"), Index(base, index):
             return base, index
+        case Call(name="."), Field(base, name):
+            return base, WrittenName(name)
         case Subquery(kind="in"), InQuery(operand, query):
             return operand, *_listed(query), *_asked(query)
         case Subquery(kind="scalar"), Scalar(query):

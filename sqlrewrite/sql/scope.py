@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
+    Call,
     ColumnRef,
     CteReference,
     Derived,
@@ -23,6 +24,7 @@ from sqlrewrite.plan.algebra import (
     Inline,
     Join,
     JoinType,
+    Literal,
     Node,
     Opaque,
     Relation,
@@ -30,6 +32,7 @@ from sqlrewrite.plan.algebra import (
     Unknown,
 )
 from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.expressions import columns
 from sqlrewrite.text.edits import Span
 
 _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
@@ -37,6 +40,8 @@ _LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
 # Of the parts of db.t.x.y, how many may name the relation; what is behind them is a column of it,
 # and then fields. Without any of them the first part is a column.
 _QUALIFIERS = (3, 2, 1)
+
+Spans = Sequence[Span | None]
 
 NAMELESS = "*"
 """The alias of a relation whose alias is only known when it runs."""
@@ -98,8 +103,9 @@ def _merges(node: Node) -> bool:
             return False
 
 
-def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression:
-    """A column reference as written (lower case, without backquotes) in a scope.
+def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression:
+    """A column reference as written (lower case, without backquotes) in a scope, or the field of a
+    struct that such a column is; ``spans`` are those of its first part, its first two, and so on.
 
     Returns a ColumnRef, or Unknown with the reason. What a scope surely does not have is looked for
     in the one around it.
@@ -107,18 +113,17 @@ def resolve(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expressi
     crossed: list[Scope] = []
     current: Scope | None = scope
     while current is not None:
-        found = _in_source(current, parts, span)
+        found = _in_source(current, parts, spans)
         if found is not None:
-            if isinstance(found, ColumnRef):
-                for inner in crossed:
-                    inner.outer.append(found)
+            for inner in crossed:
+                inner.outer += columns(found)
             return found
         crossed.append(current)
         current = current.parent
     return Unknown(f"column {'.'.join(parts)} is not known")
 
 
-def _in_source(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expression | None:
+def _in_source(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression | None:
     """What a name means in a scope's own FROM; None where it surely means nothing there."""
     found: list[Expression] = []
     if len(parts) > 1:
@@ -126,12 +131,12 @@ def _in_source(scope: Scope, parts: tuple[str, ...], span: Span | None) -> Expre
             return _untold(parts)
         for depth in _QUALIFIERS:
             if depth < len(parts):
-                found = _of_relation(scope, parts, depth, span)
+                found = _of_relation(scope, parts, depth, spans[depth])
                 if found:
-                    return _alone(found, parts, fields=len(parts) > depth + 1)
-    found = named(scope, parts[0], span)
+                    return _alone(found, parts, parts[depth + 1 :])
+    found = named(scope, parts[0], spans[0])
     if found:
-        return _alone(found, parts, fields=len(parts) > 1)
+        return _alone(found, parts, parts[1:])
     return _untold(parts) if any(map(_may_have_more, scope.visible())) else None
 
 
@@ -201,11 +206,14 @@ def nowhere(scope: Scope, name: str) -> bool:
     return True
 
 
-def _alone(found: list[Expression], parts: tuple[str, ...], *, fields: bool) -> Expression:
-    """The one that was found; of a struct's field only what it is a field of is known."""
+def _alone(found: list[Expression], parts: tuple[str, ...], fields: tuple[str, ...]) -> Expression:
+    """The one that was found, or what the parts behind it say is a field of it."""
     if len(found) > 1:
         return Unknown(f"{'.'.join(parts)} is ambiguous")
-    return Unknown("a field of a struct", (found[0],)) if fields else found[0]
+    whole = found[0]
+    for name in fields:
+        whole = Call(".", (whole, Literal("string", name)))
+    return whole
 
 
 def _named(leaf: Relation | Generate, qualifier: tuple[str, ...]) -> bool:

@@ -133,16 +133,16 @@ class Translator:
         if args.get("table"):
             identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
             parts = tuple([part.args["this"].lower() for part in identifiers])
-            span = self._span(identifiers[0], last)
+            spans = tuple([self._span(identifiers[0], part) for part in identifiers])
         else:
             name = last.args["this"].lower()
             if name in self.aliases and lacks(self.scope, name):
                 return self.aliases[name]
-            parts, span = (name,), self._span(last, last)
+            parts, spans = (name,), (self._span(last, last),)
         if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
             self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
             return Call(LITERAL_FUNCTIONS[parts[0]])
-        found = resolve(self.scope, parts, span)
+        found = resolve(self.scope, parts, spans)
         if isinstance(found, Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
         return found
@@ -201,6 +201,12 @@ class Translator:
         if isinstance(node.expression, exp.Null):
             return Call("isnull", (self.translate(node.this),))
         return Call("is", (self.translate(node.this), self.translate(node.expression)))
+
+    def _field(self, node: exp.Expr) -> Expression:
+        name = node.expression
+        if not isinstance(name, exp.Identifier):
+            return self._call(node)  # db.f(x)
+        return Call(".", (self.translate(node.this), Literal("string", name.name.lower())))
 
     def _placeholder(self, node: exp.Expr) -> Expression:
         if node.this is None:
@@ -319,6 +325,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.Boolean: Translator._constant,
     exp.Star: Translator._constant,
     exp.Placeholder: Translator._placeholder,
+    exp.Dot: Translator._field,
     exp.Cast: Translator._cast,
     exp.TryCast: Translator._cast,
     exp.Neg: Translator._negative,

@@ -1,16 +1,35 @@
-"""The text of an expression in which what can raise an error is attempted: `judge/attempts.py`."""
+"""The text of an expression that is computed again, in which what can raise an error is attempted:
+`judge/attempts.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from sqlrewrite.find.ties import Side
 from sqlrewrite.find.restrictions import Forms
+from sqlrewrite.judge.attempts import exact_attempts
+from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import ColumnRef, Expression
+from sqlrewrite.plan.columns import arithmetic, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.operands import written
 from sqlrewrite.text.edits import Span
-from sqlrewrite.write.names import Style
+from sqlrewrite.write.names import Style, computed
+
+
+def repeated(
+    case: Case, side: Side, anchors: Anchors, style: Style, named: Callable[[ColumnRef], str]
+) -> str:
+    """The author's text of one side of a join, each column ``named`` anew, so that it raises no
+    error and gives what the join compares."""
+    tokens, expression = anchors.operand(case.pair.tie.condition, side.operand), side.expression
+    around = arithmetic(case.plan, expression)
+    forms = None if around is not None else exact_attempts(case, expression)
+    if forms:
+        return attempted(anchors, style, tokens, expression, forms, named)
+    around = around or harmless(case.plan, expression)
+    return computed(anchors, style, tokens, expression, named, around)
 
 
 def attempted(

@@ -20,7 +20,8 @@ from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import tried, wide
-from sqlrewrite.write.names import Style, fact
+from sqlrewrite.write.fact import fact
+from sqlrewrite.write.names import Style
 
 
 def way_of(case: Case) -> Way:

@@ -16,7 +16,6 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Forms, Restriction, Se
 from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
-from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
     ColumnRef,
@@ -27,12 +26,12 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
-from sqlrewrite.plan.columns import arithmetic, column_names, computed_as, harmless
+from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
-from sqlrewrite.write.attempts import attempted
+from sqlrewrite.write.attempts import attempted, repeated
 from sqlrewrite.write.derived import spread, value
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
@@ -207,16 +206,9 @@ class Writer:
         if isinstance(side.expression, ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
-        tokens = self.anchors.operand(case.pair.tie.condition, side.operand)
-        expression = side.expression
-        summed = arithmetic(case.plan, expression) is not None
-        forms = None if summed else exact_attempts(case, expression)
-        if forms:
-            return lambda alias: wrapped.replace(
-                "{}", self.attempted(tokens, expression, forms, alias)
-            )
-        around = harmless(case.plan, expression)
-        return lambda alias: wrapped.format(self.over(tokens, expression, alias, around))
+        return lambda alias: wrapped.replace(
+            "{}", repeated(case, side, self.anchors, self.style, self.named(alias))
+        )
 
     def column(self, ref: ColumnRef) -> Value:
         """A column of the relation."""

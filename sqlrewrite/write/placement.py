@@ -41,10 +41,10 @@ def slot(case: Case, anchors: Anchors) -> Slot:
         return own
     here = block.number == pair.tie.block.number
     on = here and place(pair) is ClauseKind.ON
-    span = pair.target.span
+    at = pair.at
     if block.homeless and not on:
         written = next((it.clause for it in block.where if it.clause is not None), None)
-        if written is not None and span is not None and span.start < written.anchor:
+        if written is not None and at is not None and at < written.anchor:
             return Slot(anchors.clause(written), block.number)
         on = here
         if not on:
@@ -54,9 +54,9 @@ def slot(case: Case, anchors: Anchors) -> Slot:
     if on:
         clause = _on_of(case)
         return Slot(anchors.clause(clause), block.number, clause)
-    if span is None:
+    if at is None:
         raise AnchorError("the fact has no place in the text")
-    return Slot(anchors.where(span.start if block.led is None else block.led), block.number)
+    return Slot(anchors.where(at if block.led is None else block.led), block.number)
 
 
 def _own(case: Case, anchors: Anchors) -> Slot | None:

@@ -11,10 +11,11 @@ from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
+from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms import collected, ends, filtered, semi_join, single, values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
-from sqlrewrite.write.names import Style, fact
+from sqlrewrite.write.names import Style
 
 FORMS: Mapping[str, Callable[[Sequence[Case], KeyQueries], list[Predicate]]] = {
     "in": semi_join.write,

@@ -11,6 +11,8 @@ from sqlrewrite import Catalog, rewrite
 from tests.rule_cases import DDL, IN_OF_AN_OUTER_JOIN, TEXT_AGAINST_NUMBER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
@@ -53,3 +55,34 @@ def test_switched_off_a_named_case_goes_wrong(
     assert off.changed, [candidate.reason for candidate in off.candidates]
     assert rows(off.sql) != rows(sql)
     assert rows(rewrite(sql, known, disabled=frozenset(also)).sql) == rows(sql)
+
+
+BELOW = (
+    "SELECT f.v FROM (SELECT make_date(2024, p, 31) AS q, v FROM parted WHERE v > 10) f "
+    "JOIN days d ON f.q = d.day WHERE d.x = 1"
+)
+
+
+def test_what_is_computed_below_the_join_could_fail_for_a_partition(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """DPP103: Spark computes it once a partition, also for one of which no row is asked."""
+    own = spark.newSession()
+    own.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    own.conf.set("spark.sql.constraintPropagation.enabled", "false")  # which asks for it, too
+    own.sql("SELECT * FROM VALUES (1, 20), (2, 10) AS t(p, v)").write.partitionBy("p").parquet(
+        str(tmp_path / "parted")
+    )
+    own.read.parquet(str(tmp_path / "parted")).createOrReplaceTempView("parted")
+    days = "VALUES (DATE '2024-01-31', 1), (DATE '2024-03-31', 1), (DATE '2024-05-31', 2) v(day, x)"
+    own.sql(f"SELECT * FROM {days}").write.parquet(str(tmp_path / "days"))
+    own.read.parquet(str(tmp_path / "days")).createOrReplaceTempView("days")
+    ddl = (
+        "CREATE TABLE parted (v INT, p INT) USING parquet PARTITIONED BY (p);"
+        "CREATE TABLE days (day DATE, x INT) USING parquet"
+    )
+    known = Catalog.from_ddl(ddl)
+    assert own.sql(BELOW).collect() == own.sql(rewrite(BELOW, known).sql).collect() != []
+    off = rewrite(BELOW, known, disabled=frozenset({"DPP103"}))
+    with pytest.raises(Exception, match="DATETIME_FIELD_OUT_OF_BOUNDS"):
+        own.sql(off.sql).collect()

@@ -15,7 +15,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BIGINT, INT, SMALLINT, TINYINT, Type
+from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, SMALLINT, TIMESTAMP, TINYINT, Type
 
 TypeOf = Callable[[Expression], Type | None]
 
@@ -32,6 +32,23 @@ class Wrapping:
     whole: str
     anew: bool = False
 
+
+_PARTS = {
+    "year": (-290_308, 294_247),
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "day": (1, 31),
+    "dayofmonth": (1, 31),
+    "dayofweek": (1, 7),
+    "weekday": (0, 6),
+    "weekofyear": (1, 53),
+    "dayofyear": (1, 366),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+}
+"""The least and the greatest of the parts of dates and times (docs/soundness.md, "What can raise an
+error is attempted", of the years)."""
 
 _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")
 
@@ -52,7 +69,7 @@ def in_range(expression: Expression, of: TypeOf) -> bool:
     if kind is None or found is None or kind not in _BITS or not _within(found, kind):
         return False
     match expression:
-        case Call(args=args):
+        case Call(name=name, args=args) if name in _RING:
             return all(not isinstance(arg, Call) or in_range(arg, of) for arg in args)
         case _:
             return True
@@ -95,6 +112,8 @@ def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
         case Call(name="-", args=(arg,)):
             found = _range(arg, of)
             return None if found is None else (-found[1], -found[0])
+        case Call(name=name, args=(arg,)) if name in _PARTS:
+            return _PARTS[name] if of(arg) in (DATE, TIMESTAMP) else None
         case Call(name=name, args=(one, other)) if name in _RING:
             first, second = _range(one, of), _range(other, of)
             return None if first is None or second is None else _combined(name, first, second)

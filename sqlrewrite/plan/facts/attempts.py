@@ -55,7 +55,7 @@ class Attempt:
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
-    row = _rows().get(name) or _rows().get(f"{name}/{len(kinds)}")
+    row = _rows().get(f"{name}/{len(kinds)}") or _rows().get(name)
     if row is None or not _CLASSES[row[1]](kinds):
         return None
     legacy, of, text = row
@@ -77,30 +77,47 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     text = plain and (number or wanted in (BOOLEAN, DATE, DOUBLE, FLOAT, TIMESTAMP))
     if not (text or (number and is_numeric(given))):
         return None
-    return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), False)
+    exact = wanted in (DATE, BOOLEAN) or is_decimal(wanted)
+    return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), exact)
 
 
-def wrapping_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
-    """The form of a cast from BIGINT to INT that keeps the lower half, as Spark does without ANSI
-    mode."""
-    if (given, wanted) != (BIGINT, INT):
+def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
+    """The form of a cast to an integer that gives what Spark gives without ANSI mode: of a BIGINT
+    the lower half, of a DOUBLE the nearest end of the range, of a STRING what stands before its
+    point (``'.'`` is 0 there)."""
+    if (given, wanted) == (BIGINT, INT):
+        return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
+    if given is None or wanted not in _LEAST:
         return None
-    return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
+    least = _LEAST[wanted]
+    if given == DOUBLE and wanted in (INT, BIGINT):
+        near = f"least(greatest(nanvl({{0}}, 0D), {least}D), {-1 - least}D)"
+        return Attempt(f"CAST({near} AS {str(wanted).upper()})", exact=True)
+    if given == STRING:
+        whole = f"try_cast(regexp_replace({{0}}, '[.][0-9]*', '') AS {str(wanted).upper()})"
+        return Attempt(f"nvl2({{0}}, coalesce({whole}, 0), NULL)", exact=True)
+    return None
 
 
-def wrapping_sum(name: str, kinds: Types) -> Attempt | None:
-    """The form of a sum or product of integers that wraps around: an INT over BIGINT, a BIGINT over
-    DECIMAL, which holds the sum, and brought back into the range."""
-    if name not in ("+", "-", "*") or len(kinds) != 2:
+def legacy_sum(name: str, kinds: Types) -> Attempt | None:
+    """The form of arithmetic that gives what Spark gives without ANSI mode: of integers a value
+    that wraps around, computed in wider numbers and brought back into the range; of decimals NULL
+    where there is no room."""
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or not all(is_integral(it) or is_decimal(it) for it in known):
         return None
-    if not all(kind is not None and is_integral(kind) for kind in kinds):
+    if any(map(is_decimal, known)):
+        found = attempt(name, kinds)
+        return found and Attempt(found.text, exact=True)
+    if name == "abs":
+        return Attempt(f"coalesce(abs(nullif({{0}}, {_LEAST[known[0]]})), {{0}})", exact=True)
+    if name not in ("+", "-", "*") or not {INT, BIGINT} & {*known}:
         return None
-    if BIGINT not in kinds:
-        wide = f"CAST({{0}} AS BIGINT) {name} {{1}}"
-        return Attempt(_LOWER_HALF.format(wide), True, True) if INT in kinds else None
-    if name == "*":
-        return None
-    wide = f"CAST({{0}} AS DECIMAL(38,0)) {name} {{1}}"
+    to = "DECIMAL(38,0)" if BIGINT in known else "BIGINT"
+    wide = f"CAST({{0}} AS {to})"
+    wide = f"-{wide}" if len(known) == 1 else f"{wide} {name} {{1}}"
+    if BIGINT not in known:
+        return Attempt(_LOWER_HALF.format(wide), exact=True, plain=True)
     text = f"CAST(pmod({wide} + {1 << 63}, {1 << 64}) - {1 << 63} AS BIGINT)"
     return Attempt(text, exact=True, plain=True)
 
@@ -155,6 +172,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "sums": _sums,
     "text": _text,
     "array": _array,
+    "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``

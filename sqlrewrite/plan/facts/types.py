@@ -99,6 +99,15 @@ def valued(kind: Type) -> Type:
     return string(kind.collation) if kind.name in ("char", "varchar") else kind
 
 
+def field_of(kind: Type | None, name: str) -> Type | None:
+    """The type of a struct's field, by its name in lower case; None where it has no such one, or
+    several, or is no struct: of a map or an array a name behind it means something else."""
+    names = () if kind is None or kind.name != "struct" else [it.lower() for it in kind.names]
+    if kind is None or names.count(name) != 1:
+        return None
+    return valued(kind.items[names.index(name)])
+
+
 def fields_of(kind: Type) -> tuple[str, str] | None:
     """The first and last field of an ANSI interval; None of any other type."""
     words = kind.name.split()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.write.derived import with_elsewhere
+from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.names import fact
 
 
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:

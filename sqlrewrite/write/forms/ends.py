@@ -18,9 +18,9 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.write.derived import compared, units, with_elsewhere
+from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.names import fact
 
 END = {">": "min({})", "<": "max({})"}
 """Of the keys that the fact is to be above, or below, the one that the others imply."""

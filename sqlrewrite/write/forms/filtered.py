@@ -14,9 +14,10 @@ from sqlrewrite.plan.algebra import Expression
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import is_call
 from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
+from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.names import Style, fact
+from sqlrewrite.write.names import Style
 
 
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:

@@ -26,10 +26,10 @@ from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
+from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.ends import END
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
-from sqlrewrite.write.names import fact
 
 # A template, or a parameter: what stands for them the author knows, and Spark does not.
 _TEMPLATE = re.compile(r"\{\{|\{%|\{#|\$\{")

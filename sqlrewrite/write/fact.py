@@ -1,0 +1,80 @@
+"""How the fact's column is named where the predicate stands, or what is computed of it written
+there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.plan.algebra import ColumnRef, Derived, Node, Relation, Scan
+from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.relations import joins, leaves
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.write.attempts import repeated
+from sqlrewrite.write.hidden import refuse_lost
+from sqlrewrite.write.names import Style, quoted, spelled
+
+
+def fact(case: Case, anchors: Anchors, style: Style) -> str:
+    """The fact's column as it is to be named where the predicate stands, or the author's own
+    expression over it, which stands in the same block."""
+    pair = case.pair
+    _no_field(case.target_block.source, pair.target.alias.lower())
+    refuse_lost(case, anchors)
+    if pair.derived is None and not pair.fact_plain:
+        return repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
+    source = case.target_block.source
+    same = pair.fact.relation == pair.target.relation and pair.derived is None
+    if same and pair.fact.span is not None:
+        column = spelled(pair.fact, anchors)
+        written = anchors.copy(anchors.covering(pair.fact.span))
+        # Written without its table, it is clear only where no other relation has the name.
+        if written != column or _alone(source, pair.target_column):
+            return written
+    else:
+        column = quoted(_declared(pair.target, pair.target_column))
+    alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
+    return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def _no_field(source: Node, alias: str) -> None:
+    """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
+    before it looks among the columns that USING and NATURAL have hidden."""
+    if not any(join.using or join.natural for join in joins(source)):
+        return
+    for names in map(column_names, leaves(source)):
+        if names is None or alias in names:
+            may = "may be" if names is None else "is"
+            raise AnchorError(f"{alias} {may} the name of a column, too")
+
+
+def _clear(case: Case, anchors: Anchors, ref: ColumnRef) -> str:
+    """A column of the fact in the author's expression. Written without its table in an ON, it is
+    clear in WHERE only where no relation joined later has the name."""
+    assert ref.span is not None
+    written = anchors.copy(anchors.covering(ref.span))
+    if written != spelled(ref, anchors) or _alone(case.target_block.source, ref.name):
+        return written
+    return f"{quoted(case.pair.target.alias)}.{written}"
+
+
+def _unnamed(target: Relation) -> bool:
+    """Whether a table goes by its own name, and not by an alias that the author would use."""
+    parts = target.parts if isinstance(target, Scan | Derived) else ()
+    return bool(parts) and target.alias.lower() == parts[-1]
+
+
+def _alone(source: Node, name: str) -> bool:
+    having = 0
+    for leaf in leaves(source):
+        names = column_names(leaf)
+        having += names is None or name in names
+    return having == 1
+
+
+def _declared(relation: object, name: str) -> str:
+    """A column's name as its table declares it."""
+    if isinstance(relation, Scan):
+        column = relation.table.column(name)
+        return column.name if column is not None else name
+    return name
