@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sqlrewrite.find.ties import Side
 from sqlrewrite.find.restrictions import Forms
+from sqlrewrite.find.ties import Side
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import ColumnRef, Expression
