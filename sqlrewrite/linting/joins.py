@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import relation_name
+from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.subject import Subject
@@ -34,17 +37,20 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
             "DPP001",
             _span(subject, judged),
             fact,
-            f"no pruning predicate on {fact}, which {_bound(candidate, judged)} bounds",
+            _lacks(fact, candidate, judged),
             _advice(candidate, why) if asked else ASK,
             subject.mended if asked and not why else None,
         )
 
 
-def _bound(candidate: Candidate, judged: Judged) -> str:
-    """What would bound the fact."""
+def _lacks(fact: str, candidate: Candidate, judged: Judged) -> str:
+    """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
+    if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE:
+        return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
+    by = f"the join with {candidate.dimension.table}"
     if judged.case.pair.filtered:
-        return f"the filter on {candidate.dimension.column}"
-    return f"the join with {candidate.dimension.table}"
+        by = f"the filter on {candidate.dimension.column}"
+    return f"no pruning predicate on {fact}, which {by} bounds"
 
 
 def _advice(candidate: Candidate, why: str | None) -> str:

@@ -409,3 +409,11 @@ def test_a_fix_leaves_alone_what_a_comment_asks_to_leave_alone(catalog: Catalog)
     assert (suppressed.counts, open_.counts) == (False, True)
     assert _mended(text, open_) == rewrite(text, catalog).sql
     assert "a.day IN" not in _mended(text, open_)
+
+
+def test_an_authors_own_in_is_told_that_it_lacks_a_hint(catalog: Catalog) -> None:
+    """Not that there is no predicate: there is one."""
+    text = "SELECT s.id FROM sales s WHERE s.day IN (SELECT {}day FROM calendar WHERE year = 2024)"
+    (found,) = lint(text.format(""), catalog)[0]
+    assert found.message.startswith("the IN on s.day has no hint")
+    assert not lint(text.format("/*+ BROADCAST(calendar) */ "), catalog)[0]
