@@ -65,6 +65,7 @@ class Job:
             sorted(catalog.relations.items()),
             catalog.namespace,
             sorted(catalog.references.items()),
+            sorted(catalog.settings.items()),
             wanted.engine.name,
             [sorted(it) if isinstance(it, frozenset) else it for it in astuple(wanted.engine)],
             (wanted.form, wanted.when, wanted.hint, wanted.reach, wanted.key_limit),
