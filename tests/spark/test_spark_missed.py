@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BY_PLAN = ("--when", "missed", "--explain", "spark")
-JOINS = "SET spark.sql.autoBroadcastJoinThreshold = "
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+JOINS = f"SET {THRESHOLD} = "
 
 
 @pytest.mark.spark
@@ -64,6 +65,22 @@ def test_what_is_planned_is_left_out(
     }
     by_itself = ("fail", "spark prunes by the join with days by itself: read from its plan")
     assert (by_itself in told) is not written
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("conf", "written"), [((), True), (("--conf", f"{THRESHOLD}=10m"), False)])
+def test_it_is_planned_under_the_catalog_s_settings(
+    spark: SparkSession, tmp_path: Path, conf: tuple[str, ...], written: bool
+) -> None:
+    """Those of a session that a catalog was pulled from, but for what --conf says."""
+    file, known = tmp_path / "q.sql", Path(catalog(tmp_path, days=MB))
+    file.write_text(QUERY, "utf-8")
+    said = {**json.loads(known.read_text("utf-8")), "settings": {THRESHOLD: "-1"}}
+    known.write_text(json.dumps(said), "utf-8")
+    asked = ("--when", "auto", "--explain", "spark", "--format", "json")
+    done = run("rewrite", "-c", str(known), *asked, *conf, str(file))
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["files"][0]["changed"] is written
 
 
 @pytest.mark.spark
