@@ -82,7 +82,7 @@ def rewrite(
     engine: str = "spark",
     dialect: str = SPARK,
     predicate: str = "in",
-    when: str = "eligible",
+    when: str | None = None,
     hint: bool = True,
     depth: int = 3,
     through_facts: bool | None = None,
@@ -98,12 +98,13 @@ def rewrite(
     ``catalog`` says what is known of the tables; CREATE, DROP and USE in the text itself are
     followed. ``engine`` names the rule set, ``dialect`` the SQL of the text; ``predicate`` is the
     form: ``in``, ``set``, ``range``, ``auto``, or ``values``, for which ``resolve`` gives the keys
-    of a key query; ``when`` is ``eligible``, or ``missed`` for only those predicates that the
-    engine would not derive by itself; ``hint`` asks for a broadcast hint in the key query. A
-    dimension's neighbours are followed ``depth`` joins outward, and through partitioned tables if
-    ``through_facts``, or, where that is None, if statistics say that it pays. Keys of more than
-    ``key_limit`` bytes (default: the engine's) are not collected. Statements over the ``limits``
-    are left alone. ``functions`` says of the user's own functions, by name, that one is
+    of a key query; ``when`` is ``eligible``, ``missed`` for only those predicates that the engine
+    would not derive by itself, or ``auto`` for what pays under the settings of Spark, which is what
+    None means where the catalog has such settings; ``hint`` asks for a broadcast hint in the key
+    query. A dimension's neighbours are followed ``depth`` joins outward, and through partitioned
+    tables if ``through_facts``, or, where that is None, if statistics say that it pays. Keys of
+    more than ``key_limit`` bytes (default: the engine's) are not collected. Statements over the
+    ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
     ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
     all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are taken
     as passed, which makes the result unsound: it is for tests.
@@ -285,7 +286,8 @@ def _decided(
 
     at, said = reading.statement.start, reading.catalog.settings
     if said:
-        options = replace(options, engine=in_regime(options.engine, said))
+        when = options.when or "auto"
+        options = replace(options, engine=in_regime(options.engine, said), when=when)
     try:
         done = guarded(lambda: decide_statement(reading, options, around, earlier), at)
     except ResolveError as error:

@@ -45,6 +45,7 @@ def test_all_keys(folder: Path) -> None:
         catalog=("ddl", "stats.json", "/abs.sql"),
         schema="lake.retail",
         engine="trino",
+        when="eligible",
         hint=False,
         explain="none",
         strict=True,

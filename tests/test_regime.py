@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite import Candidate, Catalog, rewrite
+from sqlrewrite import Candidate, Catalog, lint, rewrite
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.rulebook import engine
 from sqlrewrite.run.catalogs import load_catalog
@@ -51,6 +51,10 @@ def only(sql: str, catalog: Catalog, when: str) -> Candidate:
         ("eligible", {}, {}, "in"),
         ("missed", {}, {}, ""),
         ("auto", {}, {}, ""),
+        # Not said is eligible, and auto where settings are known.
+        (None, {}, SIZES, "in"),
+        (None, DEFAULTS, {}, ""),
+        (None, {DPP: "false"}, {}, "set"),
         # Spark surely prunes by itself: nobody writes what saves nothing.
         ("eligible", DEFAULTS, SIZES, ""),
         ("auto", DEFAULTS, SIZES, ""),
@@ -73,7 +77,7 @@ def only(sql: str, catalog: Catalog, when: str) -> Candidate:
     ],
 )
 def test_what_is_written(
-    when: str, settings: dict[str, str], sizes: dict[str, int], written: str
+    when: str | None, settings: dict[str, str], sizes: dict[str, int], written: str
 ) -> None:
     done = rewrite(JOIN, known(settings, sizes), when=when)
     form = "set" if "collect_set" in done.sql else "in" if done.changed else ""
@@ -94,11 +98,20 @@ def test_what_is_assumed_is_said() -> None:
 
 
 def test_what_to_do_without_dynamic_pruning() -> None:
-    reason = only(JOIN, known({DPP: "false"}), "eligible").reason
+    off = known({DPP: "false"})
+    reason = only(JOIN, off, "eligible").reason
     assert reason is not None
     assert reason.code == "DPP123"
     assert "--predicate auto writes a set" in reason.message
-    assert "collect_set" in rewrite(JOIN, known({DPP: "false"}), predicate="auto").sql
+    assert "collect_set" in rewrite(JOIN, off, when="eligible", predicate="auto").sql
+
+
+def test_a_predicate_that_does_not_pay_is_not_needed_and_no_error() -> None:
+    """DPP003, of a text from before the settings were known, and not DPP002."""
+    text = rewrite(JOIN, known({})).sql
+    (finding,) = lint(text, known(DEFAULTS, SIZES))
+    assert (finding.code, finding.severity.value) == ("DPP003", "warning")
+    assert rewrite(text, known(DEFAULTS, SIZES)).sql == JOIN
 
 
 def test_a_set_of_the_text_is_followed() -> None:

@@ -21,7 +21,7 @@ from sqlrewrite.cli.spark import (
     write_page,
 )
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.settings.table import section
+from sqlrewrite.settings.table import LEAVING, section
 
 
 class ExplainCommand(SparkCommand):
@@ -79,7 +79,7 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     with session(asked.target) as running:
         rewrite = asked.rewrite
-        if asked.request.settings.when != "eligible":
+        if asked.request.settings.when in LEAVING:
             rewrite = missed(running, asked.name, rewrite, asked.request)
         stock = explain_text(running, asked.name, rewrite, asked.catalog, keep)
     if format == "json":

@@ -49,7 +49,7 @@ from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
-from sqlrewrite.settings.table import Settings, section
+from sqlrewrite.settings.table import LEAVING, Settings, section
 
 if TYPE_CHECKING:
     from sqlrewrite.find.survey import Surveyed
@@ -321,7 +321,7 @@ def _explain(asked: RewriteAsked, settings: Settings) -> str:
 
 def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
     """Whether Spark's plan says what Spark misses."""
-    return settings.when != "eligible" and _explain(asked, settings) == "spark" and not asked.strip
+    return settings.when in LEAVING and _explain(asked, settings) == "spark" and not asked.strip
 
 
 def _asks(asked: RewriteAsked, request: Request) -> bool:

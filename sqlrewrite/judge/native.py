@@ -14,6 +14,7 @@ from sqlrewrite.judge.estimate import read_again
 from sqlrewrite.judge.planners import duckdb, spark
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.table import LEAVING
 
 PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
     "spark": spark.missed,
@@ -26,7 +27,7 @@ where it does."""
 def judge(case: Case) -> Judgement:
     """Whether the engine would not find as good a bound by itself; always, unless that matters.
     Raises ConfigError for an engine whose file names a planner that is not there."""
-    if case.options.when == "eligible" and any(_assumed(case)):
+    if case.options.when not in LEAVING and any(_assumed(case)):
         return passed("all predicates are wanted, also those that the engine may find by itself")
     if case.pair.tie.block.role == "merge":
         return passed("a MERGE prunes its target by constants alone")

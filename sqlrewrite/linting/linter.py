@@ -21,6 +21,7 @@ from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.deep import deep
 from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.edits import MARKER, Span
@@ -66,7 +67,7 @@ def findings(
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
-    left = wanted.when != "eligible" or any(it.catalog.settings for it in document.statements)
+    left = wanted.when in LEAVING or any(it.catalog.settings for it in document.statements)
     if left and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
         full = decide(document, wanted.with_all())

@@ -86,12 +86,13 @@ class Options:
     """How to rewrite; ``key_limit`` is in bytes; ``disabled`` rules are taken as passed, for tests.
 
     ``planned`` are the pairs that the engine's own plan prunes, where it was asked for one: with
-    ``when = missed`` that is what counts. ``resolve`` is for ``values``.
+    ``when = missed`` that is what counts. Without a ``when`` it is ``auto`` where settings of Spark
+    are known, else ``eligible``. ``resolve`` is for ``values``.
     """
 
     engine: Engine
     form: str = "in"
-    when: str = "eligible"
+    when: str | None = None
     hint: bool = True
     reach: Reach = field(default_factory=Reach)
     key_limit: int | None = None
@@ -104,7 +105,7 @@ class Options:
 
     def with_all(self) -> Options:
         """The same with the predicates that the engine would derive by itself."""
-        return replace(self, when="eligible", disabled=self.disabled | {LEFT_TO_ENGINE})
+        return replace(self, disabled=self.disabled | {LEFT_TO_ENGINE})
 
     def function(self, name: str) -> Function | None:
         """What is known of a function: Spark's own, or the user's as far as it is declared."""

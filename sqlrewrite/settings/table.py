@@ -47,6 +47,9 @@ WHENS = ("eligible", "missed", "auto")
 the engine would not derive by itself; or what pays in the engine's regime, as the settings that are
 known make it: the ones that it does not derive there, in a form that prunes there."""
 
+LEAVING = ("missed", "auto")
+"""Under which what has to be assumed is enough to leave a predicate to the engine."""
+
 ON_SPARK = ("rewrite", "explain", "verify")
 ON_QUERIES = (*ON_SPARK, "lint", "audit")
 ON_CATALOG = (*ON_QUERIES, "catalog show", "catalog check")
@@ -104,14 +107,15 @@ class Settings:
         commands=ON_QUERIES,
         decides=True,
     )
-    when: str = setting(
-        "eligible",
+    when: str | None = setting(
+        None,
         one_of(WHENS),
         "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
         "engine would not derive by itself; auto, what pays under the settings of Spark that are "
         "known: those, and as a set where dynamic pruning is off.",
         section="inserted",
         commands=ON_QUERIES,
+        said="auto where settings of Spark are known, else eligible",
         decides=True,
     )
     hint: bool = setting(
