@@ -7,7 +7,7 @@ often as it is asked for. ``rewrite``, the linter and ``explain`` are a few line
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache
 from itertools import repeat
@@ -27,6 +27,7 @@ from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex, statements
+from sqlrewrite.sql.references import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.stripping import foreign
 from sqlrewrite.text import blocks, notes
@@ -73,6 +74,10 @@ class Decision:
     document: Document
     options: Options
     statements: tuple[Decided, ...] = field(compare=False)
+
+
+Show = Callable[[Document], None]
+"""What looks at a document that is about to be decided on."""
 
 
 def rewrite(
@@ -131,16 +136,24 @@ def rewrite(
     return rewrite_as(sql, catalog, wanted)
 
 
-def rewrite_as(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
-    """``rewrite`` for options that are made and checked."""
+def rewrite_as(sql: str, catalog: Warehouse, wanted: Options, show: Show | None = None) -> Rewrite:
+    """``rewrite`` for options that are made and checked; ``show`` is given the document."""
     with at_rest(sql):  # until no more is left of it than the result
-        in_blocks = rendered(sql, catalog, wanted) if "{%" in sql else None
-        return in_blocks or result(decide(read(sql, catalog, wanted.limits), wanted))
+        in_blocks = rendered(sql, catalog, wanted, show) if "{%" in sql else None
+        if in_blocks is not None:
+            return in_blocks
+        document = read(sql, catalog, wanted.limits, named=show is not None)
+        if show is not None:
+            show(document)
+        return result(decide(document, wanted))
 
 
-def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
+def rendered(
+    sql: str, catalog: Warehouse, wanted: Options, show: Show | None = None
+) -> Rewrite | None:
     """A text with ``{% if %}`` blocks, rewritten so that what is written is right in each text that
-    it may render to; None where that cannot be, or one of them is not read."""
+    it may render to; None where that cannot be, or one of them is not read. ``show`` is given the
+    document of the last of these, which has most in it."""
     if wanted.limits.dialect != SPARK:
         return None
     from sqlrewrite.sql.verify import same_statements  # as in ``_decided``
@@ -152,7 +165,7 @@ def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
 
     @cache
     def decided(text: str) -> Decision:
-        return decide(read(text, catalog, wanted.limits), wanted)
+        return decide(read(text, catalog, wanted.limits, named=show is not None), wanted)
 
     def changed(it: blocks.Rendering) -> blocks.Changes | None:
         decision = decided(it.text)
@@ -167,6 +180,8 @@ def rendered(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite | None:
     kept = [result(decided(it.text)) for n, it in enumerate(every) if done and n not in done[1]]
     if done is None or not kept:
         return None
+    if show is not None:
+        show(decided(every[-1].text).document)
     found = {(it.statement, it.fact, it.dimension): it for one in kept for it in one.candidates}
     return replace(kept[-1], original=sql, sql=done[0], candidates=tuple(found.values()))
 
@@ -205,10 +220,12 @@ def read(
     *,
     heed: bool = True,
     lines: Lines | None = None,
+    named: bool = False,
 ) -> Document:
     """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
-    alone; ``lines`` are those of the file that the text is a part of, where it is no more. Never
-    raises for bad SQL."""
+    alone; ``lines`` are those of the file that the text is a part of, where it is no more; with
+    ``named`` each statement has the names of all that it reads, also where the whole file is left
+    alone. Never raises for bad SQL."""
     said = heard(sql, limits)
     if said is not None and said.strange:
         return _unsayable(sql, said.strange, catalog, limits)
@@ -217,7 +234,7 @@ def read(
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens, lines)
     suppressed = Suppressed(asked, catalog) if heed and asked.found else None
-    if suppressed is not None and asked.whole_file:
+    if suppressed is not None and asked.whole_file and not named:
         return Document(sql, catalog, limits, Stripped(sql, sql), asked, suppressed=suppressed)
     kept = suppressed.kept if suppressed else None
     # Iceberg's tables may be in the catalog, or be made by the text.
@@ -232,6 +249,8 @@ def read(
         reading = read_statement(statement, text.text, known, limits)
         if text.predicates:
             reading = replace(reading, missing=missing(statement, known))
+        if named and statement.tree is not None:
+            reading = replace(reading, names=tuple(relations_of(statement.tree, read=True)))
         found.append(reading)
         known = followed(statement, text.text, known, "the text", text.text[statement.end :])
     return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)

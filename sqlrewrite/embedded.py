@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.catalog.queried import followed
-from sqlrewrite.document import Decision, Document, changes, decide, read, result
-from sqlrewrite.find.survey import Surveyed
-from sqlrewrite.find.survey import survey as surveyed
+from sqlrewrite.document import Decision, Document, Show, changes, decide, read, result
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.settings.options import Options
@@ -103,33 +101,29 @@ def _before(
 
 
 def documents(
-    host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True
+    host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True, named: bool = False
 ) -> Iterator[tuple[Part, Document]]:
     """Each region as a document, in the file's lines and columns."""
     for part in parts(host, catalog):
-        lines = host.lines_of(part.region)
-        yield part, read(part.region.text, part.catalog, limits, heed=heed, lines=lines)
+        lines, text = host.lines_of(part.region), part.region.text
+        yield part, read(text, part.catalog, limits, heed=heed, lines=lines, named=named)
 
 
-def rewrite(path: str, host: Host, catalog: Warehouse, wanted: Options) -> Rewrite:
-    """What ``document.rewrite`` makes of a text, of all regions of a file."""
+def rewrite(
+    path: str, host: Host, catalog: Warehouse, wanted: Options, show: Show | None = None
+) -> Rewrite:
+    """What ``document.rewrite_as`` makes of a text, of all regions of a file."""
     with at_rest(host.text):
-        read_parts = list(documents(host, catalog, wanted.limits))
+        read_parts = list(documents(host, catalog, wanted.limits, named=show is not None))
+        if show is not None:
+            for _, document in read_parts:
+                show(document)
         asked = [it for _, it in read_parts if it.directives.whole_file is not None]
         if asked:  # one of them speaks for the file
             told = result(decide(asked[0], wanted))
             return replace(told, original=host.text, sql=host.text)
         done = [_done(part, decide(document, wanted)) for part, document in read_parts]
         return _together(path, host, done)
-
-
-def survey(
-    host: Host, catalog: Warehouse, limits: Limits, candidates: Sequence[int]
-) -> Iterator[Surveyed]:
-    """Each statement of the regions, with what it reads; ``candidates`` as in ``find.survey``."""
-    for part in parts(host, catalog):
-        lines = host.lines_of(part.region)
-        yield from surveyed(part.region.text, part.catalog, limits, candidates, lines)
 
 
 def _done(part: Part, decision: Decision) -> Done:

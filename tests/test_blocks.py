@@ -14,10 +14,9 @@ import pytest
 from jinja2 import Environment
 
 from sqlrewrite import Catalog, Verdict, lint, rewrite
-from sqlrewrite.run.surveyed import surveyed
+from sqlrewrite.run.runner import Request, run
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.blocks import renderings
-from sqlrewrite.text.limits import Limits
 
 from .insertions import taken_out
 
@@ -223,8 +222,8 @@ def test_findings_of_one_rendering_alone() -> None:
 
 def test_the_report_has_its_statement() -> None:
     text = f"{HEAD}{TAIL}{INCREMENTAL}\n  {NEW}\n{END}\n"
-    (statement,) = surveyed("q.sql", text, CATALOG, Limits(), rewrite(text, CATALOG))
+    (statement,) = run("q.sql", text.encode(), Request(CATALOG), survey=True).surveyed
     assert (statement.understood, statement.joins, statement.reason) == (True, True, "")
     other = f"{HEAD}{TAIL}{{% if x %}} and ({{% endif %}}"
-    (statement,) = surveyed("q.sql", other, CATALOG, Limits(), rewrite(other, CATALOG))
+    (statement,) = run("q.sql", other.encode(), Request(CATALOG), survey=True).surveyed
     assert not statement.understood

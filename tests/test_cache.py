@@ -525,9 +525,9 @@ def test_another_folder_to_stand_in_knows_the_same(
     done: list[str] = []
 
     def noted(of: Callable[..., Any]) -> Callable[..., Any]:
-        def call(path: str, data: bytes, request: Request) -> Any:
+        def call(path: str, data: bytes, request: Request, **given: Any) -> Any:
             done.append(path)
-            return of(path, data, request)
+            return of(path, data, request, **given)
 
         return call
 

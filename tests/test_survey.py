@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from sqlrewrite import Catalog
+from sqlrewrite.document import read
 from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.run.runner import Request, run
+from sqlrewrite.sql.parse import lex
 from sqlrewrite.text.limits import Limits
 
 CATALOG = Catalog.from_ddl(
@@ -14,7 +19,8 @@ CATALOG = Catalog.from_ddl(
 
 
 def told(text: str, *candidates: int) -> list[Surveyed]:
-    return list(survey(text, CATALOG, Limits(), candidates))
+    found = read(text, CATALOG, Limits(), named=True)
+    return list(survey(found.statements, text, found.place, candidates))
 
 
 @pytest.mark.parametrize(
@@ -72,3 +78,18 @@ def test_a_statement_with_a_candidate_needs_no_reason() -> None:
 def test_what_the_text_makes_is_known_behind_it() -> None:
     _, second = told("CREATE TABLE made (a INT); SELECT 1 FROM made")
     assert second.relations == (("made", True),)
+
+
+def test_a_file_is_read_once_for_its_rewriting_and_its_statements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts: list[str] = []
+
+    def noted(text: str, *given: Any) -> Any:
+        texts.append(text)
+        return lex(text, *given)
+
+    monkeypatch.setattr("sqlrewrite.document.lex", noted)
+    text = "SELECT 1 FROM cal;\nSELECT 1 FROM cal a JOIN cal b ON a.id = b.id"
+    found = run("q.sql", text.encode(), Request(CATALOG), survey=True)
+    assert ([it.line for it in found.surveyed], texts) == ([1, 2], [text])

@@ -52,7 +52,6 @@ from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, mis
 from sqlrewrite.settings.table import LEAVING, Settings, section
 
 if TYPE_CHECKING:
-    from sqlrewrite.find.survey import Surveyed
     from sqlrewrite.spark.session import Session
     from sqlrewrite.spark.target import Target
 
@@ -191,7 +190,7 @@ def _run(asked: RewriteAsked) -> int:
     of = asked.run(strip=asked.strip)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
-    kept: list[tuple[FileResult, Sequence[Surveyed]]] = []
+    kept: list[FileResult] = []
     summary, strict = Summary(statistics=statistics(asked.statistics)), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     where = target(asked.master, asked.remote, asked.conf)
@@ -206,7 +205,7 @@ def _run(asked: RewriteAsked) -> int:
             summary.add(result)
             strict = strict or (bool(result.errors) and settings.strict)
             if asked.format == "json":
-                kept.append((result, _surveyed(way.group, result)))
+                kept.append(result)
                 continue
             if not asked.statistics:
                 _print_output(asked, path, result, out)
@@ -230,16 +229,6 @@ def _run(asked: RewriteAsked) -> int:
     return summary.status(check=asked.check, strict=strict)
 
 
-def _surveyed(group: Group, result: FileResult) -> tuple[Surveyed, ...]:
-    """Each statement of a file, with what it reads."""
-    from sqlrewrite.run.surveyed import surveyed
-
-    if result.source is None or result.rewrite is None:
-        return ()
-    catalog, limits = group.request.catalog, group.request.settings.limits
-    return surveyed(result.path, result.source.text, catalog, limits, result.rewrite)
-
-
 def _results(
     asked: RewriteAsked, of: Run, ways: Sequence[Way], err: Printer, *, hidden: bool
 ) -> Iterator[tuple[Way, str, FileResult]]:
@@ -249,7 +238,7 @@ def _results(
     with progress("rewriting", of.count, err, hidden=hidden) as advance:
         for way in ways:
             task = _task(asked, way.group)
-            kept = ("rewrite", task.plans, task.verdicts, task.count)
+            kept = ("rewrite", task.plans, task.verdicts, task.survey, task.count)
             done = results(of, way.group, task, replace(task, write=False), kept=kept)
             for path, result in zip(way.group.files, done, strict=True):
                 yield way, path, way.left_to_spark(result)
@@ -270,6 +259,7 @@ def _task(asked: RewriteAsked, group: Group) -> RewriteTask:
         text=not (plain and (asked.write or (asked.check and not asked.diff))),
         unchanged=not (plain and (asked.write or asked.check or asked.diff)),
         # Where no table is known, that there are candidates all the same is told in the end.
+        survey=not people,
         count=asked.statistics,
         verdicts=not (people and (asked.quiet or _hushed(asked)) and request.catalog.relations),
     )

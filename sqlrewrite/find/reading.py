@@ -19,7 +19,7 @@ from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.quoted import unreadable, words_around
 from sqlrewrite.sql.references import unknown
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import Name, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.find.pairs import Pair
@@ -39,7 +39,8 @@ class Reading:
     ``bound`` is None where nothing in it concerns us, and then its tree is gone, which takes a
     hundred times its text. ``words`` are those of its tokens, ``changes`` those of them that may
     name what it changes. ``told`` is what is said of a join not understood. ``missing`` says which
-    table of a statement with predicates of an earlier run is not known, if one is not.
+    table of a statement with predicates of an earlier run is not known, if one is not. ``names``
+    are the relations that it names, where these were asked for.
     """
 
     statement: Statement
@@ -51,6 +52,7 @@ class Reading:
     told: Failure | None = None
     failure: Failure | None = None
     missing: Failure | None = None
+    names: tuple[Name, ...] = ()
 
 
 def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:

@@ -1,23 +1,19 @@
 """Each statement of a text, with what it reads and whether that is known: nothing is passed over.
 
-In: a text, its catalog and the candidates that were found in it. Out: one entry a statement, in
-order, with the reason where there is neither a candidate nor a failure to show for a join.
+In: the statements of a text as they were read, and the candidates that were found in it. Out: one
+entry a statement, in order, with the reason where there is neither a candidate nor a failure to
+show for a join.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql import definitions
 from sqlrewrite.sql.kinds import first_join
-from sqlrewrite.sql.parse import Statement, lex, statements
-from sqlrewrite.sql.references import relations_of
-from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.source import Lines
-from sqlrewrite.text.variables import in_force
+from sqlrewrite.sql.parse import Statement
 from sqlrewrite.warehouse import Name, Table, Warehouse
 
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
@@ -39,39 +35,34 @@ class Surveyed:
 
 
 def survey(
+    readings: Iterable[Reading],
     text: str,
-    catalog: Warehouse,
-    limits: Limits,
-    candidates: Sequence[int],
-    lines: Lines | None = None,
+    place: Callable[[int], tuple[int, int]],
+    candidates: Iterable[int],
 ) -> Iterator[Surveyed]:
-    """The statements of a text; ``candidates`` are the lines at which candidates stand, ``lines``
-    those of the file that the text is a part of, where it is no more."""
-    lines, at = lines or Lines(text), sorted(candidates)
-    catalog = in_force(catalog, text)
-    for statement in statements(text, lex(text, catalog.refer), limits):
-        if statement.tokens:
-            first = lines.place(statement.start)[0]
-            last = lines.place(statement.tokens[-1].end)[0]
+    """The statements of a text, read with their names; ``place`` gives the line of an offset, and
+    ``candidates`` are the lines at which candidates stand."""
+    at = sorted(candidates)
+    for reading in readings:
+        if reading.statement.tokens:
+            start, end = reading.statement.start, reading.statement.tokens[-1].end + 1
+            first, last = place(start)[0], place(end)[0]
             index = bisect_left(at, first)
             has = index < len(at) and at[index] <= last
-            end = statement.tokens[-1].end + 1
-            joins = first_join(text, statement.start, end) is not None
-            found = _surveyed(statement, catalog, first, last, has_candidate=has)
-            yield replace(found, joins=joins)
-        catalog = definitions.apply(statement, text, catalog, "the text")
+            joins = first_join(text, start, end) is not None
+            yield _surveyed(reading, first, last, joins, has_candidate=has)
 
 
 def _surveyed(
-    statement: Statement, catalog: Warehouse, first: int, last: int, *, has_candidate: bool
+    reading: Reading, first: int, last: int, joins: bool, *, has_candidate: bool
 ) -> Surveyed:
+    statement, names, catalog = reading.statement, reading.names, reading.catalog
     kind = _kind(statement)
     if statement.failure is not None:
-        return Surveyed(first, last, kind, False, reason=statement.failure.message)
-    names = relations_of(statement.tree, read=True) if statement.tree is not None else ()
+        return Surveyed(first, last, kind, False, (), statement.failure.message, joins)
     known = tuple((".".join(name), catalog.resolve(name) is not None) for name in names)
     reason = "" if has_candidate else _reason(names, catalog)
-    return Surveyed(first, last, kind, True, known, reason)
+    return Surveyed(first, last, kind, True, known, reason, joins)
 
 
 def _kind(statement: Statement) -> str:

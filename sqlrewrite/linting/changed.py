@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import Linted
-from sqlrewrite.run.surveyed import surveyed
+from sqlrewrite.run.surveyed import documents_of, surveyed
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
 
 def in_changed(result: Linted, changed: Sequence[tuple[int, int]], limits: Limits) -> Linted:
     """The result with the findings in statements that hold one of the stretches of lines."""
-    statements = surveyed(result.path, result.text, Warehouse(), limits)
+    statements = surveyed(documents_of(result.path, result.text, Warehouse(), limits))
     spans = [(it.line, it.end_line) for it in statements]
 
     def counts(finding: Finding) -> bool:

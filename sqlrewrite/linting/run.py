@@ -168,10 +168,8 @@ class LintTask:
         """The result for a file's bytes."""
         found = run(path, data, self.request)
         if self.count:
-            done = rewritten(path, data, self.request)
-            if done.source is not None and done.rewrite is not None:
-                text = done.source.text
-                found = replace(found, counted=count(path, text, done.rewrite, self.request))
+            done = rewritten(path, data, self.request, survey=True)
+            found = replace(found, counted=count(done, self.request))
         return found if self.text and found.findings else replace(found, text="")
 
     @property

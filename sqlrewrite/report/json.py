@@ -7,7 +7,7 @@ lone surrogates that Python's ``surrogateescape`` makes of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sqlrewrite.find.survey import Surveyed
@@ -18,8 +18,8 @@ from sqlrewrite.run.runner import FileResult, Summary
 VERSION = 1
 
 
-def report(results: Iterable[tuple[FileResult, Sequence[Surveyed]]], summary: Summary) -> str:
-    """The whole report of files with their statements, with a newline at its end."""
+def report(results: Iterable[FileResult], summary: Summary) -> str:
+    """The whole report of files that were surveyed, with a newline at its end."""
     whole: dict[str, Any] = {
         "version": VERSION,
         "summary": {
@@ -30,14 +30,14 @@ def report(results: Iterable[tuple[FileResult, Sequence[Surveyed]]], summary: Su
             "rewritten": summary.rewritten,
             "errors": summary.errors,
         },
-        "files": [_file(result, statements) for result, statements in results],
+        "files": [_file(result) for result in results],
     }
     if summary.statistics is not None:
         whole["statistics"] = as_json(summary.statistics)
     return json.dumps(whole, indent=2) + "\n"
 
 
-def _file(result: FileResult, statements: Sequence[Surveyed]) -> dict[str, Any]:
+def _file(result: FileResult) -> dict[str, Any]:
     done = result.rewrite
     return {
         "path": result.path,
@@ -48,7 +48,7 @@ def _file(result: FileResult, statements: Sequence[Surveyed]) -> dict[str, Any]:
         "removed": [_removed(removed) for removed in (done.removed if done else ())],
         "notes": [problem(note) for note in (done.notes if done else ())],
         "candidates": [_candidate(candidate) for candidate in (done.candidates if done else ())],
-        "statements": [_statement(it) for it in statements],
+        "statements": [_statement(it) for it in result.surveyed],
     }
 
 

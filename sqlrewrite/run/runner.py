@@ -12,8 +12,9 @@ from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.document import rewrite_as
+from sqlrewrite.document import Document, Show, rewrite_as
 from sqlrewrite.find.reading import BUG
+from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import (
     Candidate,
@@ -25,6 +26,7 @@ from sqlrewrite.results import (
     Rewrite,
     Verdict,
 )
+from sqlrewrite.run.surveyed import documents_of, surveyed
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
@@ -66,13 +68,14 @@ def _options(request: Request) -> Options:
 @dataclass(frozen=True, slots=True, eq=False)
 class FileResult:
     """What became of one file. ``failure`` says why there is no ``rewrite``, or was no writing;
-    ``counted`` are its statistics, where these are asked for."""
+    ``surveyed`` are its statements and ``counted`` its statistics, where these are asked for."""
 
     path: str
     data: bytes | None = None
     source: Source | None = None
     rewrite: Rewrite | None = None
     failure: Problem | None = None
+    surveyed: tuple[Surveyed, ...] = ()
     counted: Counted | None = None
 
     @property
@@ -184,17 +187,20 @@ class Summary:
         return int(check and bool(self.changed or (strict and self.errors)))
 
 
-def _rewritten(path: str, text: str, request: Request) -> Rewrite:
+def _rewritten(path: str, text: str, request: Request, show: Show | None) -> Rewrite:
+    if request.strip and show is not None:
+        for document in documents_of(path, text, request.catalog, request.settings.limits):
+            show(document)
     host = host_of(path, text)
     if host is not None:
         from sqlrewrite import embedded  # a file of SQL has no need of it
 
         if request.strip:
             return embedded.strip(path, host)
-        return embedded.rewrite(path, host, request.catalog, request.options())
+        return embedded.rewrite(path, host, request.catalog, request.options(), show)
     if request.strip:
         return stripped(text)
-    return rewrite_as(text, request.catalog, request.options())
+    return rewrite_as(text, request.catalog, request.options(), show)
 
 
 def read_file(path: str) -> bytes | FileResult:
@@ -222,21 +228,23 @@ def large(path: str, size: int, request: Request, data: bytes | None = None) -> 
     return FileResult(path, data, rewrite=Rewrite("", "", 1, (), (), (problem,), ()))
 
 
-def run(path: str, data: bytes, request: Request) -> FileResult:
-    """The result for one file's bytes. Raises only for what is wrong with the request itself."""
+def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> FileResult:
+    """The result for one file's bytes, its statements ``surveyed`` if that is asked for. Raises
+    only for what is wrong with the request itself."""
     if len(data) > request.settings.file_limit:
         return large(path, len(data), request, data)
     try:
         source = decode(data)
     except SourceError as error:
         return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
+    documents: list[Document] = []
     try:
-        done = _rewritten(path, source.text, request)
+        done = _rewritten(path, source.text, request, documents.append if survey else None)
     except (ConfigError, CatalogError):
         raise
     except Exception as error:
         return FileResult(path, data, source, failure=internal_error(error))
-    return FileResult(path, data, source, done)
+    return FileResult(path, data, source, done, surveyed=surveyed(documents, done))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +252,8 @@ class RewriteTask:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
     diffs, ``write`` for the changed files to be written, ``text`` for that of changed files and
     ``unchanged`` for that of all others, ``verdicts`` for each candidate's, with its rules, and not
-    only for what is to be done, ``count`` for the statistics of the file, which no cache has."""
+    only for what is to be done, ``survey`` for the statements of the file, ``count`` for its
+    statistics, which no cache has."""
 
     request: Request
     plans: bool = True
@@ -252,17 +261,17 @@ class RewriteTask:
     text: bool = True
     unchanged: bool = True
     verdicts: bool = True
+    survey: bool = False
     count: bool = False
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
-        result = run(path, data, self.request)
+        result = run(path, data, self.request, survey=self.survey or self.count)
         if result.rewrite is not None:
             done = result.rewrite
-            if self.count and result.source is not None:
-                result = replace(
-                    result, counted=count(path, result.source.text, done, self.request)
-                )
+            if self.count:
+                kept = result.surveyed if self.survey else ()
+                result = replace(result, surveyed=kept, counted=count(result, self.request))
             plans = tuple(map(_drawn, done.plans)) if self.plans else ()
             found = done.candidates
             if not self.verdicts:
@@ -296,7 +305,7 @@ class RewriteTask:
             return None
         if any(it.code == BUG or TOO_DEEP in it.message for it in (*done.errors, *done.skipped)):
             return None  # another run may do better
-        if result.silent or (result.quiet and not self.verdicts):
+        if not self.survey and (result.silent or (result.quiet and not self.verdicts)):
             return done.statements
         plans = tuple((it.statement, it.line, it.lines) for it in done.plans)
         return (
@@ -308,17 +317,19 @@ class RewriteTask:
             plans,
             done.removed,
             done.notes,
+            result.surveyed,
         )
 
     def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
         """The result for a file of that record."""
         done = _record(kept)
+        told = () if isinstance(kept, int) else kept[-1]
         if data is None:
             wanted = (self.text or self.write) if done.sql else self.unchanged
-            return None if wanted else FileResult(path, rewrite=done)
+            return None if wanted else FileResult(path, rewrite=done, surveyed=told)
         source = decode(data)
         done = replace(done, original=source.text, sql=done.sql or source.text)
-        result = FileResult(path, data, source, done)
+        result = FileResult(path, data, source, done, surveyed=told)
         return write(result) if self.write else result
 
 
@@ -333,17 +344,18 @@ _Kept = (
         tuple[tuple[int, int, tuple[PlanLine, ...]], ...],
         tuple[Removed, ...],
         tuple[Problem, ...],
+        tuple[Surveyed, ...],
     ]
 )
 """What a cache keeps of a file: its number of statements, or the parts of a ``Rewrite``, with the
-lines of its plans."""
+lines of its plans, and its statements."""
 
 
 def _record(kept: _Kept) -> Rewrite:
     """A ``Rewrite`` without the text that it began with."""
     if isinstance(kept, int):
         return Rewrite("", "", kept, (), (), (), ())
-    sql, statements, candidates, errors, skipped, plans, removed, notes = kept
+    sql, statements, candidates, errors, skipped, plans, removed, notes, _ = kept
     drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
     return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes)
 
@@ -353,11 +365,13 @@ def _drawn(plan: PlanDiff) -> PlanDiff:
     return replace(plan, draw=partial(tuple, plan.lines))
 
 
-def count(path: str, text: str, done: Rewrite, request: Request) -> Counted:
-    """The statistics of a file and what was made of it."""
+def count(result: FileResult, request: Request) -> Counted | None:
+    """The statistics of a file that was surveyed and what was made of it."""
     from sqlrewrite.run.statistics import counted  # which few runs ask for
 
-    return counted(path, text, done, request.catalog, request.settings.limits)
+    if result.source is None or result.rewrite is None:
+        return None
+    return counted(result.surveyed, result.rewrite, request.catalog)
 
 
 def write(result: FileResult) -> FileResult:

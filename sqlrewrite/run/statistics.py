@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
-from sqlrewrite.run.surveyed import surveyed
 from sqlrewrite.settings.options import DECLARED_IN
-from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table, Warehouse
 
 _NO_BOUND = "no join bounds a partition column"
@@ -86,10 +84,9 @@ class Statistics:
 _NUMBERS = ("statements", "joins", "understood", "candidates", "rewritten", "already_pruned")
 
 
-def counted(path: str, text: str, done: Rewrite, catalog: Warehouse, limits: Limits) -> Counted:
-    """What there is to count in a file and what was made of it."""
+def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -> Counted:
+    """What there is to count in the statements of a file and what was made of it."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
-    statements = surveyed(path, text, catalog, limits, done)
     joining = [it for it in statements if it.joins]
     reasons = [why for it in joining for why in _of_statement(it, catalog)]
     reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)

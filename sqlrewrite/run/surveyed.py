@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from sqlrewrite.document import Document, read
+from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.survey import Surveyed, survey
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.blocks import renderings
@@ -10,19 +14,29 @@ from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
 
 
-def surveyed(
-    path: str, text: str, catalog: Warehouse, limits: Limits, done: Rewrite | None = None
-) -> tuple[Surveyed, ...]:
-    """Each statement of a file, with what it reads, and what became of it where that is ``done``.
-    Of a text with ``{% if %}`` it is what it renders to at most, if it was read so."""
+def surveyed(documents: Iterable[Document], done: Rewrite | None = None) -> tuple[Surveyed, ...]:
+    """Each statement of a file's documents, with what it reads, and what became of it where that is
+    ``done``."""
     found = done.candidates if done else ()
     lines = [line for it in found for line in (it.fact.line, it.join.line)]
+    return tuple(
+        told
+        for it in documents
+        for told in spoken(
+            tuple(survey(it.statements, it.stripped.text, it.place, lines)), it.limits
+        )
+    )
+
+
+def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> Iterator[Document]:
+    """A file as it stands, of which nothing else is asked: its document, or one a region. Of a text
+    with ``{% if %}`` it is what it renders to at most."""
     host = host_of(path, text)
     if host is None:
-        left = any("{% if %}" in it.message for it in (done.skipped if done else ()))
-        every = () if left else renderings(text)
-        text = every[-1].text if every else text
-        return tuple(survey(text, catalog, limits, lines))
+        every = renderings(text)
+        yield read(every[-1].text if every else text, catalog, limits, heed=False, named=True)
+        return
     from sqlrewrite import embedded  # a file of SQL has no need of it
 
-    return tuple(embedded.survey(host, catalog, limits, lines))
+    for _, document in embedded.documents(host, catalog, limits, heed=False, named=True):
+        yield document

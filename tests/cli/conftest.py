@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
+from sqlrewrite.document import Show, read
 from sqlrewrite.results import (
     Candidate,
     JoinUse,
@@ -31,8 +32,10 @@ from sqlrewrite.text.source import Lines
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
 
-def stand_in(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+def stand_in(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
     """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
+    if show is not None:
+        show(read(sql, catalog, wanted.limits, named=True))
     if "BOOM" in sql:
         raise KeyError("boom")
     done, candidates, plans = sql, [], []

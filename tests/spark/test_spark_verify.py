@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
+from sqlrewrite.document import Show
 from sqlrewrite.results import Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.bags import compare
@@ -248,7 +249,7 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
     """With a rewriting that loses rows, as no sound one does."""
     from sqlrewrite.document import rewrite_as
 
-    def unsound(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+    def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "season = 'winter' AND false) /*")
         assert after != done.sql
@@ -265,7 +266,7 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlrewrite.document import rewrite_as
 
-    def unsound(sql: str, catalog: Catalog, wanted: Options) -> Rewrite:
+    def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
