@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.catalog.queried import followed
-from sqlrewrite.document import Decision, Document, Show, changes, decide, read, result
+from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
+from sqlrewrite.rewriting import Show, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse import Statement, lex
@@ -112,7 +113,7 @@ def documents(
 def rewrite(
     path: str, host: Host, catalog: Warehouse, wanted: Options, show: Show | None = None
 ) -> Rewrite:
-    """What ``document.rewrite_as`` makes of a text, of all regions of a file."""
+    """What ``rewriting.rewrite_as`` makes of a text, of all regions of a file."""
     with at_rest(host.text):
         read_parts = list(documents(host, catalog, wanted.limits, named=show is not None))
         if show is not None:

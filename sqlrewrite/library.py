@@ -4,7 +4,6 @@ when they are first called."""
 from __future__ import annotations
 
 from sqlrewrite.catalog import Catalog as Catalog
-from sqlrewrite.document import rewrite as rewrite
 from sqlrewrite.linting.findings import Finding as Finding
 from sqlrewrite.linting.findings import Fix as Fix
 from sqlrewrite.linting.findings import Place as Place
@@ -17,6 +16,7 @@ from sqlrewrite.results import Outcome as Outcome
 from sqlrewrite.results import Rewrite as Rewrite
 from sqlrewrite.results import RuleResult as RuleResult
 from sqlrewrite.results import Verdict as Verdict
+from sqlrewrite.rewriting import rewrite as rewrite
 from sqlrewrite.settings.options import Options as Options
 from sqlrewrite.text.edits import Span as Span
 from sqlrewrite.warehouse import CatalogError as CatalogError

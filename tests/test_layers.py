@@ -26,6 +26,7 @@ ROOMS = (
     "run",
     "audit",
     "embedded",
+    "rewriting",
     "document",
     "stripping",
     "decision",

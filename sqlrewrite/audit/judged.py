@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
-from sqlrewrite.document import decide, read, result
+from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
+from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.text.limits import over

@@ -11,7 +11,7 @@ from contextlib import suppress as suppress_errors
 from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.document import Document, decide, errors, heeded, read, rendered
+from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.findings import BY_CODE, Finding
@@ -20,6 +20,7 @@ from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED, Problem
+from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.deep import deep

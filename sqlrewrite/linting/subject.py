@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import stale
-from sqlrewrite.document import Decision, Document, candidates
+from sqlrewrite.document import Decision, Document
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement
 from sqlrewrite.results import Candidate, TableUse, Verdict
+from sqlrewrite.rewriting import candidates
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.sql.managed import Stripped
 from sqlrewrite.text.edits import Span

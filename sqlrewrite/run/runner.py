@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.document import Document, Show, rewrite_as
+from sqlrewrite.document import Document
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
@@ -26,6 +26,7 @@ from sqlrewrite.results import (
     Rewrite,
     Verdict,
 )
+from sqlrewrite.rewriting import Show, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.document import Document, candidates, decide
+from sqlrewrite.document import Document, decide
 from sqlrewrite.linting.scans import partitions, scans
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.results import Candidate, Outcome, Verdict
+from sqlrewrite.rewriting import candidates
 from sqlrewrite.server.analysis import Analysis
 from sqlrewrite.text.edits import Span
 

@@ -17,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided, Judged
-from sqlrewrite.document import Decision, decide, read, result
+from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
 from sqlrewrite.plan.algebra import (
@@ -34,6 +34,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.results import Rewrite, Verdict
+from sqlrewrite.rewriting import result
 from sqlrewrite.run.runner import Request
 from sqlrewrite.spark import pairs
 from sqlrewrite.spark.explain import Planned, plan, planned

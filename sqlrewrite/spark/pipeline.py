@@ -17,9 +17,10 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.document import decide, read, result, rewrite
+from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
+from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.spark import hooks
 from sqlrewrite.spark.events import Events

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
-from sqlrewrite.document import Show, read
+from sqlrewrite.document import read
 from sqlrewrite.results import (
     Candidate,
     JoinUse,
@@ -25,6 +25,7 @@ from sqlrewrite.results import (
     TableUse,
     Verdict,
 )
+from sqlrewrite.rewriting import Show
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.source import Lines

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
-from sqlrewrite.document import Show
 from sqlrewrite.results import Problem, Rewrite
+from sqlrewrite.rewriting import Show
 from sqlrewrite.settings.options import Options, options
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
-from sqlrewrite.document import Show
 from sqlrewrite.results import Rewrite
+from sqlrewrite.rewriting import Show
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.bags import compare
 from sqlrewrite.spark.session import Session
@@ -247,7 +247,7 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
 
 def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With a rewriting that loses rows, as no sound one does."""
-    from sqlrewrite.document import rewrite_as
+    from sqlrewrite.rewriting import rewrite_as
 
     def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
@@ -264,7 +264,7 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 
 
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlrewrite.document import rewrite_as
+    from sqlrewrite.rewriting import rewrite_as
 
     def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
