@@ -8,7 +8,9 @@ the literals with which some functions cannot fail that otherwise could.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 
 from sqlrewrite.judge.case import Case
@@ -49,12 +51,23 @@ from sqlrewrite.plan.facts.functions import Function
 from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import Signature, signature
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DATE, DOUBLE, INT, TIMESTAMP, Type, valued
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    Type,
+    valued,
+)
 from sqlrewrite.plan.relations import leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
 
+_NESTED = re.compile(r"(array|map)<(\w(?:,\w)?)>")
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
 _BRANCHES = frozenset("if coalesce nvl ifnull nvl2 nullif".split())
 """Functions that compute some of their arguments only: where those meet in a type by a cast, even
@@ -71,7 +84,7 @@ def total(case: Case, node: Expression) -> bool:
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
         case Call(name="tuple"):
             return True
-        case Call(name="."):
+        case Call(name=".", args=(_, Literal())):  # and not db.f(x)
             return type_of(case.plan, node) is not None
         case Call():
             found = case.options.function(node.name)
@@ -258,7 +271,8 @@ def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
     """Whether no constant string among values of which only some are computed is cast to another
     type, but as a date that is one."""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
-    texts = [it.text for it in args if isinstance(it, Literal) and it.kind == "string"]
+    constants = [it for it in args if _kind(plan, it) == _STRING]
+    texts = [it.text if isinstance(it, Literal) else "" for it in constants]
     strings = all(kind is not None and kind.startswith("string") for kind in kinds)
     return not texts or strings or (kinds <= {"datetime", _OTHER} and all(map(is_instant, texts)))
 
@@ -266,15 +280,27 @@ def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
 def _accepted(plan: Plan, form: Signature, args: tuple[Expression, ...]) -> bool:
     """Whether no argument needs a cast that could fail."""
     alike: dict[str, list[Expression]] = {}
+    inside: dict[str, set[str]] = {}
     for at, arg in enumerate(args):
         parameter = form.parameter(at, len(args))
         if parameter is None or parameter.given:
             return False
+        nested = _NESTED.fullmatch(parameter.pattern)
         if len(parameter.pattern) == 1:
             alike.setdefault(parameter.pattern, []).append(arg)
+        elif nested is not None:
+            given, letters = type_of(plan, arg), nested[2].split(",")
+            if given is None or given.name != nested[1]:
+                return False
+            for letter, item in zip(letters, given.items, strict=True):
+                inside.setdefault(letter, set()).add(_family(item))
         elif not _fits(plan, parameter.pattern, arg):
             return False
-    return all(len(found) == 1 or comparable(plan, tuple(found)) for found in alike.values())
+    return all(
+        (len(found) == 1 and letter not in inside)
+        or comparable(plan, tuple(found), inside.get(letter, set()))
+        for letter, found in (dict.fromkeys(inside, ()) | alike).items()
+    )
 
 
 def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
@@ -284,6 +310,8 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
     kind = _kind(plan, arg)
     if kind in (_NULL, pattern):  # boolean, of which IN and EXISTS are
         return True
+    if pattern == "binary":
+        return kind in (_STRING, "string")  # the bytes of a text
     if pattern in ("date", "timestamp"):
         return kind in ("datetime", _OTHER) or (
             isinstance(arg, Literal) and kind == _STRING and is_instant(arg.text)
@@ -297,14 +325,17 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
     return given is not None and wanted is not None and never_fails(given, wanted)
 
 
-def comparable(plan: Plan, operands: tuple[Expression, ...]) -> bool:
+def comparable(
+    plan: Plan, operands: Sequence[Expression], inside: AbstractSet[str] = frozenset()
+) -> bool:
     """Whether operands meet in one type without a cast of a column that could fail: a string
-    against a number is one, a string constant against anything is a cast of the constant."""
-    if all(isinstance(it, Call) and it.name == "tuple" for it in operands):
+    against a number is one, a string constant against anything is a cast of the constant. What is
+    ``inside`` of arrays and maps meets with them."""
+    if operands and all(isinstance(it, Call) and it.name == "tuple" for it in operands):
         rows = [it.args for it in operands if isinstance(it, Call)]
         alike = len({len(row) for row in rows}) == 1
         return alike and all(comparable(plan, column) for column in zip(*rows, strict=True))
-    kinds = {_kind(plan, operand) for operand in operands} - {_NULL}
+    kinds = ({_kind(plan, operand) for operand in operands} | inside) - {_NULL}
     if None in kinds:
         return False
     columns = kinds - {_STRING, _NUMBER, _OTHER}
@@ -328,7 +359,7 @@ def _kind(plan: Plan, operand: Expression) -> str | None:
         case Literal() | Parameter():
             return _OTHER
         case Call() if _constant(operand):
-            return _OTHER
+            return _STRING if type_of(plan, operand) == STRING else _OTHER
         case Subquery(kind="scalar", query=query):
             kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
             return kinds.pop() if len(kinds) == 1 else None

@@ -155,8 +155,9 @@ def selective(engine: Engine, expression: Expression) -> bool:
             return all(selective(engine, arg) for arg in args)
         case Call(name="not", args=(inner,)):
             return selective(engine, inner)
-        case Call(name="=" | "<=>" | "<>", args=args) if _against_boolean(args):
-            return False  # Spark makes it the bare column (BooleanSimplification)
+        case Call(name="=" | "<=>" | "<>" | "is", args=args) if _against_boolean(args):
+            # Spark makes it the bare column or condition (BooleanSimplification).
+            return any(selective(engine, arg) for arg in args)
         case Call(name=name):
             return name in engine.predicates
         case Subquery(kind="in"):

@@ -31,6 +31,7 @@ from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.results import result, settled
 from sqlrewrite.plan.facts.session import Session, World
@@ -135,6 +136,9 @@ def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
             if names is None or names.count(ref.name) != 1:
                 return None
             return _of_position(plan, query.node, names.index(ref.name))
+        case Generate(expression=generator, columns=names) if names and names.count(ref.name) == 1:
+            made, place = type_of(plan, generator), names.index(ref.name)
+            return made.items[place] if made and len(made.items) == len(names) else None
         case Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
             place = names.index(ref.name)
             return _common([_of_literal(row[place]) for row in rows])
@@ -201,7 +205,7 @@ def _of_position(plan: Plan, node: Node, position: int) -> Type | None:
         top = stack.pop()
         match top:
             case Project(outputs=found, complete=True) if position < len(found):
-                kinds.append(type_of(plan, found[position].expression))
+                kinds.append(_shown(plan, found[position].expression))
             case SetOperation(left=left, right=right):
                 stack += [right, left]
             case Limit(child=child) | Aggregate(child=child):
@@ -209,6 +213,17 @@ def _of_position(plan: Plan, node: Node, position: int) -> Type | None:
             case _:
                 return None
     return _common(kinds)
+
+
+def _shown(plan: Plan, expression: Expression) -> Type | None:
+    """The type of what stands in a SELECT list, in which a generator is its one column."""
+    kind = type_of(plan, expression)
+    if kind is None or not isinstance(expression, Call) or kind.name != "struct":
+        return kind
+    known = function(expression.name)
+    if known is None or not known.generator:
+        return kind
+    return kind.items[0] if len(kind.items) == 1 else None
 
 
 def _common(kinds: Sequence[Type | None]) -> Type | None:

@@ -141,9 +141,9 @@ def _integers(kinds: Types) -> bool:
 
 
 def _sums(kinds: Types) -> bool:
-    """Two numbers, or a date and an interval."""
+    """Two numbers, two dates, or a date and an interval."""
     if len(kinds) == 2 and kinds[0] == DATE and kinds[1] is not None:
-        return is_year_month(kinds[1]) or is_day_time(kinds[1])
+        return kinds[1] == DATE or is_year_month(kinds[1]) or is_day_time(kinds[1])
     return len(kinds) == 2 and _numbers(kinds)
 
 
@@ -172,6 +172,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "sums": _sums,
     "text": _text,
     "array": _array,
+    "double": lambda kinds: list(kinds) == [DOUBLE],
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),

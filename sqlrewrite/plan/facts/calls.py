@@ -18,7 +18,8 @@ from sqlrewrite.plan.facts.types import (
     interval,
 )
 
-_DAYS = (INT, SMALLINT, TINYINT, interval("day"))
+_WHOLE = (INT, SMALLINT, TINYINT)
+_DAYS = (*_WHOLE, interval("day"))
 _DIVIDING = frozenset({"/", "%", "mod", "pmod", "div"})
 
 
@@ -31,6 +32,8 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return number and whole and (name != "div" or text != "-1")
+        case Call(name="floor" | "ceil" | "ceiling", args=(Call(name="/", args=(one, _)) as part,)):
+            return of(one) in _WHOLE and never_raises(part, of)
         case Call(name="+" | "-" | "add_months", args=(_, _)) if _moved(call, of):
             return True
         case Call(name="+" | "-" | "*", args=args):

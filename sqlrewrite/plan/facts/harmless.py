@@ -47,8 +47,8 @@ _WEEKDAYS = frozenset(
 
 
 def _pattern(args: Args) -> bool:
-    """A pattern of plain fields of a date or time, behind the value."""
-    return any(
+    """A pattern of plain fields of a date or time, behind the value, or the usual one."""
+    return len(args) == 1 or any(
         isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
         for arg in args[1:]
     )
