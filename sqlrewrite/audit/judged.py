@@ -69,8 +69,8 @@ def judged(
     """What a text comes to, in at most so many seconds. Raises nothing."""
     if len(text) > options.limits.statement:
         return Judged("skipped", over("statement", len(text), options.limits.statement))
-    known = catalog.use(schema) if schema else catalog
     try:
+        known = catalog.use(schema) if schema else catalog
         with _within(most), at_rest(text):
             found = result(decide(read(text, known, options.limits), options))
         return _told(found, known)

@@ -88,6 +88,10 @@ Told = Callable[[str], None]
 
 def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
     """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
+    from pyspark.sql import functions as f
+
+    most = job.options.limits.statement + 1  # what is longer is not judged, and costs memory
+    history = history.withColumn("text", f.substring("text", 1, most))
     with spark_errors("the audit cannot be done"):
         told("counting shapes")
         _counted(history).write.mode("overwrite").parquet(f"{job.place}/work/counted")
@@ -129,8 +133,8 @@ def _counted(history: DataFrame) -> DataFrame:
         .agg(
             f.count(f.lit(1)).alias("runs"),
             f.count_distinct("user").alias("users"),
-            f.sum("bytes").alias("bytes"),
-            f.sum("micros").alias("micros"),
+            f.expr("try_sum(bytes) AS bytes"),  # None where broken values are beyond a BIGINT
+            f.expr("try_sum(micros) AS micros"),
             f.min("at").alias("first"),
             f.max("at").alias("last"),
             f.min(f.struct("hash", "row")).alias("stands"),

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.columns import columns
-from sqlrewrite.spark.session import Session, spark_errors
+from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import queries
+from sqlrewrite.text.limits import Limits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,23 +77,21 @@ def _read(spark: SparkSession, name: str, given: Mapping[str, str | None], form:
 
 
 def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
-    """A history's own columns as ours."""
-    from pyspark.sql import functions as f
-
+    """A history's own columns as ours; a value that is broken is not known."""
     found = columns(list(_names(frame.schema)), given)
 
-    def column(name: str | None, kind: str) -> Any:
-        value = f.lit(None) if name is None else f.col(name)
-        return value.cast(kind)
+    def column(name: str | None, kind: str) -> str:
+        value = "NULL" if name is None else literal_name(tuple(name.split(".")))
+        return f"try_cast({value} AS {kind})"
 
-    micros = column(found.runtime, "double") * (_MILLION / found.seconds)
-    return frame.select(
-        column(found.text, "string").alias("text"),
-        column(found.schema, "string").alias("schema"),
-        column(found.time, "timestamp").alias("at"),
-        column(found.user, "string").alias("user"),
-        column(found.bytes, "bigint").alias("bytes"),
-        f.round(micros).cast("bigint").alias("micros"),
+    micros = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
+    return frame.selectExpr(
+        f"{column(found.text, 'string')} AS text",
+        f"{column(found.schema, 'string')} AS schema",
+        f"{column(found.time, 'timestamp')} AS at",
+        f"{column(found.user, 'string')} AS user",
+        f"{column(found.bytes, 'bigint')} AS bytes",
+        f"try_cast({micros} AS bigint) AS micros",
     )
 
 
@@ -115,7 +114,10 @@ def _of_files(spark: SparkSession, name: str) -> DataFrame:
 
 
 def _statements(text: str | None) -> list[str]:
-    """The statements of a text; of one in which something of ours fails, the whole."""
+    """The statements of a text; the whole of one that is too large to be split, or in which
+    something of ours fails."""
+    if len(text or "") > Limits().file:
+        return [text or ""]
     try:
         return [it.text for it in queries(text or "")]
     except Exception:

@@ -59,8 +59,8 @@ def _sums(rows: DataFrame, *columns: str) -> DataFrame:
     return rows.groupBy(*columns).agg(
         f.count(f.lit(1)).alias("n"),
         f.sum("runs").alias("r"),
-        f.sum("bytes").alias("b"),
-        f.sum("micros").alias("m"),
+        f.expr("try_sum(bytes) AS b"),
+        f.expr("try_sum(micros) AS m"),
     )
 
 
@@ -120,7 +120,9 @@ def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
     )
     counted = (f.sum(f.when(f.col("rank") == number, f.col("runs"))) for number in range(3))
     named = [it.alias(name) for it, name in zip(counted, ("r0", "r1", "r2"), strict=True)]
-    tables = each.groupBy("fact").agg(*named, f.sum("bytes").alias("b"), f.sum("runs").alias("r"))
+    tables = each.groupBy("fact").agg(
+        *named, f.expr("try_sum(bytes) AS b"), f.sum("runs").alias("r")
+    )
     found = tables.orderBy(*_most(), "fact").limit(MOST).collect()
     bound = scans.where("rank > 0").dropDuplicates(["shape", "schema", "fact", "dimension"])
     bound = bound.groupBy("fact", "dimension").agg(f.sum("runs").alias("r"))

@@ -233,3 +233,26 @@ def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None
     assert (one.text, one.schema, one.user) == (GOOD.format(1), "audited", "me")
     assert (one.bytes, one.micros) == (7, 2_500_000)
     assert (other.text, other.micros) == (f'{GOOD.format(1)}\n-- "two" lines', 1_500_000)
+
+
+def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> None:
+    most = str((1 << 63) - 1)
+    rows = [
+        {"query": GOOD.format(1), "start_time": "not a time", "bytes": "many", "seconds": "1e300"},
+        {"query": GOOD.format(2), "start_time": "2026-01-01", "bytes": most, "seconds": "NaN"},
+        {"query": GOOD.format(3), "bytes": most, "seconds": "2", "schema": "a..b.c.d"},
+        {"query": "SELECT '" + "x" * (1 << 21) + "'"},
+        {"query": "SELECT " + "(" * 10_000 + "1" + ")" * 10_000},
+        {"query": GOOD.format("'\x00'")},
+    ]
+    history = tmp_path / "h.json"
+    lines = [json.dumps(it).encode() for it in rows]
+    broken = b'{"query": "SELECT \xff\xfe FROM sales"}\n{"query": "cut of'
+    history.write_bytes(b"\n".join([*lines, broken]))
+    read = histories.history(session, [str(history)], {}, None)
+    job = _job(tmp_path / "out")
+    counts = audit.run(session, read, job, lambda step: None)
+    found = summary.answer(session, job.place, counts, 5)
+    assert {it.what: it.runs for it in found.totals} == {
+        "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
+    }  # fmt: skip
