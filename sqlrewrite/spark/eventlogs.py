@@ -2,24 +2,29 @@
 
 An event log has no text of a query, but the plans as they were run: with adaptive execution the
 last one shows ``dynamicpruningexpression(true)`` where Spark dropped a filter of join keys because
-the join did not become a broadcast join. In come the logs, out goes a row a table.
+the join did not become a broadcast join. In come the logs, out goes a row a table. From Spark 4 a
+log is compressed and a folder of files; such ones are unpacked first, by Spark's own reader.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.answer import Scanned
 from sqlrewrite.spark.session import Session, spark_errors
+from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _BEGINS = '{"Event":"SparkListenerLogStart"'
+_PACKED = frozenset({".zstd", ".lz4", ".lzf", ".snappy"})
+_PART = re.compile(r"events_(\d+)_")
 _PLANS = "sparkPlanInfo"
 _SCAN = re.compile(r"(?:Scan|BatchScan) (?:\w+ )?(\S+)")
 _DYNAMIC = "dynamicpruningexpression("
@@ -30,9 +35,13 @@ _KINDS = ("static", "dynamic", "dropped", "none")
 
 
 def is_event_log(name: str) -> bool:
-    """Whether a file here is an event log."""
+    """Whether a file here, or the first one in a folder, is an event log."""
+    path = Path(name)
+    first = next(_logs(path), ()) if path.exists() else ()
+    if not first or first[0].suffix in _PACKED or len(first) > 1:
+        return bool(first)
     try:
-        with Path(name).open(encoding="utf-8", errors="replace") as file:
+        with first[0].open(encoding="utf-8", errors="replace") as file:
             return file.read(len(_BEGINS)) == _BEGINS
     except OSError:
         return False
@@ -43,14 +52,61 @@ def scanned(session: Session, inputs: Sequence[str], known: Iterable[str]) -> tu
     which a scan has a filter on partitions. Raises SparkError."""
     from pyspark.sql import functions as f
 
-    with spark_errors("the event logs cannot be read"):
-        lines = session.spark.read.text(list(inputs), recursiveFileLookup=True)
+    with spark_errors("the event logs cannot be read"), tempfile.TemporaryDirectory() as folder:
+        plain = [path for name in inputs for path in _plain(session, name, Path(folder))]
+        lines = session.spark.read.text(plain, recursiveFileLookup=True)
         rows = lines.where(f.col("value").contains(_PLANS)).select(
             f.input_file_name().alias("log"),
             f.monotonically_increasing_id().alias("row"),
             f.udf(_plan, _PLAN, useArrow=False)("value").alias("plan"),
         )
         return tuple(_added_up(rows, {it.lower() for it in known}))
+
+
+def _logs(path: Path) -> Iterator[Sequence[Path]]:
+    """Each log in a place here, as the files that it was written in, in order."""
+    if not path.is_dir():
+        yield (path,)
+        return
+    inside = sorted(it for it in path.iterdir() if it.name[0] not in "._")
+    parts = [(int(match[1]), it) for it in inside if (match := _PART.match(it.name))]
+    if parts:
+        yield tuple(it for _, it in sorted(parts))
+        return
+    for it in inside:
+        yield from _logs(it)
+
+
+def _plain(session: Session, name: str, folder: Path) -> Iterator[str]:
+    """The logs of an input as files of lines; what is on another file system is taken to be so."""
+    path = Path(name)
+    if not path.exists():
+        yield name
+        return
+    for parts in _logs(path):
+        if len(parts) == 1 and parts[0].suffix not in _PACKED:
+            yield str(parts[0])
+        else:
+            yield _unpacked(session, parts, folder / str(len(list(folder.iterdir()))))
+
+
+def _unpacked(session: Session, parts: Sequence[Path], to: Path) -> str:
+    """The files of a log as one, decompressed. Raises SparkError."""
+    master = session.spark.conf.get("spark.master", "") or ""
+    if not (session.classic and master.startswith("local")):
+        said = "compressed or in parts, and is read by a local Spark alone: leave out --master"
+        raise SparkError(f"{parts[0]}: this event log is {said} and --remote")
+    jvm: Any = session.spark._jvm
+    hadoop = jvm.org.apache.hadoop
+    files = hadoop.fs.FileSystem.getLocal(hadoop.conf.Configuration())
+    out = jvm.java.io.FileOutputStream(str(to))
+    for part in parts:
+        log = hadoop.fs.Path(part.resolve().as_uri())
+        stream = jvm.org.apache.spark.deploy.history.EventLogFileReader.openEventLog(log, files)
+        stream.transferTo(out)
+        stream.close()
+    out.close()
+    return str(to)
 
 
 def _added_up(rows: DataFrame, known: set[str]) -> Iterator[Scanned]:

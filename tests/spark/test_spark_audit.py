@@ -211,12 +211,23 @@ def test_event_logs(session: Session, tmp_path: Path) -> None:
     ]
     log = tmp_path / "app-1"
     log.write_text("\n".join(lines), "utf-8")
+    rolled = tmp_path / "logs" / "eventlog_v2_app-1"  # as Spark 4 writes them
+    rolled.mkdir(parents=True)
+    (rolled / "appstatus_app-1").touch()
+    jvm: Any = session.spark._jvm
+    codec = jvm.org.apache.spark.io.ZStdCompressionCodec(jvm.org.apache.spark.SparkConf())
+    for number, some in ((2, lines[:3]), (10, lines[3:])):
+        file = jvm.java.io.FileOutputStream(str(rolled / f"events_{number}_app-1.zstd"))
+        packed = codec.compressedOutputStream(file)
+        packed.write(bytearray("".join(f"{it}\n" for it in some), "utf-8"))
+        packed.close()
     session.spark.sql("SELECT 1")
-    done = CliRunner().invoke(program, ["audit", "--format", "json", str(log)])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["tables"] == [
-        {"table": "c.db.f", "scans": 4, "static": 1, "dynamic": 1, "dropped": 1, "unpruned": 1}
-    ]
+    for name in (log, rolled.parent):
+        done = CliRunner().invoke(program, ["audit", "--format", "json", str(name)])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["tables"] == [
+            {"table": "c.db.f", "scans": 4, "static": 1, "dynamic": 1, "dropped": 1, "unpruned": 1}
+        ]
 
 
 def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None:
