@@ -1,12 +1,15 @@
 """A history of queries audited: texts a second, shapes a second, and what the driver holds.
 
     python -m benchmarks.audit [--queries 1000000] [--shapes 50000] [--cores 2] [--keep FOLDER]
+                               [--split-for 16]
 
 The history is made of the 99 queries of TPC-DS and of the queries in fixtures/queries: each shape
 is one of these as a derived table with a name of its own, each text has other values in the place
 of its years. Then the whole job runs on a local Spark of so many cores, twice: the
-second time nothing is new. Last, what judging a sample of the texts takes in one process is set
-against sqlglot's parse of the same. Needs the extras dev and spark, and Java.
+second time nothing is new. With `--split-for` the work is cut into as many tasks as so many cores
+would get, and it is told how long these would take on 1, 2, 4 … cores (`scaling.py`). Last, what
+judging a sample of the texts takes in one process is set against sqlglot's parse of the same. Needs
+the extras dev and spark, and Java.
 """
 
 from __future__ import annotations
@@ -28,13 +31,14 @@ from pathlib import Path
 import duckdb
 import sqlglot
 
+from benchmarks.scaling import seconds, stages
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog
 from sqlrewrite.audit.folding import folded
 from sqlrewrite.audit.judged import judged
 from sqlrewrite.settings.options import options
 from sqlrewrite.spark import audit, histories, summary
-from sqlrewrite.spark.session import session
+from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.fingerprint import shape
 
@@ -48,24 +52,28 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=1_000_000)
     parser.add_argument("--shapes", type=int)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--split-for", type=int, metavar="CORES")
     parser.add_argument("--keep", type=Path, help="make the history here, and use the one there")
     asked = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    bases = list(_bases())
+    made_of = list(bases())
     shapes = asked.shapes or max(1, asked.queries // 20)
-    catalog = Catalog.load(
-        str(FIXTURES / "tpcds" / "ddl.sql"), str(FIXTURES / "queries" / "ddl.sql")
-    )
+    catalog = known_tables()
     with tempfile.TemporaryDirectory() as folder:
         place = asked.keep or Path(folder)
         texts = place / f"history-{asked.queries}-{shapes}.json"
         if not texts.exists():
-            _write(texts, bases, asked.queries, shapes)
-        _run(catalog, str(texts), folder, asked.cores, asked.queries)
-    _parse(catalog, bases)
+            write_history(texts, made_of, asked.queries, shapes)
+        _run(catalog, texts, folder, asked)
+    _parse(catalog, made_of)
 
 
-def _bases() -> Iterator[str]:
+def known_tables() -> Catalog:
+    """The tables that the queries read."""
+    return Catalog.load(str(FIXTURES / "tpcds" / "ddl.sql"), str(FIXTURES / "queries" / "ddl.sql"))
+
+
+def bases() -> Iterator[str]:
     """The texts that shapes are made of: queries, one a text."""
     with duckdb.connect() as tpcds:
         load_tpcds(tpcds, 0)
@@ -77,7 +85,7 @@ def _bases() -> Iterator[str]:
             yield text
 
 
-def _write(path: Path, bases: Sequence[str], queries: int, shapes: int) -> None:
+def write_history(path: Path, texts: Sequence[str], queries: int, shapes: int) -> None:
     """The history, JSON a row a line: shapes as often as one over their rank."""
     path.parent.mkdir(parents=True, exist_ok=True)
     chance = random.Random(queries)
@@ -86,7 +94,7 @@ def _write(path: Path, bases: Sequence[str], queries: int, shapes: int) -> None:
             rank = (
                 number if number < shapes else min(int(chance.paretovariate(0.5)) - 1, shapes - 1)
             )
-            text = f"SELECT * FROM ({bases[rank % len(bases)].rstrip(';')}) AS q_{rank}"
+            text = f"SELECT * FROM ({texts[rank % len(texts)].rstrip(';')}) AS q_{rank}"
             found: dict[str, str] = {}
 
             def other(match: re.Match[str], found: dict[str, str] = found) -> str:
@@ -103,12 +111,17 @@ def _write(path: Path, bases: Sequence[str], queries: int, shapes: int) -> None:
             file.write(json.dumps(row) + "\n")
 
 
-def _run(catalog: Catalog, texts: str, folder: str, cores: int, queries: int) -> None:
-    conf = (("spark.driver.memory", "2g"), ("spark.sql.shuffle.partitions", str(2 * cores)))
-    with session(Target(master=f"local[{cores}]", conf=conf)) as running:
+def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) -> None:
+    cores = asked.split_for or asked.cores
+    conf = [("spark.driver.memory", "2g"), ("spark.sql.shuffle.partitions", str(2 * cores))]
+    if asked.split_for:
+        conf.append(("spark.default.parallelism", str(cores)))
+        conf.append(("spark.sql.files.maxPartitionBytes", str(texts.stat().st_size // cores // 4)))
+    with session(Target(master=f"local[{asked.cores}]", conf=tuple(conf))) as running:
         job = audit.Job(catalog, options(when="missed"), f"{folder}/out")
-        history = histories.history(running, [texts], {}, None)
-        for _ in ("the first time", "the second time"):
+        history = histories.history(running, [str(texts)], {}, None)
+        for when in ("the first time", "the second time"):
+            running.spark.sparkContext.setJobGroup(when, when)
             steps: list[tuple[str, float]] = []
 
             def told(what: str, steps: list[tuple[str, float]] = steps) -> None:
@@ -121,16 +134,28 @@ def _run(catalog: Catalog, texts: str, folder: str, cores: int, queries: int) ->
             for (what, begun), (_, ended) in pairwise(steps):
                 print(f"{what:45} {ended - begun:8.1f} s")
             counting = steps[1][1] - steps[0][1]
-            print(f"{queries / counting:,.0f} texts a second are counted, on {cores} cores")
+            print(f"{asked.queries / counting:,.0f} texts a second are counted")
+            if asked.split_for:
+                _scaled(running, when, steps[-1][1] - steps[0][1], asked.split_for)
             for total in found.totals:
                 print(f"    {total.what:10} {total.shapes:8,} shapes {total.runs:10,} runs")
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"the driver's Python held {used:,.0f} MB at most")
 
 
-def _parse(catalog: Catalog, bases: Sequence[str]) -> None:
+def _scaled(running: Session, group: str, whole: float, most: int) -> None:
+    """What the job would take on one core, on two, and so on."""
+    ran, cores, before = stages(running.spark, group), 1, 0.0
+    while cores <= most:
+        took = seconds(ran, whole, cores)
+        gain = f"{before / took:.2f} × as fast" if before else ""
+        print(f"    on {cores:2} cores {took:8.1f} s {gain}")
+        cores, before = 2 * cores, took
+
+
+def _parse(catalog: Catalog, queries: Sequence[str]) -> None:
     """Judging against parsing, and folding, in processor time of one process."""
-    texts = random.Random(1).sample(list(bases), min(SAMPLE, len(bases)))
+    texts = random.Random(1).sample(list(queries), min(SAMPLE, len(queries)))
     wanted = options(when="missed")
     known = [it for it in texts if judged(it, None, catalog, wanted, 60).outcome != "error"]
 
