@@ -12,7 +12,7 @@ from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer, shown
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.discover import Found, discover
+from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.text.source import write_file
@@ -70,7 +70,7 @@ def command(folder: str, color: bool | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSource:
     """A catalog by its path in the settings, and what is in it; ``lacking`` is why it cannot be
     used yet."""
 
@@ -79,7 +79,7 @@ class Known:
     lacking: str = ""
 
 
-def _catalogs(folder: str, found: Found, err: Printer) -> Iterator[Known]:
+def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
     err.print([((f"{found.files:,} files of SQL", ""),)])
     manifests = [
@@ -99,15 +99,15 @@ def _catalogs(folder: str, found: Found, err: Printer) -> Iterator[Known]:
             err.print([(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))])
 
 
-def _tried(folder: str, path: str, *, dbt: bool) -> Known:
+def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
     whole = os.path.normpath(os.path.join(folder, path))
     if dbt and not os.path.exists(whole):
-        return Known(path, "", "`dbt parse` or `dbt docs generate` writes it")
+        return KnownSource(path, "", "`dbt parse` or `dbt docs generate` writes it")
     try:
         known = Catalog.load(whole)
     except CatalogError as error:
-        return Known(path, "", str(error).removeprefix(f"{whole}: "))
-    return Known(path, ("dbt: " if dbt else "") + _counted(known))
+        return KnownSource(path, "", str(error).removeprefix(f"{whole}: "))
+    return KnownSource(path, ("dbt: " if dbt else "") + _counted(known))
 
 
 def _counted(known: Warehouse) -> str:
@@ -118,7 +118,7 @@ def _counted(known: Warehouse) -> str:
     return f"{len(tables):,} table{'s' * (len(tables) != 1)}, {parted:,} partitioned{more}"
 
 
-def _settings(catalogs: Sequence[Known], found: Found) -> Iterator[str]:
+def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[str]:
     """The lines of the file."""
     yield "# What is known of the tables; `dpp-rewrite catalog show` prints it."
     usable = [it for it in catalogs if not it.lacking]
@@ -140,7 +140,7 @@ def _settings(catalogs: Sequence[Known], found: Found) -> Iterator[str]:
     yield '# exclude = ["legacy"]  # what is left out'
 
 
-def _of_spark(found: Found) -> Iterator[str]:
+def _of_spark(found: Discovered) -> Iterator[str]:
     """What Spark's own settings mean for ours."""
     said = {key: (value.lower() == "true", where) for key, (value, where) in found.spark.items()}
     if _QUOTES in said:

@@ -175,7 +175,7 @@ def _refuse_contradictions(asked: RewriteAsked) -> None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class GroupWay:
     """How the files of a group are done: what leaves to Spark, in a file's result, that which it
     prunes by itself, and what prints its plans of a file; where not asked for, what does nothing.
     """
@@ -230,8 +230,8 @@ def _run(asked: RewriteAsked) -> int:
 
 
 def _results(
-    asked: RewriteAsked, of: Run, ways: Sequence[Way], err: Printer, *, hidden: bool
-) -> Iterator[tuple[Way, str, FileResult]]:
+    asked: RewriteAsked, of: Run, ways: Sequence[GroupWay], err: Printer, *, hidden: bool
+) -> Iterator[tuple[GroupWay, str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in of.missing:
         yield ways[0], path, missing(path, why_missing(path))
@@ -325,7 +325,7 @@ def _asks(asked: RewriteAsked, request: Request) -> bool:
 
 def _way(
     asked: RewriteAsked, group: Group, where: Target, err: Printer, running: Callable[[], Session]
-) -> Way:
+) -> GroupWay:
     """How the files of a group are done, with the help of Spark where that is asked for."""
     settings = group.settings
     if _asks(asked, group.request):
@@ -335,7 +335,7 @@ def _way(
     shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet
     by_plan = _by_plan(asked, settings)
     if not (shown or by_plan):
-        return Way(group)
+        return GroupWay(group)
     from sqlrewrite.report.physical import explained_lines, stock_lines
     from sqlrewrite.spark.explain import explain_text
     from sqlrewrite.spark.native import missed
@@ -360,4 +360,4 @@ def _way(
         )
         err.print(stock_lines(stock))
 
-    return Way(group, left_to_spark, show)
+    return GroupWay(group, left_to_spark, show)

@@ -1,7 +1,7 @@
 """DPP117 derived-column and DPP118 time-zone: what a bound on a column says of the partition column
 that is computed from it.
 
-In: a case whose pair goes by a derived column. Out: the ``Way`` from the one to the other: as an
+In: a case whose pair goes by a derived column. Out: the ``DerivedWay`` from one to the other: as an
 equality, as an order, wider by some days; or which rule forbids it. The proofs are in
 docs/soundness.md, "Derived partition columns".
 """
@@ -41,7 +41,7 @@ _ONE_ZONE = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class DerivedWay:
     """How a bound on the source becomes one on the derived column.
 
     ``step`` is what the bounded expression is to it; ``days`` by how many its value is wider on
@@ -61,7 +61,7 @@ class Way:
     wide: bool = False
 
 
-def way(case: Case) -> Way | tuple[str, str]:
+def way(case: Case) -> DerivedWay | tuple[str, str]:
     """The way of a case to its derived column; or the code of the rule that forbids it, and why."""
     pair = case.pair
     derived = pair.derived
@@ -114,7 +114,9 @@ def _is_same(pair: Pair, derived: DerivedColumn) -> bool:
     return stands_for(pair.fact_side.expression, derived, None) == SAME
 
 
-def _stepped(case: Case, derived: DerivedColumn, shape: Shape, step: str) -> Way | tuple[str, str]:
+def _stepped(
+    case: Case, derived: DerivedColumn, shape: Shape, step: str
+) -> DerivedWay | tuple[str, str]:
     equality = case.pair.operator in ("=", "<=>", "in")
     ordered = shape.ordered or step == SAME
     off = case.options.disabled
@@ -125,22 +127,22 @@ def _stepped(case: Case, derived: DerivedColumn, shape: Shape, step: str) -> Way
     zone = _zone(case)
     timed = derived.type == TIMESTAMP  # read in another zone it is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
-        return Way(step, nulls=nulls, stray=stray)
+        return DerivedWay(step, nulls=nulls, stray=stray)
     days = _days(zone, step, timed=timed)
     if step == SAME:
         if zone == "one" and not timed:
-            return Way(step)
+            return DerivedWay(step)
         return ZONE, _undeclared(derived)
     if equality and days == 0:
-        return Way(step, nulls=nulls, stray=stray)
+        return DerivedWay(step, nulls=nulls, stray=stray)
     if equality and zone == "one" and not timed:
-        return Way(step, nulls=nulls, stray=stray)
+        return DerivedWay(step, nulls=nulls, stray=stray)
     more = 0 if shape.daily else 1
     if equality and shape.daily and not timed:
-        return Way(step, days, nulls=nulls, stray=stray)
+        return DerivedWay(step, days, nulls=nulls, stray=stray)
     if not ordered and DERIVED not in off:
         return ZONE, _undeclared(derived)
-    return Way(step, days, more, ranged=True, nulls=nulls, stray=stray)
+    return DerivedWay(step, days, more, ranged=True, nulls=nulls, stray=stray)
 
 
 def _days(zone: str, step: str, *, timed: bool) -> int:
@@ -182,9 +184,9 @@ def judge_zone(case: Case) -> Judgement:
     found = None if derived is None else way(case)
     if isinstance(found, tuple) and found[0] == ZONE:
         return failed(found[1])
-    if isinstance(found, Way) and found.days:
+    if isinstance(found, DerivedWay) and found.days:
         return passed(f"wider by {found.days} days, as time zones differ")
     return passed("no time zone matters")
 
 
-__all__ = ["DAY", "DERIVED", "SAME", "SOURCE", "ZONE", "Way", "judge", "judge_zone", "way"]
+__all__ = ["DAY", "DERIVED", "SAME", "SOURCE", "ZONE", "DerivedWay", "judge", "judge_zone", "way"]

@@ -25,7 +25,7 @@ from sqlrewrite.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class RegionFindings:
     """What is found in a region, in its own offsets; ``asked`` is the comment by which it asks that
     the whole file be left alone, if it does."""
 
@@ -44,12 +44,12 @@ def lint(
     return tuple(together(host, done)), tuple(bug for it in done for bug in it.bugs)
 
 
-def found(region: Region, document: Document, wanted: Options) -> Found:
+def found(region: Region, document: Document, wanted: Options) -> RegionFindings:
     """What is found in a region, which is read as a document."""
-    return Found(region, *findings(document, wanted), document.directives.whole_file)
+    return RegionFindings(region, *findings(document, wanted), document.directives.whole_file)
 
 
-def together(host: Host, done: Sequence[Found]) -> list[Finding]:
+def together(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions in the order of the file, those marked that one of them asks to
     leave alone, and one for each call or cell that is not read."""
     whole = next((it for it in done if it.asked is not None), None)

@@ -29,7 +29,7 @@ _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTI
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Discovered:
     """``ddl`` are folders and files with definitions of tables, ``projects`` the folders of dbt
     projects, ``snapshots`` files that ``catalog pull`` wrote, ``spark`` settings of Spark by name,
     each with its value and the file that says so."""
@@ -41,7 +41,7 @@ class Found:
     spark: Mapping[str, tuple[str, str]]
 
 
-def discover(folder: str) -> Found:
+def discover(folder: str) -> Discovered:
     """What there is in a folder and below it. Raises nothing for files that cannot be read."""
     sql = [os.path.relpath(path, folder) for path in find([folder]).files]
     defining = [path for path in sql if _DEFINES.search(_head(os.path.join(folder, path)))]
@@ -57,7 +57,9 @@ def discover(folder: str) -> Found:
         )
     }
     snapshots = (it for it in named.get("json", ()) if _is_snapshot(os.path.join(folder, it)))
-    return Found(len(sql), tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark)
+    return Discovered(
+        len(sql), tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
+    )
 
 
 def _pieces(folder: str, files: list[str], defining: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Document, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
-from sqlrewrite.linting.hosted import Found, found, together
+from sqlrewrite.linting.hosted import RegionFindings, found, together
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
@@ -80,7 +80,7 @@ class _Kept:
 
     before: Warehouse
     after: Warehouse
-    found: Found
+    found: RegionFindings
     place: tuple[int, int] | None
 
 
@@ -108,7 +108,7 @@ class Reader:
         self._catalogs = [catalog, *(it for it in self._catalogs if it is not catalog)]
         host = host_of(path, text)
         whole = Host(text, (Region(plain(text)),)) if host is None else host
-        told: list[Found] = []
+        told: list[RegionFindings] = []
         parts: list[Part] = []
         for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
             # The keys of literals may be those of what another statement changes.
@@ -158,7 +158,7 @@ class Reader:
             document = read(piece.text, known, options.limits, heed=False, lines=lines)
             if "{%" in piece.text and piece.text == host.text:  # its blocks are read both ways
                 told, bugs = lint(piece.text, known, options)
-                done = Found(piece, told, bugs, document.directives.whole_file)
+                done = RegionFindings(piece, told, bugs, document.directives.whole_file)
             else:
                 done = found(piece, document, options)
             kept = _Kept(known, self._after(document), done, place if _names_a_line(done) else None)
@@ -225,7 +225,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _names_a_line(done: Found) -> bool:
+def _names_a_line(done: RegionFindings) -> bool:
     return any(_NAMES_A_LINE.search(f"{it.message} {it.help}") for it in done.findings)
 
 

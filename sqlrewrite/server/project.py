@@ -26,7 +26,7 @@ _CONFIGS = ("pyproject.toml", "dpp-rewrite.toml")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Project:
+class ServerProject:
     """The settings of a file, and what is made of them."""
 
     settings: Settings
@@ -41,14 +41,14 @@ class Workspace:
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
         self._how = (config, chosen, isolated)
-        self._known: dict[str, tuple[_Stamps, Project]] = {}
+        self._known: dict[str, tuple[_Stamps, ServerProject]] = {}
         self._seen: set[str] = set()
 
     def look_again(self) -> None:
         """Files may have changed, and be others."""
         self._seen.clear()
 
-    def of(self, path: str) -> Project:
+    def of(self, path: str) -> ServerProject:
         """The project of a file. Raises ConfigError and CatalogError."""
         known = self._known.get(path)
         if known is not None and path in self._seen:
@@ -58,12 +58,12 @@ class Workspace:
         self._seen.add(path)
         return known[1]
 
-    def _read(self, path: str) -> tuple[_Stamps, Project]:
+    def _read(self, path: str) -> tuple[_Stamps, ServerProject]:
         config, chosen, isolated = self._how
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
         stamps = self._stamps(path, settings)
         catalog = load_catalog(settings, files=[path])
-        return stamps, Project(settings, catalog, options(settings), rules_of(settings))
+        return stamps, ServerProject(settings, catalog, options(settings), rules_of(settings))
 
     def _stamps(self, path: str, settings: Settings) -> _Stamps:
         """The times of change of all files that a project is made of."""

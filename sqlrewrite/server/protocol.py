@@ -27,7 +27,7 @@ from sqlrewrite.run.runner import Request, internal_error
 from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions
-from sqlrewrite.server.project import Project, Workspace
+from sqlrewrite.server.project import ServerProject, Workspace
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Change, Host
 from sqlrewrite.warehouse import CatalogError
@@ -58,7 +58,7 @@ class _Open:
     def __init__(self) -> None:
         self.reader = Reader()
         self.lock = asyncio.Lock()
-        self.last: tuple[str, Project, Analysis] | None = None
+        self.last: tuple[str, ServerProject, Analysis] | None = None
         self.pushing: asyncio.Task[None] | None = None
 
 
@@ -82,7 +82,7 @@ class Server(LanguageServer):
         """The places of a text, as the editor counts them."""
         return Positions(analysis.host.text, self.server_capabilities.position_encoding)
 
-    def project(self, uri: str) -> Project | None:
+    def project(self, uri: str) -> ServerProject | None:
         """What holds for a file; None, and the editor is told why once, where that cannot be."""
         path = path_of(uri)
         try:
@@ -96,7 +96,7 @@ class Server(LanguageServer):
         self.said.pop(path, None)
         return found
 
-    async def analysis(self, uri: str) -> tuple[Project, Analysis] | None:
+    async def analysis(self, uri: str) -> tuple[ServerProject, Analysis] | None:
         """What is found in the text that a file has now; None where no project can be read."""
         its = self.open.setdefault(uri, _Open())
         async with its.lock:
@@ -119,7 +119,9 @@ class Server(LanguageServer):
                     its.last = (text, project, done)
                     return project, done
 
-    async def _read(self, uri: str, text: str, project: Project, reader: Reader) -> Analysis | None:
+    async def _read(
+        self, uri: str, text: str, project: ServerProject, reader: Reader
+    ) -> Analysis | None:
         """The analysis of a text, None where there is a newer one meanwhile."""
         path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
         if size > project.settings.file_limit:
@@ -138,7 +140,7 @@ class Server(LanguageServer):
                     return None
         return done
 
-    def diagnostics(self, project: Project, analysis: Analysis) -> list[types.Diagnostic]:
+    def diagnostics(self, project: ServerProject, analysis: Analysis) -> list[types.Diagnostic]:
         """The findings that count, as the editor shows them."""
         found = Linted(analysis.path, findings=analysis.findings)
         places = self.positions(analysis)
@@ -300,7 +302,7 @@ def _action(uri: str, it: actions.Action, places: Positions) -> types.CodeAction
     )
 
 
-def _shown(project: Project, analysis: Analysis) -> Iterable[Finding]:
+def _shown(project: ServerProject, analysis: Analysis) -> Iterable[Finding]:
     return project.rules.of(Linted(analysis.path, findings=analysis.findings)).shown
 
 

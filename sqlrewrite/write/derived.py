@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from sqlrewrite.find.derived import DerivedColumn, smaller_units
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.derived import SAME, Way, way
+from sqlrewrite.judge.derived import SAME, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -24,7 +24,7 @@ from sqlrewrite.write.fact import fact
 from sqlrewrite.write.names import Style
 
 
-def way_of(case: Case) -> Way:
+def way_of(case: Case) -> DerivedWay:
     """The way of a case that passed. Raises AnchorError for one that did not."""
     found = way(case)
     if isinstance(found, tuple):
@@ -63,7 +63,7 @@ def value(
     return f"replace({text}, '+', ':')" if beyond else text
 
 
-def _moved(case: Case, found: Way, style: Style, key: str, end: str, day: str) -> str:
+def _moved(case: Case, found: DerivedWay, style: Style, key: str, end: str, day: str) -> str:
     if not found.days:
         return key
     # What is compared, as which type: of a constant that is the type of the column.

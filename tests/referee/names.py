@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.sql.types.text import State, StatementOutput, statements
+from sqlrewrite.sql.types.text import StatementOutput, TextState, statements
 
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "spark-sql-tests"
 
@@ -114,12 +114,12 @@ def answers(file: Path) -> Iterator[Answer]:
         yield Answer(name, sql, schema)
 
 
-def session(file: str) -> State:
+def session(file: str) -> TextState:
     """The session in which a file was run."""
     world = World(ansi=not file.startswith("nonansi/"), ntz=file.startswith("timestampNTZ/"))
     # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
     legacy = None if "postgreSQL/" in file else False
-    state = State(Catalog.from_ddl(TABLES), world, world, legacy_interval=legacy)
+    state = TextState(Catalog.from_ddl(TABLES), world, world, legacy_interval=legacy)
     text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
     for line in _SET.findall(text):
         for setting in re.split(r",(?=spark\.)", line):

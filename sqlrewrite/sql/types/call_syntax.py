@@ -10,12 +10,12 @@ from sqlrewrite.sql.types.tree import (
     Expr,
     Frame,
     Order,
-    Row,
     Special,
     WrittenArgument,
     WrittenCall,
     WrittenCast,
     WrittenItem,
+    WrittenRow,
     WrittenWindow,
 )
 
@@ -142,7 +142,7 @@ class Calls(TypeCursor):
         self.need(")")
         if self.peek("OVER"):
             raise UnreadError("a window over STRUCT")
-        return Row(items, written=True)
+        return WrittenRow(items, written=True)
 
     def _position(self, word: str) -> Expr:
         self.need(word, "(")

@@ -28,7 +28,6 @@ from sqlrewrite.sql.types.tree import (
     Interval,
     Lambda,
     Operation,
-    Row,
     Scalar,
     Special,
     Star,
@@ -40,6 +39,7 @@ from sqlrewrite.sql.types.tree import (
     WrittenName,
     WrittenPath,
     WrittenQuery,
+    WrittenRow,
 )
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 
@@ -80,7 +80,7 @@ def typed(it: Expr, scope: TypeScope) -> Typed:
             return call(it, scope, typed)
         case Special():
             return _special(it, scope)
-        case Row():
+        case WrittenRow():
             return _row(it, scope)
         case Lambda() | WrittenArgument() | Star():
             return NOTHING
@@ -238,7 +238,7 @@ def _subquery(query: WrittenQuery, scope: TypeScope) -> tuple[tuple[Typed, ...],
 def _in_query(it: InQuery, scope: TypeScope) -> Typed:
     operand = typed(it.operand, scope)
     _, reached = _subquery(it.query, scope)
-    if reached is None or isinstance(it.operand, Row):
+    if reached is None or isinstance(it.operand, WrittenRow):
         return Typed(None, types.BOOLEAN)
     names = _escaped(reached)
     return Typed(filled(f"({{}} IN (listquery({names})))", operand), types.BOOLEAN)
@@ -297,7 +297,7 @@ def _timestamp_add(unit: str, amount: Typed, start: Typed) -> Typed:
     return Typed(filled(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
 
 
-def _row(it: Row, scope: TypeScope) -> Typed:
+def _row(it: WrittenRow, scope: TypeScope) -> Typed:
     """``(1, 2)`` is a named_struct; ``struct(1, 2 AS b)`` keeps its name."""
     if any(isinstance(item.value, Star) for item in it.items):
         return NOTHING

@@ -18,7 +18,6 @@ from sqlrewrite.sql.types.tree import (
     Interval,
     Lambda,
     Operation,
-    Row,
     Scalar,
     Special,
     Star,
@@ -28,6 +27,7 @@ from sqlrewrite.sql.types.tree import (
     WrittenLiteral,
     WrittenName,
     WrittenPath,
+    WrittenRow,
 )
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class Expressions(Calls):
             if items[0].names:
                 raise UnreadError("an alias in parentheses")
             return items[0].value
-        return Row(items)
+        return WrittenRow(items)
 
     def _subquery(self) -> Expr:
         self.need("(")

@@ -15,7 +15,6 @@ from sqlrewrite.sql.types.tree import (
     Expr,
     Operation,
     Piped,
-    Row,
     Select,
     TableName,
     Transform,
@@ -26,6 +25,7 @@ from sqlrewrite.sql.types.tree import (
     WrittenPiece,
     WrittenQuery,
     WrittenRelation,
+    WrittenRow,
     WrittenSetOperation,
     WrittenTable,
     WrittenWindow,
@@ -177,7 +177,7 @@ class Queries(Relations):
                 pass
             else:
                 it = self.expression()
-                found.extend([i.value for i in it.items] if isinstance(it, Row) else [it])
+                found.extend([i.value for i in it.items] if isinstance(it, WrittenRow) else [it])
 
         def sets() -> None:
             self.parenthesized(key)

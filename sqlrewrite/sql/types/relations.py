@@ -20,7 +20,6 @@ from sqlrewrite.sql.types.tree import (
     Grouped,
     LateralView,
     Pivot,
-    Row,
     Star,
     TableFunction,
     TableName,
@@ -30,6 +29,7 @@ from sqlrewrite.sql.types.tree import (
     WrittenName,
     WrittenPiece,
     WrittenRelation,
+    WrittenRow,
     WrittenSubquery,
 )
 from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
@@ -147,7 +147,7 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
 def _values(it: Values, scope: TypeScope) -> ScopeColumns:
     rows = []
     for row in it.rows:
-        cells = [item.value for item in row.items] if isinstance(row, Row) else [row]
+        cells = [item.value for item in row.items] if isinstance(row, WrittenRow) else [row]
         rows.append([typed(cell, scope) for cell in cells])
     if len({len(row) for row in rows}) != 1:
         raise UnknownError("rows of one length wanted")

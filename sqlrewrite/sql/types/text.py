@@ -58,7 +58,7 @@ def outputs_of(
     """For each statement what holds under all values that the session's settings may have."""
     found: list[tuple[StatementOutput, ...]] = []
     for world in session.worlds():
-        state = State(catalog, world, world, double_quoted, legacy_interval)
+        state = TextState(catalog, world, world, double_quoted, legacy_interval)
         answers = []
         for statement in statements(text):
             answer, state = state.after(statement)
@@ -97,7 +97,7 @@ def statements(text: str) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TextState:
     """What a session knows between two statements; ``given`` is its world before any SET,
     ``unsure`` whether one was set of which it is not known what it changes."""
 
@@ -108,7 +108,7 @@ class State:
     legacy_interval: bool | None = None
     unsure: bool = False
 
-    def after(self, text: str) -> tuple[StatementOutput, State]:
+    def after(self, text: str) -> tuple[StatementOutput, TextState]:
         """What a statement returns, and the state behind it."""
         reader = Queries(text, double_quoted=self.double_quoted)
         token = reader.token
@@ -145,7 +145,7 @@ class State:
 
     # --- SET --------------------------------------------------------------------------------------
 
-    def _set(self, text: str, reader: Queries) -> State:
+    def _set(self, text: str, reader: Queries) -> TextState:
         if reader.token.word == "RESET":
             return replace(self, world=self.given, unsure=False)
         key, _, value = text[reader.token.end :].partition("=")
@@ -166,7 +166,7 @@ class State:
 
     # --- definitions ------------------------------------------------------------------------------
 
-    def _defined(self, text: str, reader: Queries) -> State:
+    def _defined(self, text: str, reader: Queries) -> TextState:
         found = self._from_query(text, reader)
         if found is not None:
             return replace(self, catalog=self.catalog.with_relation(found))

@@ -189,7 +189,7 @@ class Special:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WrittenRow:
     """``(a, b AS c)``, or ``struct(a, b AS c)``: values with the names that AS gives them."""
 
     items: tuple[WrittenItem, ...]
@@ -215,7 +215,7 @@ Expr = (
     | WrittenArgument
     | WrittenCall
     | Special
-    | Row
+    | WrittenRow
 )
 
 

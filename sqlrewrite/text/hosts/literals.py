@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts.region import Embedded, Way, joined
-from sqlrewrite.text.hosts.ways import Filled, Literal, Outside, Spliced
+from sqlrewrite.text.hosts.ways import Filled, LiteralText, Outside, Spliced
 from sqlrewrite.text.source import LINE_END
 
 
@@ -107,7 +107,7 @@ def _literals(
         quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
         inner = source.cut(opens.end(), close - len(quote))
         spliced = Spliced(opens.group(), quote, tuple(splices.items()))
-        ways = (Literal(quote, "r" in prefix, line_end), spliced)
+        ways = (LiteralText(quote, "r" in prefix, line_end), spliced)
         own = "f" if "f" in prefix else filled
         yield _Part(_unescaped(inner, "r" in prefix, ways, braces=own == "f"), own)
         between = _BETWEEN.match(source.text, close)

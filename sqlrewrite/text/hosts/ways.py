@@ -27,7 +27,7 @@ class Prefixed:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LiteralText:
     """In a literal of Python between ``quote``, one or three; ``line_end`` is the file's."""
 
     quote: str
