@@ -132,3 +132,30 @@ def test_what_is_missing_is_told_in_words_of_sql(text: str, why: str) -> None:
     (found,) = statements(text)
     assert found.failure is not None
     assert found.failure.message == why
+
+
+# Each of these is read by Spark 4.3, with columns called from and values.
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT CASE WHEN from = to THEN from END, from, max(from) AS from FROM t",
+        "SELECT explode(values), values, values[0] FROM t WHERE values.a IS NOT NULL",
+        "SELECT values FROM t WHERE from < 3 AND (from, 1) IN (SELECT values, 1 FROM u)",
+    ],
+)
+def test_words_of_clauses_are_names_where_no_clause_begins(text: str) -> None:
+    (statement,) = statements(text)
+    assert statement.tree is not None
+    assert [it.name for it in statement.tree.find_all(exp.Table)][:1] == ["t"]
+    assert {"from", "values"} & {it.name for it in statement.tree.find_all(exp.Column)}
+
+
+@pytest.mark.parametrize(
+    "stream", ["STREAM read_files('/x', format => 'json') f", "STREAM t f", "STREAM a.t AS f"]
+)
+def test_a_stream_is_no_table(stream: str) -> None:
+    (statement,) = statements(f"SELECT * FROM {stream} LEFT JOIN u USING (id)")
+    assert statement.tree is not None
+    table = statement.tree.find(exp.Table)
+    assert table is not None
+    assert (table.this.name, table.alias, table.db) == ("stream", "f", "")

@@ -1,8 +1,12 @@
-"""Which tokens open, close and end what: the tables by which ``anchors`` finds clauses."""
+"""Which tokens open, close and end what: the tables by which ``anchors`` finds clauses, and which
+are names all the same."""
 
 from __future__ import annotations
 
-from sqlglot import TokenType
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from sqlglot import Token, TokenType
 
 OPEN, CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
 STEPS = {
@@ -123,3 +127,26 @@ AFTER_NAME = frozenset(
         TokenType.DPIPE,
     }
 )
+_NO_CLAUSE = (AFTER_NAME - {None, TokenType.NOT, TokenType.PLUS, TokenType.DASH, TokenType.STAR}) | {
+    *(TokenType.DOT, TokenType.L_BRACKET, TokenType.THEN, TokenType.WHEN, TokenType.END),
+}
+"""What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most of Spark's
+words may be (SqlBaseParser.g4, ``nonReserved``)."""
+
+
+def as_names(tokens: Sequence[Token]) -> list[Token] | None:
+    """A statement's tokens, with FROM and VALUES as names where they begin no clause; None where
+    there are none of these."""
+    found = [
+        _as_name(it)
+        if it.token_type in (TokenType.FROM, TokenType.VALUES)
+        and behind is not None
+        and behind.token_type in _NO_CLAUSE
+        else it
+        for it, behind in zip_longest(tokens, tokens[1:])
+    ]
+    return None if found == list(tokens) else found
+
+
+def _as_name(it: Token) -> Token:
+    return Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)

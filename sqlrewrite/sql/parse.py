@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
@@ -21,6 +22,7 @@ from sqlrewrite.sql import template_tokens
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.definition_head import without_head
 from sqlrewrite.sql.dialect import parser
+from sqlrewrite.sql.keywords import as_names
 from sqlrewrite.sql.kinds import UNENDED, first_join, known, opens_query, told, unended
 from sqlrewrite.sql.lex import tokens as lexer
 from sqlrewrite.sql.lex.agreement import Difference
@@ -145,18 +147,37 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
     """The tree of one statement's tokens. Raises sqlglot's ParseError."""
-    trees = parser().parse(tokens, text)
+    return _parsed(tokens, lambda it: _tree(it, text))[0]
+
+
+def parse_condition(tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one condition, given its tokens. Raises sqlglot's errors."""
+    return _parsed(tokens, lambda it: _one(parser().parse_into(exp.Condition, it, text)))[0]
+
+
+def _tree(tokens: list[Token], text: str) -> exp.Expr:
+    return _one(parser().parse(tokens, text))
+
+
+def _one(trees: Sequence[exp.Expr | None]) -> exp.Expr:
     if len(trees) != 1 or trees[0] is None:
         raise ParseError("not one statement")
     return trees[0]
 
 
-def parse_condition(tokens: Sequence[Token], text: str) -> exp.Expr:
-    """The tree of one condition, given its tokens. Raises sqlglot's errors."""
-    trees = parser().parse_into(exp.Condition, list(tokens), text)
-    if len(trees) != 1 or trees[0] is None:
-        raise ParseError("not one condition")
-    return trees[0]
+def _parsed(
+    tokens: list[Token], tree: Callable[[list[Token]], exp.Expr]
+) -> tuple[exp.Expr, list[Token]]:
+    """What tokens are parsed to, and these, of which words may turn out to be names. Raises
+    sqlglot's ParseError."""
+    try:
+        return tree(tokens), tokens
+    except ParseError:
+        named = as_names(tokens)
+        if named is not None:
+            with suppress(ParseError):
+                return tree(named), named
+        raise
 
 
 def _of_script(text: str, index: int, piece: Piece) -> Statement:
@@ -197,7 +218,7 @@ def _statement(
         failure = _told(text, tokens, None) if passed else _excused(why, templates)
         return Statement(index, start, tokens, None, failure, end=piece.until)
     try:
-        tree = deep(lambda: parse_tokens(without_head(tokens, text), text))
+        tree, tokens = _parsed(tokens, lambda it: deep(lambda: _tree(without_head(it, text), text)))
     except ParseError as error:  # a MERGE may be what only its engine can read
         failure = _told(text, tokens, None) if passed else _parse_failure(error, text, tokens)
     except RecursionError:

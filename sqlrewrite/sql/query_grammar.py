@@ -8,6 +8,8 @@ one statement that runs them all (AstBuilder.visitFromStatement, visitMultiInser
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlglot import TokenType, exp
 
 from sqlrewrite.sql.grammar import ExpressionParser
@@ -27,6 +29,10 @@ BARE = "FROM without SELECT has no WHERE"
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
 _DIRECTORY = ("OVERWRITE", "LOCAL", "DIRECTORY")
+
+
+_WORDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_BEHIND_STREAM = _WORDS | {TokenType.DOT, TokenType.ALIAS, TokenType.L_PAREN}
 
 
 class QueryParser(ExpressionParser):
@@ -79,6 +85,26 @@ class QueryParser(ExpressionParser):
             target = super()._parse_insert_table()
         self._parse_exists(not_=True)  # PARTITION (…) IF NOT EXISTS
         return target
+
+    def _parse_table(self, *args: Any, **given: Any) -> exp.Expr | None:
+        """``STREAM t AS a`` and ``STREAM f(…)`` as ``STREAM(t)`` and ``STREAM(f(…))``, which they are
+        as well; ``STREAM t`` is left for who reads an alias."""
+        behind = self._tokens[self._index + 2 : self._index + 3]
+        streams = self._curr.text.upper() == "STREAM" and self._next.token_type in _WORDS
+        if not streams or not behind or behind[0].token_type not in _BEHIND_STREAM:
+            return super()._parse_table(*args, **given)
+        self._advance()
+        found = super()._parse_table(*args, **given)
+        if isinstance(found, exp.Table):
+            what = found.this
+            if isinstance(what, exp.Identifier):
+                keys = {"table": "db", "db": "catalog"}
+                parts = {column: found.args.get(key) for column, key in keys.items()}
+                what = exp.Column(this=what, **parts)
+                found.set("db", None)
+                found.set("catalog", None)
+            found.set("this", exp.Anonymous(this="stream", expressions=[what]))
+        return found
 
     # --- FROM first ----------------------------------------------------------------------------
 
