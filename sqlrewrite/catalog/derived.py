@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sqlrewrite.catalog.names import parsed_name
+from sqlrewrite.sql.formulas import unreadable
 from sqlrewrite.warehouse import CatalogError, Name, Table, Warehouse
 
 W = TypeVar("W", bound=Warehouse)
@@ -19,7 +20,8 @@ W = TypeVar("W", bound=Warehouse)
 def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
     """The catalog, where these columns are computed from others of their row.
 
-    Raises CatalogError for what is no name of a table, and for a column that its table lacks.
+    Raises CatalogError for what is no name of a table, for a column that its table lacks, and for
+    what is no expression.
     """
     declared: dict[Name, Mapping[str, str]] = dict(catalog.declared)
     for text, columns in derived.items():
@@ -29,6 +31,10 @@ def declaring(catalog: W, derived: Mapping[str, Mapping[str, str]]) -> W:
         for other, table in catalog.relations.items():
             if other[-len(name) :] == name and isinstance(table, Table) and table.names:
                 _check(table, columns)
+        for column, expression in columns.items():
+            if (why := unreadable(expression)) is not None:
+                shown = f"{'.'.join(name)}.{column} = {expression!r}"
+                raise CatalogError(f"derived: {shown}: {why}")
         declared[name] = {**declared.get(name, {}), **columns}
     return replace(catalog, declared=declared)
 

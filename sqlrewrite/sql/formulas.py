@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sqlglot import exp
+
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
 from sqlrewrite.plan.columns import type_of
@@ -19,6 +21,7 @@ from sqlrewrite.sql.parse import Statement, statements
 from sqlrewrite.warehouse import Table, Warehouse
 
 _BEFORE, _BEHIND = "SELECT 1 FROM spark_catalog.default.t WHERE (", ") IS NULL"
+_NO_EXPRESSION = "it cannot be read as an expression"
 _NAME = ("spark_catalog", "default", "t")
 _NAMED = re.compile(r"[\w.`]+")
 _OPENS_CALL = re.compile(r"\w+\(")
@@ -99,22 +102,35 @@ def wide(text: str) -> str | None:
     return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
 
 
-@lru_cache(maxsize=256)
-def formula(text: str, table: Table) -> Formula | str:
-    """The expression of a derived column of a table; or, where it cannot be used, why."""
+def unreadable(text: str) -> str | None:
+    """Why a text is no expression of SQL, if it is none."""
+    found = _read(text)
+    return found if isinstance(found, str) else None
+
+
+def _read(text: str) -> tuple[exp.Expr, str] | str:
+    """The tree of a query that asks for an expression, and its text; or why it is none."""
     if _COMMENT.search(_STRING.sub("''", text)):
         return "it holds a comment or a semicolon"
-    catalog = Warehouse({_NAME: _bare(table)})
     whole = f"{_BEFORE}{text}{_BEHIND}"
     read: list[Statement] = list(statements(whole))
     tree = read[0].tree if len(read) == 1 and read[0].failure is None else None
-    bound = bind(tree, whole, catalog) if tree is not None else None
+    return (tree, whole) if tree is not None and text.strip() else _NO_EXPRESSION
+
+
+@lru_cache(maxsize=256)
+def formula(text: str, table: Table) -> Formula | str:
+    """The expression of a derived column of a table; or, where it cannot be used, why."""
+    read = _read(text)
+    if isinstance(read, str):
+        return read
+    bound = bind(*read, Warehouse({_NAME: _bare(table)}))
     if bound is None or len(bound.plan.blocks) != 1 or len(bound.plan.blocks[0].where) != 1:
-        return "it cannot be read as an expression"
+        return _NO_EXPRESSION
     block = bound.plan.blocks[0]
     condition = block.where[0].expression
     if not isinstance(condition, Call) or condition.name != "isnull" or block.strange:
-        return "it cannot be read as an expression"
+        return _NO_EXPRESSION
     expression = condition.args[0]
     strange = next((it for it in walk(expression) if isinstance(it, Unknown)), None)
     if strange is not None:
@@ -124,7 +140,7 @@ def formula(text: str, table: Table) -> Formula | str:
     if len(names) != 1:
         return "it is over several columns" if names else "it names no column of the table"
     if any(ref.span is None for ref in refs):
-        return "it cannot be read as an expression"
+        return _NO_EXPRESSION
     at = len(_BEFORE)
     spans = sorted((it.span.start - at, it.span.end - at) for it in refs if it.span is not None)
     return Formula(text, expression, bound.plan, names.pop(), tuple(spans))

@@ -127,7 +127,9 @@ AFTER_NAME = frozenset(
         TokenType.DPIPE,
     }
 )
-_NO_CLAUSE = (AFTER_NAME - {None, TokenType.NOT, TokenType.PLUS, TokenType.DASH, TokenType.STAR}) | {
+_NO_CLAUSE = (
+    AFTER_NAME - {None, TokenType.NOT, TokenType.PLUS, TokenType.DASH, TokenType.STAR}
+) | {
     *(TokenType.DOT, TokenType.L_BRACKET, TokenType.THEN, TokenType.WHEN, TokenType.END),
 }
 """What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most of Spark's

@@ -41,6 +41,7 @@ def test_what_is_declared_replaces_what_is_generated() -> None:
     ("derived", "message"),
     [
         ({"clicks": {"no": "year(ts)"}}, "has no column no: it has id, ts, note, dt, y"),
+        ({"clicks": {"dt": "year(ts"}}, "cannot be read as an expression"),
         ({"a..b": {"y": "year(ts)"}}, "derived: not a table: 'a..b'"),
     ],
 )
