@@ -127,6 +127,28 @@ def rewrite(
         return _together(path, host, done)
 
 
+def as_sql(host: Host, catalog: Warehouse, wanted: Options) -> Rewrite:
+    """The regions of a file, before and after, as one text of SQL, where each begins in the line
+    that it stands in: for who runs it."""
+    with at_rest(host.text):
+        read = list(documents(host, catalog, wanted.limits))
+        left = any(it.directives.whole_file is not None for _, it in read)
+        done = [] if left else [_done(part, decide(it, wanted)) for part, it in read]
+    before = [(it.part.region, it.part.region.text) for it in done]
+    after = [(it.part.region, changed(it.part.region.text, it.changes)) for it in done]
+    told = _summed([it.told for it in done], ())
+    return replace(told, original=_in_lines(host, before), sql=_in_lines(host, after))
+
+
+def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
+    """Texts of SQL, each a statement or several, in the lines of their regions."""
+    found = ""
+    for region, text in texts:
+        line = host.lines_of(region).place(0)[0]
+        found += "\n" * (line - 1 - found.count("\n")) + text.rstrip().removesuffix(";") + "\n;"
+    return found
+
+
 def _done(part: Part, decision: Decision) -> Done:
     return Done(part, result(decision), tuple(changes(decision)))
 

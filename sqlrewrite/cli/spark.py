@@ -21,6 +21,7 @@ from sqlrewrite.cli.common import (
     sorted_out,
 )
 from sqlrewrite.cli.output import writing
+from sqlrewrite.embedded import as_sql
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
@@ -29,6 +30,7 @@ from sqlrewrite.run.runner import FileResult, Request, read_file, run
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.target import SparkError, Target
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
 
@@ -113,10 +115,10 @@ def task(
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
-    if result.hosted:
-        what = "its SQL stands in another language, and Spark is given files of SQL alone"
-        raise CommandFailure(f"{name}: {what}: copy the statement into one")
-    return SparkTask(name, result.rewrite, todo, where)
+    host = host_of(name, result.source.text)
+    if host is None:
+        return SparkTask(name, result.rewrite, todo, where)
+    return SparkTask(name, as_sql(host, todo.catalog, todo.options()), todo, where)
 
 
 @contextmanager

@@ -132,8 +132,8 @@ _NO_CLAUSE = (
 ) | {
     *(TokenType.DOT, TokenType.L_BRACKET, TokenType.THEN, TokenType.WHEN, TokenType.END),
 }
-"""What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most of Spark's
-words may be (SqlBaseParser.g4, ``nonReserved``)."""
+"""What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most words may
+be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:

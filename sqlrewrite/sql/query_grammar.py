@@ -87,8 +87,8 @@ class QueryParser(ExpressionParser):
         return target
 
     def _parse_table(self, *args: Any, **given: Any) -> exp.Expr | None:
-        """``STREAM t AS a`` and ``STREAM f(…)`` as ``STREAM(t)`` and ``STREAM(f(…))``, which they are
-        as well; ``STREAM t`` is left for who reads an alias."""
+        """``STREAM t AS a`` and ``STREAM f(…)`` as what they are too, ``STREAM(t)`` and
+        ``STREAM(f(…))``; ``STREAM t`` is left for who reads an alias."""
         behind = self._tokens[self._index + 2 : self._index + 3]
         streams = self._curr.text.upper() == "STREAM" and self._next.token_type in _WORDS
         if not streams or not behind or behind[0].token_type not in _BEHIND_STREAM:

@@ -129,9 +129,3 @@ def test_definitions_in_a_notebook_are_read(folder: Path) -> None:
     (folder / "src" / "job.py").write_text(alone)
     done = CliRunner().invoke(program, ["rewrite", "--check", "src/job.py"])
     assert done.exit_code == 1
-
-
-def test_spark_is_not_given_a_file_of_python() -> None:
-    done = run("explain", "src/job.py")
-    assert done.exit_code == 2
-    assert "its SQL stands in another language" in done.stderr

@@ -14,6 +14,7 @@ import pytest
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.settings.options import options
+from sqlrewrite.sql.queries import queries
 from sqlrewrite.text.hosts import host_of
 
 CATALOG = Catalog.from_ddl(
@@ -369,3 +370,17 @@ def test_our_own_sources_are_read_without_harm() -> None:
             if name.endswith(".py"):
                 text = (root / folder / name).read_text("utf-8")
                 assert done(text, name).errors == ()
+
+
+def test_spark_is_given_the_texts_of_a_file_in_their_lines() -> None:
+    query = QUERY.format("'{x}'")
+    text = f'a = 1\nspark.sql("USE retail;")\n\nspark.sql(\n    f"""\n{query}\n""")\n'
+    host = host_of("job.py", text)
+    assert host is not None
+    told = embedded.as_sql(host, SCHEMA, options())
+    lines = told.original.split("\n")
+    assert [n for n, it in enumerate(lines, 1) if it.startswith(("USE", "SELECT"))] == [2, 6]
+    assert [it.line for it in queries(told.original)] == [2, 6]
+    assert " s.day IN (SELECT" in queries(told.sql)[1].text
+    (candidate,) = told.candidates
+    assert (candidate.statement, candidate.fact.line) == (1, 6)

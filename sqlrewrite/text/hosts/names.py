@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 
 Names = Mapping[int, ast.expr]
 """What is meant where a name is read, by the ``id`` of that node."""
@@ -41,11 +41,19 @@ def _in_sequence(
     they are bound again, or before the scope ends, if it is ``closed``."""
     found: dict[int, ast.expr] = {}
     for body in _bodies(scope):
-        for number, line in enumerate(body):
-            for name, value in _assigned(line):
-                read = _read_next(name, body[number + 1 :], ends=closed and body is scope.body)
-                if read is not None and name not in shared:
-                    found[id(read)] = value
+        open_: dict[str, tuple[ast.expr, list[ast.Name]]] = {}
+        for line in body:
+            for it in _read(line):
+                if it.id in open_:
+                    open_[it.id][1].append(it)
+            binds, assigned = Counter(_bound(line)), dict(_assigned(line))
+            for name in binds.keys() & open_.keys():
+                value, read = open_.pop(name)
+                if assigned.keys() == {name} and binds[name] == len(read) == 1:
+                    found[id(read[0])] = value  # the line reads before it binds
+            open_ |= {name: (it, []) for name, it in assigned.items() if name not in shared}
+        if closed and body is scope.body:
+            found |= {id(read[0]): value for value, read in open_.values() if len(read) == 1}
     return found
 
 
@@ -63,19 +71,6 @@ def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _is_line(node: object) -> bool:
     return isinstance(node, ast.stmt)
-
-
-def _read_next(name: str, lines: Sequence[ast.stmt], *, ends: bool) -> ast.Name | None:
-    """The one place where these lines read a name before one binds it again; None where there are
-    several, or where it may be read behind the last line, which ``ends`` does not say."""
-    found: list[ast.Name] = []
-    for line in lines:
-        found += [it for it in _read(line) if it.id == name]
-        binds = [*_bound(line)].count(name)
-        if binds:
-            again = [it for it, _ in _assigned(line)] == [name]  # which reads before it binds
-            return found[0] if again and binds == len(found) == 1 else None
-    return found[0] if ends and len(found) == 1 else None
 
 
 def _read_later(scope: ast.AST) -> Iterator[str]:
