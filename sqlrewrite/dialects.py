@@ -53,7 +53,7 @@ class Heard:
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """How a text is read and what is written into it. ``forms`` are the predicates it can say;
-    ``hidden`` are words that are keywords to Spark alone, ``lacking`` types of Spark alone,
+    ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases,
     ``clauses`` what stands before parentheses and calls nothing, ``same`` the functions that mean
     what Spark's of that name do, and ``alphabet`` the letters with which all others begin."""
 
@@ -62,7 +62,7 @@ class Dialect:
     lexeme: re.Pattern[str]
     nested: bool
     hidden: frozenset[str]
-    lacking: frozenset[str]
+    lacking: tuple[str, ...]
     clauses: frozenset[str]
     same: frozenset[str]
     alphabet: str
@@ -72,7 +72,7 @@ class Dialect:
         taken = next((it for it in text if ord(it) in _said(self.alphabet) and it != "`"), None)
         if taken is not None:
             return Heard(text, strange=f"{taken!r} stands for another character here")
-        made, unheard = list(text), []
+        made, unheard = [_held(sign) if sign == "`" else sign for sign in text], []
         found = list(self._lexemes(mask(text).text))
         hidden = self._hidden(text, found)
         for kind, start, end in found:
@@ -112,10 +112,14 @@ class Dialect:
     def unwritable(self, predicate: str) -> str | None:
         """What of a predicate the dialect has no words for: whatever is called in it, and is not of
         the author's own, must be one of its functions."""
-        before = ""
-        for kind, start, end in self._lexemes(self.say(predicate)):
+        before, found = "", list(self._lexemes(self.say(predicate)))
+        words = f" {' '.join(predicate[start:end].lower() for _, start, end in found)} "
+        phrase = next((it for it in self.lacking if f" {it} " in words), None)
+        if phrase is not None:
+            return f"{self.name} has no {phrase.upper()}"
+        for kind, start, end in found:
             said = predicate[start:end]
-            if kind == "odd" or said.lower() in self.lacking:
+            if kind == "odd":
                 return f"{self.name} has no {said}"
             called = kind == "name" and predicate[end:].lstrip().startswith("(")
             called, before = called and before not in _NAMING, said.lower()
@@ -184,7 +188,7 @@ def dialect(name: str) -> Dialect | None:
         re.compile(pattern, re.DOTALL),
         rules["nested_comments"],
         frozenset(rules["hidden"].split()),
-        frozenset(rules["lacking"].split()),
+        tuple(rules["lacking"]),
         frozenset(rules["clauses"].split()),
         called.same,
         called.alphabet,

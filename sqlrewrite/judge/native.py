@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.estimate import read_again
-from sqlrewrite.judge.planners import duckdb, spark
+from sqlrewrite.judge.planners import duckdb, spark, trino
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.table import LEAVING
@@ -19,9 +19,14 @@ from sqlrewrite.settings.table import LEAVING
 PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
     "spark": spark.missed,
     "duckdb": duckdb.missed,
+    "trino": trino.missed,
 }
 """By the name in an engine's file: why that engine does not find as good a bound by itself; None
 where it does."""
+
+
+BUILT: Mapping[str, Callable[[Case], str | None]] = {"trino": trino.built}
+"""Of those that prune one side of a join alone: that a fact is on the other, if it is."""
 
 
 def judge(case: Case) -> Judgement:

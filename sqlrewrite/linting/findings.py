@@ -43,6 +43,7 @@ CODES: tuple[Code, ...] = (
     Code("DPP009", "foreign-marker", Severity.NOTE),
     Code("DPP010", "merge-reads-all", Severity.WARNING),
     Code("DPP011", "latest-partition", Severity.WARNING),
+    Code("DPP012", "build-side", Severity.WARNING),
 )
 BY_CODE = {code.code: code for code in CODES}
 

@@ -14,6 +14,7 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
+from sqlrewrite.linting.build_side import build_side
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.latest import latest
 from sqlrewrite.linting.subject import Subject, place_of, subjects
@@ -36,6 +37,7 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     scans.unbounded,
     merges.whole_target,
     latest,
+    build_side,
 )
 
 

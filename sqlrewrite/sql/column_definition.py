@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -20,6 +21,9 @@ _BEHIND_TYPE = frozenset(
 _CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
 _INDEXES = frozenset({"key", "index"})
 _OTHER_SPELLINGS = {"double precision": "double"}
+_WITH_PRECISION = re.compile(r"\btimestamp\(\d+\)")
+_IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
+"""Types as Trino writes them: ``timestamp(3)``, ``array(bigint)``."""
 
 
 def generated_as(item: Cursor) -> str:
@@ -100,10 +104,19 @@ def _bare_words(item: Cursor) -> list[str]:
 def spark_type(text: str) -> str | None:
     """A type as Spark writes it, lower case and without blanks; None where it is not Spark's."""
     plain = " ".join(text.lower().split())
-    kind = parse(_OTHER_SPELLINGS.get(plain, text))
+    kind = parse(_OTHER_SPELLINGS.get(plain, text)) or parse(_of_trino(plain))
     if kind is None or plain in ("timestamp_ltz", "timestamp_ntz"):
         return plain if kind is not None else None
     return kind.ddl.lower().replace(" collate utf8_binary", "")
+
+
+def _of_trino(text: str) -> str:
+    """A type of Trino's as Spark writes it; Spark has no VARCHAR without a length."""
+    text = _WITH_PRECISION.sub("timestamp", text)
+    text = re.sub(r"\bvarchar\b(?! *\()", "string", text)
+    while _IN_PARENTHESES.search(text):
+        text = _IN_PARENTHESES.sub(r"\1<\2>", text)
+    return text
 
 
 def find(columns: Sequence[Column], name: str) -> Column | None:

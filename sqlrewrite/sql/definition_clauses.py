@@ -13,6 +13,7 @@ from dataclasses import field
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.column_definition import generated_as, is_constraint, read_column, table_key
 from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.lex.tokens import tokenize
 from sqlrewrite.warehouse import Column, Name
 
 UNKNOWN = "unknown"
@@ -159,6 +160,9 @@ def _settings(found: Definition, at: Cursor) -> None:
         value = item.string()
         if value is None and key == "partitioned_by" and item.take("array"):
             found.partitions = _array(item)
+        elif value is None and key == "partitioning" and item.take("array"):
+            said = [it.string() or "" for it in _array(item)]  # Iceberg's in Trino: 'day(ts)'
+            found.partitions = tuple(Cursor(tokenize(it), it) for it in said)
         found.settings[key.lower()] = (value if value is not None else item.rest()).lower()
 
 

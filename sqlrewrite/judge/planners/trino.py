@@ -1,0 +1,66 @@
+"""What Trino prunes by itself: by a dynamic filter, which the side of a join that is built hands to
+the scans of the side that probes it (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``;
+values in ``rules/engines/trino.toml``; asked of Trino itself: docs/engines.md, "Trino"):
+
+1. the join is inner, or RIGHT with the fact on its left, or an IN over the dimension;
+2. the fact stands on the probe side: the left one, unless the sizes of both say that it is smaller;
+3. an equality or a comparison ties the fact's own column, which comes up to the join as itself;
+4. whatever filters the dimension, or nothing.
+
+An IN that we write is a join whose build side is the key query, wherever the fact stands.
+"""
+
+from __future__ import annotations
+
+from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.planners.path import further, hidden
+from sqlrewrite.plan.algebra import Join, Node, Scan
+from sqlrewrite.plan.relations import leaves, numbers
+
+_OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
+
+
+def missed(case: Case) -> str | None:
+    """Why the engine does not find as good a bound by itself; None where it does."""
+    pair = case.pair
+    kind = f"{pair.tie.shape} {pair.side}"
+    if kind not in case.engine.native_joins:
+        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    if pair.operator not in _OPERATORS or not pair.fact_plain:
+        return "no comparison joins the fact's own column with the dimension"
+    why = built(case)
+    if why is not None:
+        return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
+    return hidden(case) or further(case)
+
+
+def built(case: Case) -> str | None:
+    """That the fact is on the build side of its join, where no dynamic filter reaches it, or may
+    be."""
+    pair = case.pair
+    fact, key = pair.fact.relation, pair.key.relation
+    join = _between(pair.tie.block.source, fact, key)
+    if join is None or fact in numbers(join.left):
+        return None
+    dimension, size = _size(join.left), _size(join.right)
+    if dimension is not None and size is not None and dimension < size:
+        return None  # the sides are changed by cost
+    return f"{pair.scan.parts[-1]} is on the build side of its join with {case.dimension_name}"
+
+
+def _between(node: Node, one: int, other: int) -> Join | None:
+    """The join that brings two relations together; none where they are not in one FROM."""
+    found = None
+    while isinstance(node, Join) and {one, other} <= numbers(node):
+        found, left = node, numbers(node.left)
+        if (one in left) != (other in left):
+            return found
+        node = node.left if one in left else node.right
+    return None
+
+
+def _size(node: Node) -> int | None:
+    """The bytes of what stands on a side of a join, where it is tables whose sizes are known."""
+    found = [it.table.size_in_bytes if isinstance(it, Scan) else None for it in leaves(node)]
+    known = [it for it in found if it is not None]
+    return sum(known) if len(known) == len(found) else None

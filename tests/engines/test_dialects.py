@@ -1,0 +1,166 @@
+"""Texts of other dialects, heard as Spark's and said back; and what Trino's engine is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.dialects import dialect
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.plan.facts.functions import function, names_of
+from sqlrewrite.results import ConfigError
+from sqlrewrite.settings.options import options
+from sqlrewrite.sql.parse import lex
+from sqlrewrite.warehouse import Table
+
+from ..fixtures_support import query_cases
+
+DIALECTS = ("trino", "duckdb")
+DDL = """
+CREATE TABLE web.sales (id bigint, tags array(varchar), day date)
+WITH (format = 'PARQUET', partitioned_by = ARRAY['day']);
+CREATE TABLE web.dim (day date, "group" varchar, yr integer);
+"""
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_what_is_heard_is_said_back(name: str) -> None:
+    """Of any text, and of the same length."""
+    spoken = dialect(name)
+    assert spoken is not None
+    for case in query_cases():
+        heard = spoken.hear(case.text())
+        if not heard.strange:
+            assert len(heard.text) == len(case.text())
+            assert spoken.say(heard.text) == case.text()
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_its_functions_are_told_from_sparks(name: str) -> None:
+    names = names_of(name)
+    assert all(function(it) for it in names.same)
+    assert not names.same & names.own
+    first = names.alphabet[0]
+    assert function(f"{first}rray_agg") is not None
+    assert function(f"{first}bs") is None  # in no table of its own
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "heard"),
+    [
+        ("trino", """SELECT "a b" FROM t""", "SELECT `a b` FROM t"),
+        ("trino", "SELECT date_format(d, '%Y')", "SELECT 𝖽ate_format(d, '%Y')"),
+        ("trino", "SELECT Upper(d)", "SELECT Upper(d)"),
+        ("trino", "FROM a semi JOIN b ON semi.x = b.x", "FROM a 𝗌emi JOIN b ON 𝗌emi.x = b.x"),
+        ("duckdb", "FROM a SEMI JOIN b USING (x)", "FROM a SEMI JOIN b USING (x)"),
+        (
+            "duckdb",
+            "WITH w(a) AS (SELECT 1) SELECT a FROM w",
+            "WITH w(a) AS (SELECT 1) SELECT a FROM w",
+        ),
+        ("duckdb", "SELECT concat(a, 'b')", "SELECT 𝚌oncat(a, 'b')"),
+    ],
+)
+def test_heard(name: str, text: str, heard: str) -> None:
+    spoken = dialect(name)
+    assert spoken is not None
+    assert spoken.hear(text).text == heard
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("text", ["SELECT 'a\\'", "SELECT 1 -- a\\\n, 2", "SELECT /*+ x */ 1"])
+def test_what_spark_alone_escapes_is_nothing(name: str, text: str) -> None:
+    spoken = dialect(name)
+    assert spoken is not None
+    lexed = lex(spoken.hear(text).text)
+    assert lexed.differences == ()
+    assert not [it for it in lexed.tokens if it.token_type.name == "HINT"]
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT U&'a'", "SELECT E'a'", "SELECT `a`", "SELECT 1_000", "SELECT {1}"]
+)
+@pytest.mark.parametrize("name", DIALECTS)
+def test_what_is_not_understood_is_left_alone(name: str, text: str) -> None:
+    result = rewrite(text, Catalog(), dialect=name)
+    assert result.sql == text
+    assert "is not understood in" in result.skipped[0].message
+
+
+def test_a_text_with_letters_of_an_alphabet_is_left_alone() -> None:
+    text = "SELECT '𝖺' FROM sales"
+    result = rewrite(text, Catalog(), dialect="trino")
+    assert (result.sql, result.original, result.changed) == (text, text, False)
+    assert "stands for another character" in result.skipped[0].message
+
+
+def test_mistakes() -> None:
+    with pytest.raises(ConfigError, match=r"no dialect is called 'torino': did you mean trino\?"):
+        rewrite("", Catalog(), dialect="torino")
+    with pytest.raises(ConfigError, match="trino has no words for the form 'set'"):
+        rewrite("", Catalog(), dialect="trino", predicate="set")
+
+
+def _trino(text: str, when: str = "eligible") -> str:
+    known = Catalog.from_ddl(DDL, schema="web")
+    return rewrite(text, known, dialect="trino", engine="trino", when=when).sql
+
+
+@pytest.mark.parametrize(
+    ("condition", "repeated"),
+    [
+        ("""d."group" = 'x\\y'""", """d2."group" = 'x\\y'"""),
+        ("TRY_CAST(d.yr AS varchar) = '7'", "TRY_CAST(d2.yr AS varchar) = '7'"),
+        ("d.day >= date '2024-01-01'", "d2.day >= date '2024-01-01'"),
+        ("greatest(d.yr, 3) = 3", "greatest(d2.yr, 3) = 3"),
+        ("d.yr = 1 AND any_match(s.tags, x -> x = 'a')", "d2.yr = 1"),
+        ("d.yr = 1 AND date_diff('day', d.day, s.day) < 4", "d2.yr = 1"),
+    ],
+)
+def test_trino_is_read_and_written(condition: str, repeated: str) -> None:
+    text = (
+        "SELECT approx_distinct(s.id), date_format(s.day, '%Y') "
+        f"FROM sales s JOIN dim d ON s.day = d.day WHERE {condition}"
+    )
+    written = f" AND s.day IN (SELECT d2.day FROM dim AS d2 WHERE {repeated}) /* dpp-rewrite */"
+    assert _trino(f"{text} GROUP BY 2") == f"{text}{written} GROUP BY 2"
+
+
+def test_unnest_stands_beside() -> None:
+    text = "SELECT t.x FROM sales s CROSS JOIN UNNEST(s.tags) AS t(x)"
+    text += " JOIN dim d ON s.day = d.day WHERE d.yr = 3"
+    assert "s.day IN (SELECT d2.day FROM dim AS d2 WHERE d2.yr = 3)" in _trino(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("SELECT s.id FROM sales s JOIN dim d ON s.day = d.day WHERE d.yr = 3", True),
+        ("SELECT s.id FROM dim d JOIN sales s ON s.day = d.day WHERE d.yr = 3", False),
+        ("SELECT s.id FROM sales s, dim d WHERE s.day = d.day AND d.yr = 3", True),
+        ("SELECT s.id FROM dim d, sales s WHERE s.day = d.day AND d.yr = 3", False),
+        ("SELECT s.id FROM sales s RIGHT JOIN dim d ON s.day = d.day AND d.yr = 3", True),
+        ("SELECT s.id FROM dim d LEFT JOIN sales s ON s.day = d.day AND d.yr = 3", False),
+    ],
+)
+def test_trino_prunes_the_probe_side(query: str, left: bool) -> None:
+    assert (_trino(query, when="missed") == query) == left
+    assert _trino(query) != query or left
+    known = Catalog.from_ddl(DDL, schema="web")
+    found, _ = lint(query, known, options(engine="trino", dialect="trino"))
+    told = [it.message for it in found if it.code == "DPP012"]
+    assert bool(told) == (not left and "LEFT" not in query)
+    assert all("sales is on the build side of its join with d" in it for it in told)
+
+
+def test_sizes_decide_the_build_side() -> None:
+    """Where the dimension is known to be the smaller side, Trino builds it wherever it stands."""
+    known = Catalog.from_ddl(DDL, schema="web")
+    for name, size in (("sales", 900), ("dim", 9)):
+        table = known.resolve((name,))
+        assert isinstance(table, Table)
+        known = known.with_relation(replace(table, size_in_bytes=size))
+    query = "SELECT s.id FROM dim d JOIN sales s ON s.day = d.day WHERE d.yr = 3"
+    assert rewrite(query, known, dialect="trino", engine="trino", when="missed").sql == query
