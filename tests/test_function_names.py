@@ -21,10 +21,6 @@ WORDS = frozenset(
 
 # Lists of names that say nothing of what a function does, and why they are needed.
 ELSEWHERE = {
-    "judge/filters.py": "what is a day near today",
-    "judge/raising.py": "what computes some of its arguments only",
-    "plan/facts/derivations.py": "what follows for a column that is computed by a function",
-    "plan/facts/harmless.py": "which arguments of a function raise no error",
     "plan/facts/results.py": "whose type spark.sql.timestampType decides",
     "sql/dialect.py": "calls that the grammar gives a syntax of their own",
     "sql/column_definition.py": "words that end a column's type in a CREATE TABLE",

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, names
+from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, known, names
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 
@@ -32,13 +32,31 @@ def test_a_row_says_what_the_head_of_the_table_explains(name: str) -> None:
 def test_each_name_has_one_row_and_rows_are_in_order() -> None:
     text = (rules_folder() / "functions" / "spark.toml").read_text(encoding="utf-8")
     sections = re.findall(r"^(\w+) = '''\n(.*?)'''$", text, re.MULTILINE | re.DOTALL)
-    assert [kind for kind, _ in sections] == [*KINDS, "attempt"]
-    sections = sections[:-1]
+    assert [kind for kind, _ in sections] == [*KINDS, "known", "attempt"]
+    sections = sections[:-2]
     listed = [[row.split()[0] for row in rows.splitlines()] for _, rows in sections]
     assert all(found == sorted(found) for found in listed)
     assert [
         name for name, count in Counter(it for rows in listed for it in rows).items() if count > 1
     ] == []
+
+
+def test_more_is_said_of_functions_alone_and_asked_by_words_that_are_there() -> None:
+    words = {
+        "each",
+        "clock",
+        "near",
+        "part",
+        "year",
+        "days",
+        "hours",
+        "beginning",
+        "given",
+        "divided",
+    }
+    assert {word for word in words if known(word)} == words
+    assert [name for word in words for name in known(word) if function(name) is None] == []
+    assert not known("unheard")
 
 
 def test_a_name_behind_a_qualifier_is_the_users_own_but_for_sparks() -> None:

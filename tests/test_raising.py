@@ -27,7 +27,7 @@ REPEATED = [
         "CASE d.i WHEN 1 THEN 2 END = 2",
     ),
     *("CASE WHEN d.i > 1 THEN d.k END > current_date()", "if(d.i > 1, 'a', 'b') = 'a'"),
-    *("nvl(d.t, 'x') = 'x'", "extract(year FROM d.k) = 2024"),
+    *("nvl(d.t, 'x') = 'x'", "extract(year FROM d.k) = 2024", "nullif(d.i, 2) = 1"),
 ]
 LEFT_OUT = [
     *("d.k > DATE'2024-01-01' - INTERVAL '2147483647' MONTH", "d.at > d.at - INTERVAL 1 DAY"),
@@ -41,7 +41,7 @@ LEFT_OUT = [
     *("CASE d.i WHEN 'a' THEN 2 END = 2", "CASE d.i WHEN 1 THEN 2 WHEN 'a' THEN 3 END = 2"),
     *("CASE WHEN d.i > 1 THEN 'a' ELSE 1 END = 1", "if(d.i > 1, 'a', d.i) = 1"),
     *("coalesce(d.k, 'never') > k", "coalesce(d.i, 'a') = 1", "nvl2(d.t, 'a', 1) = 1"),
-    *("CASE WHEN d.t THEN 1 END = 1", "extract(year FROM d.t) = 2024"),
+    *("CASE WHEN d.t THEN 1 END = 1", "extract(year FROM d.t) = 2024", "nullif(d.i, d.t) = 1"),
 ]
 
 

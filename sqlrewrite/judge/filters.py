@@ -17,11 +17,11 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import alike, exact, identical, read_as
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import is_instant
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.settings.options import ALONE
 
-_CLOCK = frozenset({"current_date", "curdate", "current_timestamp", "now", "localtimestamp"})
 _DIGITS = 4
 
 MOST = 100
@@ -135,7 +135,7 @@ def is_moment(constant: Expression) -> bool:
     the clock or written out, a small interval before or behind, cut down to a unit."""
     match constant:
         case Call(name=name, args=()):
-            return name in _CLOCK
+            return name in known("clock")
         case Literal(kind="typed", type="date" | "timestamp", text=text):
             return is_instant(text)
         case Cast(operand=operand, type="date" | "timestamp"):
@@ -146,7 +146,7 @@ def is_moment(constant: Expression) -> bool:
             return is_moment(one)
         case Call(name="date_trunc", args=(Literal(), one)):
             return is_moment(one)
-        case Call(name="date_sub" | "date_add" | "add_months", args=(one, Literal(text=text))):
+        case Call(name=name, args=(one, Literal(text=text))) if name in known("near"):
             return is_moment(one) and text.lstrip("-").isdigit() and len(text) <= _DIGITS
         case _:
             return False

@@ -47,9 +47,9 @@ from sqlrewrite.plan.facts.arithmetic import in_range
 from sqlrewrite.plan.facts.calls import never_raises
 from sqlrewrite.plan.facts.casts import never_fails
 from sqlrewrite.plan.facts.coercion import is_numeric
-from sqlrewrite.plan.facts.functions import Function
+from sqlrewrite.plan.facts.functions import Function, known
 from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
-from sqlrewrite.plan.facts.signatures import Signature, signature
+from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
@@ -69,9 +69,6 @@ _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 
 _NESTED = re.compile(r"(array|map)<(\w(?:,\w)?)>")
 _INTEGERS = {"int": INT, "long": BIGINT, "integral": BIGINT, "bigint": BIGINT}
-_BRANCHES = frozenset("if coalesce nvl ifnull nvl2 nullif".split())
-"""Functions that compute some of their arguments only: where those meet in a type by a cast, even
-that of a constant is not computed for every row."""
 _DIGITS = 9
 """A number of so many digits is an INT."""
 
@@ -262,9 +259,7 @@ def _total(plan: Plan, found: Function, call: Call) -> bool:
     # A sum that may be repeated at all never leaves its range (``judge/repeatable.py``).
     safe = found.total or (found.aggregate and found.again == "exact")
     safe = safe or (bool(found.unless) and CHECKS[found.unless](call.args))
-    if not safe or not _accepted(plan, signature(found.signature), call.args):
-        return False
-    return found.name not in _BRANCHES or _uncast(plan, call.args)
+    return safe and _accepted(plan, found, call.args)
 
 
 def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
@@ -277,8 +272,9 @@ def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
     return not texts or strings or (kinds <= {"datetime", _OTHER} and all(map(is_instant, texts)))
 
 
-def _accepted(plan: Plan, form: Signature, args: tuple[Expression, ...]) -> bool:
+def _accepted(plan: Plan, found: Function, args: tuple[Expression, ...]) -> bool:
     """Whether no argument needs a cast that could fail."""
+    form = signature(found.signature)
     alike: dict[str, list[Expression]] = {}
     inside: dict[str, set[str]] = {}
     for at, arg in enumerate(args):
@@ -296,11 +292,16 @@ def _accepted(plan: Plan, form: Signature, args: tuple[Expression, ...]) -> bool
                 inside.setdefault(letter, set()).add(_family(item))
         elif not _fits(plan, parameter.pattern, arg):
             return False
-    return all(
-        (len(found) == 1 and letter not in inside)
-        or comparable(plan, tuple(found), inside.get(letter, set()))
-        for letter, found in (dict.fromkeys(inside, ()) | alike).items()
-    )
+    # Of arguments that meet in a type by a cast, some may not be computed, that of a constant too.
+    every = found.name in known("each")
+    for letter, its in (dict.fromkeys(inside, []) | alike).items():
+        if len(its) > 1 and not every and not _uncast(plan, tuple(its)):
+            return False
+        if (len(its) > 1 or letter in inside) and not comparable(
+            plan, tuple(its), inside.get(letter, set())
+        ):
+            return False
+    return True
 
 
 def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import tame
 from sqlrewrite.plan.facts.types import (
     BOOLEAN,
@@ -20,13 +21,14 @@ from sqlrewrite.plan.facts.types import (
 
 _WHOLE = (INT, SMALLINT, TINYINT)
 _DAYS = (*_WHOLE, interval("day"))
-_DIVIDING = frozenset({"/", "%", "mod", "pmod", "div"})
 
 
 def never_raises(call: Call, of: TypeOf) -> bool:
     """Whether a call gives a value or NULL whatever its columns hold, in ANSI mode too."""
     match call:
-        case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in _DIVIDING:
+        case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in known(
+            "divided"
+        ):
             kind = of(one)
             number = kind is not None and (is_integral(kind) or kind in (DOUBLE, FLOAT))
             # The least BIGINT divided by -1 is none.

@@ -16,7 +16,7 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 
@@ -44,13 +44,6 @@ TypeOf = Callable[[Expression], Type | None]
 
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
-# Parts of a date or time: of the year the order is kept, of all others not.
-_YEAR = frozenset({"year"})
-_PARTS_OF_DAYS = frozenset(
-    "quarter month day dayofmonth dayofweek dayofyear weekday weekofyear".split()
-)
-_PARTS_OF_HOURS = frozenset({"hour", "minute", "second"})
-
 # What trunc and date_trunc cut down to, as TruncDate and TruncTimestamp read it; another word gives
 # NULL.
 _DAYS = frozenset("year yyyy yy quarter month mon mm week".split())
@@ -69,11 +62,6 @@ _OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
 TEXT, NUMBER = "'0'", "0"
 """What the text of a date, or the number of its digits, lies below where its year is outside of 1
 to 9999, as literals."""
-
-# Functions that are never NULL, nor an empty text, where no argument is NULL.
-_GIVEN = frozenset("hash xxhash64 crc32 length md5 sha sha1 sha2".split())
-_BEGINNINGS = frozenset({"substring", "substr", "left"})
-_BY_DIVISOR = frozenset({"%", "pmod", "div", "/"})
 
 
 def shape(expression: Expression, of: TypeOf) -> Shape | None:
@@ -123,7 +111,7 @@ def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
     if own is None:
         return None
     if below.stray:  # a text of which the first sign tells, or a number: what is made of it may not
-        begins = name in _BEGINNINGS and own.ordered
+        begins = name in known("beginning") and own.ordered
         own = replace(own, nulls=own.nulls and not begins, ordered=begins)
     return _and(below, own)
 
@@ -139,9 +127,9 @@ def _moment(
     zoned = given == TIMESTAMP
     if len(args) == 1 and name == "to_date":
         return Shape(zoned=zoned)
-    if len(args) == 1 and name in _YEAR | _PARTS_OF_DAYS:
-        return Shape(ordered=name in _YEAR, zoned=zoned)
-    if len(args) == 1 and name in _PARTS_OF_HOURS:
+    if len(args) == 1 and (name in known("year") or name in known("days")):
+        return Shape(ordered=name in known("year"), zoned=zoned)
+    if len(args) == 1 and name in known("hours"):
         # A day's first moment is not midnight in each zone.
         return Shape(ordered=False, zoned=given != TIMESTAMP_NTZ, daily=False)
     text = args[1 - at] if len(args) == 2 else None
@@ -163,7 +151,7 @@ def _moment(
 def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ...]) -> Shape | None:
     """The beginning of a text, or the floor of a quotient."""
     first = args[0] if args else None
-    if name in _BEGINNINGS and kinds[0] == STRING:
+    if name in known("beginning") and kinds[0] == STRING:
         numbers = [_number(arg) for arg in args[1:]]
         from_start = numbers[:1] == [1] if name != "left" else True
         if from_start and len(numbers) == 2 - (name == "left") and (numbers[-1] or 0) > 0:
@@ -197,8 +185,8 @@ def _other(name: str, args: tuple[Expression, ...]) -> Shape | None:
         return None
     if found.again not in ("same", "zone"):
         return None
-    by = _number(args[1]) if name in _BY_DIVISOR and len(args) == 2 else None
-    nulls = name not in _GIVEN and not by and name not in ("+", "-", "*")
+    by = _number(args[1]) if name in known("divided") and len(args) == 2 else None
+    nulls = name not in known("given") and not by and name not in ("+", "-", "*")
     return Shape(ordered=False, nulls=nulls, zoned=found.again == "zone", daily=False)
 
 

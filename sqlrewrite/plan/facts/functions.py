@@ -93,6 +93,13 @@ def function(name: str) -> Function | None:
     return None if row is None else _function(*row)
 
 
+@cache
+def known(word: str) -> frozenset[str]:
+    """The functions of which the table says a word; nothing of the kind is known of any other."""
+    rows = (row.split() for row in _table()["known"].splitlines())
+    return frozenset(name for said, *listed in rows for name in listed if said == word)
+
+
 def declared(name: str, said: str) -> Function:
     """A user's function of which that is said; see ``DECLARED``."""
     raises = "never" if said == "total" else "always"
@@ -151,8 +158,12 @@ def _foreign() -> dict[str, Function]:
 @cache
 def _rows() -> dict[str, tuple[str, str]]:
     """The kind and the text of each row, by its name."""
-    sections = read_toml(rules_folder() / "functions" / "spark.toml")
-    return {name: (kind, row) for name, kind, row in _read(sections)}
+    return {name: (kind, row) for name, kind, row in _read(_table())}
+
+
+@cache
+def _table() -> dict[str, str]:
+    return read_toml(rules_folder() / "functions" / "spark.toml")
 
 
 def _read(sections: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:

@@ -9,6 +9,7 @@ from datetime import date, datetime
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
@@ -19,11 +20,6 @@ _FEW = 4
 _NODES = 12
 """So few digits of each number, and so few numbers, move a date by less than 200,000 years."""
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
-_CLOCK = frozenset("current_date curdate current_timestamp now localtimestamp".split())
-_MOVED = frozenset(
-    "+ - date_add date_sub dateadd add_months trunc date_trunc last_day make_date to_date".split()
-)
-_PARTS = frozenset("year month day dayofmonth quarter dayofweek weekday hour minute second".split())
 _UNITS = frozenset("year yyyy yy quarter q month mon mm week day dd hour minute second".split())
 FORMATS = {"yyyy-MM-dd": "%Y-%m-%d", "yyyyMMdd": "%Y%m%d", "yyyy/MM/dd": "%Y/%m/%d"}
 
@@ -145,7 +141,7 @@ def _is_tame(node: Expression) -> bool:
         case Literal(kind="string", text=text):
             return is_instant(text) or text.lower() in _UNITS  # date_trunc('MONTH', …)
         case Call(name=name):
-            return name in _CLOCK or name in _MOVED or name in _PARTS
+            return any(name in known(word) for word in ("clock", "near", "part"))
         case Cast(type=kind):
             return parse(kind) in (DATE, TIMESTAMP)
         case _:

@@ -268,6 +268,7 @@ def _histogram(call: Arguments) -> Argument:
 
 
 PLAIN: Mapping[str, ResultRule] = {
+    "@first": lambda call: call.first,
     "@number": _number,
     "@integral": _integral,
     "@shift": _shift,
