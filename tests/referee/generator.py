@@ -13,6 +13,7 @@ import random
 import re
 
 from .generator_expressions import Pen, aggregate, asked, condition, names_for, selective, value
+from .generator_reach import reach
 from .generator_relations import SET_OPERATIONS, Block, keyed
 from .generator_scope import Names, Scope, Source, written
 from .generator_text import JOINT, dressed, kept, name
@@ -71,6 +72,8 @@ def _wrapped(pen: Pen, text: str) -> str:
 
 def _star(pen: Pen, outer: Scope | None = None) -> Block:
     """FROM with a fact and its dimensions, in any order, and what WHERE has to hold."""
+    if pen.chance(0.35):
+        return reach(pen, outer)
     rng, world = pen.rng, pen.world
     block = Block(pen, names_for(rng, None), outer)
     fact = rng.choice((world.facts[0], world.facts[0], world.facts[1]))

@@ -171,6 +171,34 @@ DERIVED: dict[str, tuple[tuple[str, str], ...]] = {
 """What a partition column is computed by, and its type, by the type of what it is computed from."""
 
 
+EXTREMES = {
+    "INT": ("2147483647", "-2147483648", "0", "0"),
+    "SMALLINT": ("32767", "0"),
+    "BIGINT": ("9223372036854775807", "0"),
+    "STRING": ("'x'", "'1.5'", "' 2 '", "'2024-01-02'", "'0'"),
+}
+"""Values for which sums, divisions and casts raise an error."""
+
+
+def with_extremes(rng: random.Random, world: World) -> World:
+    """The world with some values that sums, divisions and casts fail at."""
+
+    def extreme(table: Table) -> Table:
+        rows = tuple(
+            tuple(
+                f"CAST({rng.choice(EXTREMES[one.type])} AS {one.type})"
+                if one.type in EXTREMES and rng.random() < 0.05
+                else cell
+                for one, cell in zip(table.columns, row, strict=True)
+            )
+            for row in table.rows
+        )
+        return replace(table, rows=rows)
+
+    facts, dimensions = (tuple(map(extreme, it)) for it in (world.facts, world.dimensions))
+    return replace(world, facts=facts, dimensions=dimensions)
+
+
 def with_derived(rng: random.Random, world: World) -> World:
     """The world, its facts partitioned by what is computed from the columns that are joined."""
     facts = []

@@ -21,7 +21,7 @@ from typing import Any
 from sqlrewrite import Catalog, rewrite
 
 from .generator import random_query
-from .generator_world import World, random_world, with_derived
+from .generator_world import World, random_world, with_derived, with_extremes
 from .harness import answer, differ, gone, quick, understands
 from .shrink import shrunk
 
@@ -30,6 +30,8 @@ FILES = 10
 """Every tenth batch is over partitioned files."""
 COMPUTED = 7
 """And one of ten over facts whose partition columns are computed from those that are joined."""
+EXTREME = (1, 4, 9)
+"""Three of ten have values for which sums, divisions and casts raise an error."""
 TOLD = 200
 """After so many queries a run says where it is."""
 ASKED = 5
@@ -93,6 +95,8 @@ class Table:
         self.session = session
         files = batch % FILES == FILES - 1
         self.world: World = random_world(random.Random(f"{seed}/world/{batch}"), files=files)
+        if batch % FILES in EXTREME:
+            self.world = with_extremes(random.Random(f"{seed}/extremes/{batch}"), self.world)
         if batch % FILES == COMPUTED:
             rng = random.Random(f"{seed}/derived/{batch}")
             self.world = with_derived(rng, self.world)
