@@ -2,11 +2,12 @@
 
 A ``Switch`` takes one thing away that keeps a rewrite sound: a rule, a row of the join tables, or a
 flag of a function (that it can raise an error, that NULL does not make it NULL, that it is not the
-same when read twice, that it is an aggregate or makes rows). A case of ``fixtures/`` notices if its
-golden is no longer what the rewriter makes of it; a case of ``tests/rule_cases.py`` likewise, whose
-rows DuckDB compares. ``python -m tests.referee.sabotage`` looks for a
-case for every switch and prints a line each, with ``-`` where no case notices: then it is not
-needed or not tested. ``witnesses.tsv`` is that table; a test holds it. ``--spark``
+same when read twice, that it is an aggregate or makes rows), what the table says of a form that is
+attempted, a word that it says of some functions and not of others. A case of ``fixtures/`` notices
+if its golden is no longer what the rewriter makes of it; a case of ``tests/rule_cases.py``
+likewise, whose rows DuckDB compares. ``python -m tests.referee.sabotage`` looks for a case for
+every switch and prints a line each, with ``-`` where no case notices: then it is not needed or not
+tested. ``witnesses.tsv`` is that table; a test holds it. ``--spark``
 asks Spark about each flag of a function that is turned round.
 """
 
@@ -26,7 +27,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.judge import RULES
 from sqlrewrite.judge.join_type import LEGAL, ClauseKind
 from sqlrewrite.plan import joins
-from sqlrewrite.plan.facts import functions
+from sqlrewrite.plan.facts import attempts, functions
 from tests.fixtures_support import catalog, query_cases, read, retail_cases
 from tests.rule_cases import CASES, DDL
 
@@ -62,6 +63,20 @@ def switches() -> Iterator[Switch]:
                     lambda table=table, kind=kind: _row(table, kind, both),  # type: ignore[misc]
                 )
     yield from _flags()
+    for name, (legacy, of, text) in attempts._rows().items():
+        if legacy != "nullable" and of not in ("text", "cast"):  # never exact
+            yield Switch(
+                f"attempt {name} {legacy}",
+                lambda name=name, row=("nullable", of, text): _row(attempts._rows(), name, row),  # type: ignore[misc]
+                name if name.isidentifier() else "",
+            )
+    for of in sorted(attempts._CLASSES.keys() - {"cast"}):  # that is asked elsewhere
+        yield Switch(
+            f"attempt of {of}",
+            lambda of=of: _row(attempts._CLASSES, of, lambda kinds: True),  # type: ignore[misc]
+        )
+    for word, *_ in map(str.split, functions._table()["known"].splitlines()):
+        yield Switch(f"known {word}", lambda word=word: _known(word))  # type: ignore[misc]
 
 
 def _flags() -> Iterator[Switch]:
@@ -89,13 +104,23 @@ def _disabled(code: str) -> Iterator[frozenset[str]]:
 
 
 @contextmanager
-def _row(table: dict[Any, Any], key: Any, value: Any) -> Iterator[frozenset[str]]:
+def _row(table: Any, key: Any, value: Any) -> Iterator[frozenset[str]]:
     before = table[key]
     table[key] = value
     try:
         yield frozenset()
     finally:
         table[key] = before
+
+
+@contextmanager
+def _known(word: str) -> Iterator[frozenset[str]]:
+    """The word is said of every function."""
+    table = functions._table()
+    functions.known.cache_clear()
+    with _row(table, "known", f"{table['known']}{word} {' '.join(functions.names())}"):
+        yield frozenset()
+    functions.known.cache_clear()
 
 
 @contextmanager
