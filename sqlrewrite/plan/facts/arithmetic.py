@@ -14,6 +14,7 @@ from collections.abc import Callable
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.functions import part_range
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, SMALLINT, TIMESTAMP, TINYINT, Type
 
@@ -32,23 +33,6 @@ class Wrapping:
     whole: str
     anew: bool = False
 
-
-_PARTS = {
-    "year": (-290_308, 294_247),
-    "quarter": (1, 4),
-    "month": (1, 12),
-    "day": (1, 31),
-    "dayofmonth": (1, 31),
-    "dayofweek": (1, 7),
-    "weekday": (0, 6),
-    "weekofyear": (1, 53),
-    "dayofyear": (1, 366),
-    "hour": (0, 23),
-    "minute": (0, 59),
-    "second": (0, 59),
-}
-"""The least and the greatest of the parts of dates and times (docs/soundness.md, "What can raise an
-error is attempted", of the years)."""
 
 _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32) AS INT)")
 
@@ -112,8 +96,8 @@ def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
         case Call(name="-", args=(arg,)):
             found = _range(arg, of)
             return None if found is None else (-found[1], -found[0])
-        case Call(name=name, args=(arg,)) if name in _PARTS:
-            return _PARTS[name] if of(arg) in (DATE, TIMESTAMP) else None
+        case Call(name=name, args=(arg,)) if (range_of := part_range(name)) is not None:
+            return range_of if of(arg) in (DATE, TIMESTAMP) else None
         case Call(name=name, args=(one, other)) if name in _RING:
             first, second = _range(one, of), _range(other, of)
             return None if first is None or second is None else _combined(name, first, second)

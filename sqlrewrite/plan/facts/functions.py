@@ -100,6 +100,15 @@ def known(word: str) -> frozenset[str]:
     return frozenset(name for said, *listed in rows for name in listed if said == word)
 
 
+@cache
+def part_range(name: str) -> tuple[int, int] | None:
+    """The least and the greatest value of a function that gives a part of a date or time."""
+    for part, least, most in map(str.split, _table()["part"].splitlines()):
+        if part == name:
+            return int(least), int(most)
+    return None
+
+
 def declared(name: str, said: str) -> Function:
     """A user's function of which that is said; see ``DECLARED``."""
     raises = "never" if said == "total" else "always"

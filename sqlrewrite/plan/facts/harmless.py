@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.functions import known, part_range
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
@@ -141,7 +141,8 @@ def _is_tame(node: Expression) -> bool:
         case Literal(kind="string", text=text):
             return is_instant(text) or text.lower() in _UNITS  # date_trunc('MONTH', …)
         case Call(name=name):
-            return any(name in known(word) for word in ("clock", "near", "part"))
+            near = name in known("clock") or name in known("near")
+            return near or part_range(name) is not None
         case Cast(type=kind):
             return parse(kind) in (DATE, TIMESTAMP)
         case _:
