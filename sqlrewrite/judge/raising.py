@@ -294,14 +294,14 @@ def _accepted(plan: Plan, found: Function, args: tuple[Expression, ...]) -> bool
             return False
     # Of arguments that meet in a type by a cast, some may not be computed, that of a constant too.
     every = found.name in known("each")
-    for letter, its in (dict.fromkeys(inside, []) | alike).items():
-        if len(its) > 1 and not every and not _uncast(plan, tuple(its)):
-            return False
-        if (len(its) > 1 or letter in inside) and not comparable(
-            plan, tuple(its), inside.get(letter, set())
-        ):
-            return False
-    return True
+    return all(
+        (len(its) < 2 or every or _uncast(plan, tuple(its)))
+        and (
+            (len(its) == 1 and letter not in inside)
+            or comparable(plan, tuple(its), inside.get(letter, set()))
+        )
+        for letter, its in (dict.fromkeys(inside, ()) | alike).items()
+    )
 
 
 def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:

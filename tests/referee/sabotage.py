@@ -63,13 +63,8 @@ def switches() -> Iterator[Switch]:
                     lambda table=table, kind=kind: _row(table, kind, both),  # type: ignore[misc]
                 )
     yield from _flags()
-    for name, (legacy, of, text) in attempts._rows().items():
-        if legacy != "nullable" and of not in ("text", "cast"):  # never exact
-            yield Switch(
-                f"attempt {name} {legacy}",
-                lambda name=name, row=("nullable", of, text): _row(attempts._rows(), name, row),  # type: ignore[misc]
-                name if name.isidentifier() else "",
-            )
+    for said in ("value", "null"):
+        yield Switch(f"attempt {said}", lambda said=said: _exact(said))  # type: ignore[misc]
     for of in sorted(attempts._CLASSES.keys() - {"cast"}):  # that is asked elsewhere
         yield Switch(
             f"attempt of {of}",
@@ -111,6 +106,18 @@ def _row(table: Any, key: Any, value: Any) -> Iterator[frozenset[str]]:
         yield frozenset()
     finally:
         table[key] = before
+
+
+@contextmanager
+def _exact(said: str) -> Iterator[frozenset[str]]:
+    """Forms of which the table says that are said to give what the function gives, in any mode."""
+    rows = attempts._rows()
+    before = dict(rows)
+    rows.update({it: ("nullable", *row[1:]) for it, row in before.items() if row[0] == said})
+    try:
+        yield frozenset()
+    finally:
+        rows.update(before)
 
 
 @contextmanager

@@ -34,7 +34,9 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return number and whole and (name != "div" or text != "-1")
-        case Call(name="floor" | "ceil" | "ceiling", args=(Call(name="/", args=(one, _)) as part,)):
+        case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in known(
+            "whole"
+        ):
             return of(one) in _WHOLE and never_raises(part, of)
         case Call(name="+" | "-" | "add_months", args=(_, _)) if _moved(call, of):
             return True
