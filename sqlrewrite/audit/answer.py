@@ -21,13 +21,15 @@ class Total:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """How many of its partitions a fact scan reads with a predicate, of how many there are: what is
-    not known is None. ``alias`` is what the predicate calls the fact."""
+    not known is None. ``alias`` is what the predicate calls the fact; ``times`` is how often Spark
+    runs such a scan, where several are alike the mean: a CTE is run for each of its references."""
 
     fact: str
     alias: str
     predicate: str
     total: int | None
     kept: int | None = None
+    times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,13 @@ class Shape:
     scans: tuple[Kept, ...]
     saved: float | None = None
     how: str = "not known: no partitions were asked for (--measure)"
+
+    @property
+    def saved_partitions(self) -> int | None:
+        """The partitions that one run would not read."""
+        if self.saved is None:
+            return None
+        return round(sum(((it.total or 0) - (it.kept or 0)) * it.times for it in self.scans))
 
     @property
     def saved_bytes(self) -> int | None:

@@ -66,7 +66,11 @@ def audit_json(found: Answer) -> str:
     """The whole answer as one object, with a newline at its end."""
     whole = {"version": VERSION, **asdict(found)}
     for said, shape in zip(whole["top"], found.top, strict=True):
-        said |= {"saved_bytes": shape.saved_bytes, "saved_micros": shape.saved_micros}
+        said |= {
+            "saved_partitions": shape.saved_partitions,
+            "saved_bytes": shape.saved_bytes,
+            "saved_micros": shape.saved_micros,
+        }
     return json.dumps(whole, indent=2) + "\n"
 
 

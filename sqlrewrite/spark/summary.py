@@ -6,21 +6,29 @@ its memory does not grow with the history.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
 from sqlrewrite.spark.audit import Counts
-from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
+from sqlrewrite.spark.explain import By, compared, plan, planned, short
+from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
+from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST = 100
 """So many tables and reasons are brought, those with the most bytes."""
+
+Listed = Callable[[str], tuple[str, int]]
+"""Gives a view of a table's partitions, and how many there are."""
 
 _PARTITIONS = "dpp_rewrite_partitions"
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -168,39 +176,78 @@ def measured(session: Session, found: Answer) -> Answer:
     now: each is asked of the list of its table's partitions, so no fact is read, only dimensions.
     """
     asked = fresh(session)
-    return replace(found, top=tuple(_measured(asked, it) for it in found.top))
+
+    numbers = count()
+
+    @cache
+    def listed(fact: str) -> tuple[str, int]:
+        return _listed(asked.spark, fact, f"{_PARTITIONS}_{next(numbers)}")
+
+    return replace(found, top=tuple(_measured(asked, it, listed) for it in found.top))
 
 
-def _measured(session: Session, shape: Shape) -> Shape:
+def _measured(session: Session, shape: Shape, listed: Listed) -> Shape:
     try:
         if shape.schema:
             with spark_errors(f"USE {shape.schema}"):
                 session.spark.sql(f"USE {literal_name(tuple(shape.schema.split('.')))}")
-        scans = tuple(_kept(session.spark, it) for it in shape.scans)
+        often = _often(session, shape)
+        scans = tuple(_kept(session.spark, it, listed, often[short(it.fact)]) for it in shape.scans)
     except SparkError as error:
         return replace(shape, how=f"not known: {error}")
-    kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
+    total = sum(it.times * (it.total or 0) for it in scans)
     if not total:
         return replace(shape, scans=scans, how="not known: there are no partitions")
-    how = "each predicate over SHOW PARTITIONS, all partitions taken to be of one size"
+    kept = sum(it.times * (it.kept or 0) for it in scans)
+    how = (
+        "each predicate over SHOW PARTITIONS, as often as Spark's plan has the scan; "
+        "all partitions are taken to be of one size"
+    )
     return replace(shape, scans=scans, saved=1 - kept / total, how=how)
 
 
-def _kept(spark: SparkSession, scan: Kept) -> Kept:
-    """How many partitions there are, and how many a predicate keeps. Raises SparkError."""
-    with spark_errors(f"{scan.fact}: its partitions cannot be asked"):
-        table = literal_name(tuple(scan.fact.split(".")))
+def _often(session: Session, shape: Shape) -> Mapping[Name, float]:
+    """How often Spark's plan scans each fact with a predicate of ours, for each such scan in the
+    text; once where it does not tell."""
+    wanted = Counter(short(it.fact) for it in shape.scans)
+    found: Counter[Name] = Counter()
+    with tried():
+        texts = (shape.text, shape.rewritten)
+        before, after = (
+            planned(session, plan(session, it, "it cannot be planned"), frozenset()) for it in texts
+        )
+        found.update(
+            short(it.table)
+            for it in compared(before, after)
+            if it.after is not None and any(by.by is By.OURS for by in it.after.pruned_by)
+        )
+    return {fact: found[fact] / scans or 1.0 for fact, scans in wanted.items()}
+
+
+def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
+    """A view of a table's partitions, and how many there are. Raises SparkError."""
+    with spark_errors(f"{fact}: its partitions cannot be asked"):
+        table = literal_name(tuple(fact.split(".")))
         shown = [row[0].split("/") for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
-        if not shown:
-            return replace(scan, total=0, kept=0)
-        names = [part.partition("=")[0] for part in shown[0]]
-        rows = [tuple(_value(part.partition("=")[2]) for part in parts) for parts in shown]
-        kinds = dict(spark.table(table).select(names).dtypes)
-        listed = spark.createDataFrame(rows, ", ".join(f"`{it}` string" for it in names))
-        typed = listed.selectExpr(*(f"CAST(`{it}` AS {kinds[it]}) AS `{it}`" for it in names))
-        typed.createOrReplaceTempView(_PARTITIONS)
-        asked = f"SELECT count(*) FROM {_PARTITIONS} AS `{scan.alias}` WHERE {scan.predicate}"
-        return replace(scan, total=len(shown), kept=spark.sql(asked).collect()[0][0])
+        if shown:
+            names = [part.partition("=")[0] for part in shown[0]]
+            rows = [tuple(_value(part.partition("=")[2]) for part in parts) for parts in shown]
+            kinds = dict(spark.table(table).select(names).dtypes)
+            listed = spark.createDataFrame(rows, ", ".join(f"`{it}` string" for it in names))
+            typed = listed.selectExpr(*(f"CAST(`{it}` AS {kinds[it]}) AS `{it}`" for it in names))
+            typed.createOrReplaceTempView(view)
+        return view, len(shown)
+
+
+def _kept(spark: SparkSession, scan: Kept, listed: Listed, often: float) -> Kept:
+    """How many partitions there are, and how many a predicate keeps. Raises SparkError."""
+    view, total = listed(scan.fact)
+    if not total:
+        return replace(scan, total=0, kept=0)
+    with spark_errors(f"{scan.fact}: its partitions cannot be asked"):
+        asked = f"SELECT count(*) FROM {view} AS `{scan.alias}` WHERE {scan.predicate}"
+        kept = spark.sql(asked).collect()[0][0]
+    return replace(scan, total=total, kept=kept, times=often)
 
 
 def _value(text: str) -> str | None:
