@@ -30,6 +30,11 @@ def catalog() -> Catalog:
     [
         pytest.param(f"SELECT f.a FROM f WHERE {OURS}", "SELECT f.a FROM f", id="alone"),
         pytest.param(
+            f"BEGIN FOR r AS SELECT f.a FROM f WHERE f.a = 1 AND {OURS} DO SELECT 1; END FOR; END",
+            "BEGIN FOR r AS SELECT f.a FROM f WHERE f.a = 1 DO SELECT 1; END FOR; END",
+            id="the query of a loop",
+        ),
+        pytest.param(
             f"SELECT f.a FROM f WHERE f.a = 1\n  AND {OURS}\nORDER BY f.a",
             "SELECT f.a FROM f WHERE f.a = 1\nORDER BY f.a",
             id="behind the author's condition",

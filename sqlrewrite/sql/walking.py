@@ -25,6 +25,12 @@ from sqlrewrite.sql.keywords import (
     STEPS,
 )
 
+_ENDS_OPERAND = frozenset(
+    {
+        *(CLOSE, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING),
+        *(TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END),
+    }
+)
 _TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
 
 
@@ -47,6 +53,8 @@ class Walk:
         self.tokens = tokens
         self._starts = [token.start for token in tokens]
         self._types = [token.token_type for token in tokens]
+        if TokenType.FOR in self._types:
+            _end_queries_of_loops(self._types, tokens)
         self._partner = _partners(self._types)
         self._merges = TokenType.MERGE in self._types
         self._tops: dict[Range, list[int]] = {}
@@ -236,6 +244,14 @@ class Walk:
             elif depth == 0:
                 found.append(index)
         return found
+
+
+def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
+    """Makes the DO behind the query of ``FOR r AS query DO`` end it as a semicolon does; a column
+    of that name never stands behind an operand."""
+    for index, token in enumerate(tokens):
+        if token.text.upper() == "DO" and types[index - 1] in _ENDS_OPERAND:
+            types[index] = TokenType.SEMICOLON
 
 
 def _partners(types: Sequence[TokenType]) -> dict[int, int]:
