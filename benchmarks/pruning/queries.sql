@@ -348,3 +348,685 @@ WITH x AS (SELECT max(port) AS m FROM landings) SELECT f.landed FROM landings f,
 SELECT f.landed FROM landings f JOIN (SELECT max(port) AS m FROM ports) x ON f.port = x.m;
 -- name: latest partition through two joins
 SELECT f.landed, d.country FROM landings f JOIN ports d ON f.port = d.port JOIN (SELECT max(port) AS m FROM berths) x ON f.port = x.m;
+-- name: both keys computed over derived tables
+SELECT f.landed FROM (SELECT landed, port AS p FROM landings) f JOIN (SELECT port AS k, country FROM ports) d ON f.p + 1 = d.k + 1 WHERE d.country = 'DE';
+-- name: fact key minus one over a derived table
+SELECT f.landed FROM (SELECT landed, port AS p, kind FROM landings WHERE kind < 3) f JOIN ports d ON f.p - 1 = d.port WHERE d.country = 'DE';
+-- name: fact key computed inside a derived table
+SELECT f.landed FROM (SELECT landed, port + 1 AS p FROM landings) f JOIN ports d ON f.p = d.port WHERE d.country = 'DE';
+-- name: fact key cast inside a derived table
+SELECT f.landed FROM (SELECT landed, CAST(port AS BIGINT) AS p FROM landings) f JOIN crops d ON f.p = d.id WHERE d.prod > 60;
+-- name: fact key cast to string in a CTE
+WITH f AS (SELECT landed, CAST(port AS STRING) AS p FROM landings) SELECT f.landed FROM f JOIN crops d ON f.p = d.name WHERE d.prod > 60;
+-- name: computed key in a derived dimension
+SELECT f.landed FROM landings f JOIN (SELECT port + 1 AS q FROM ports WHERE country = 'DE') d ON f.port = d.q;
+-- name: computed key in a CTE dimension with filter inside
+WITH d AS (SELECT port * 2 AS q FROM ports WHERE country = 'DE') SELECT f.landed FROM landings f JOIN d ON f.port = d.q;
+-- name: cast key in a CTE dimension
+WITH d AS (SELECT CAST(id AS INT) AS q FROM crops WHERE prod > 60) SELECT f.landed FROM landings f JOIN d ON f.port = d.q;
+-- name: key of two dimension columns
+SELECT f.id FROM harvest f JOIN crops d ON f.one = d.one + d.three WHERE d.prod > 50;
+-- name: key of two fact columns
+SELECT f.id FROM harvest f JOIN crops d ON f.one + f.three = d.one + d.three WHERE d.prod > 50;
+-- name: year times hundred plus month
+SELECT f.id FROM trips f JOIN calendar d ON f.year * 100 + f.month = d.year * 100 + d.month WHERE d.day = DATE '2024-01-31';
+-- name: port from year and month
+SELECT f.landed FROM landings f JOIN calendar d ON f.port = d.month * 2 + 1 WHERE d.label = 'd31';
+-- name: port from date parts
+SELECT f.landed FROM landings f JOIN calendar d ON f.port = year(d.day) * 100 + month(d.day) - 202400 WHERE d.label = 'd31';
+-- name: port from date_format
+SELECT f.landed FROM landings f JOIN calendar d ON f.port = CAST(date_format(d.day, 'dd') AS INT) WHERE d.label = 'd5';
+-- name: port cast from substr
+SELECT f.landed FROM landings f JOIN ports d ON f.port = CAST(substr(d.region, 2, 1) AS INT) WHERE d.country = 'DE';
+-- name: port from a string column
+SELECT f.landed FROM landings f JOIN ports d ON f.port = int(d.code) WHERE d.country = 'NL';
+-- name: string fact key from concat
+SELECT f.id FROM notes f JOIN labels d ON f.tag = concat('t', CAST(d.n AS STRING)) WHERE d.grp = 'g2';
+-- name: string fact key from lpad
+SELECT f.id FROM notes f JOIN labels d ON f.tag = concat('t', lpad(d.n, 1, '0')) WHERE d.grp = 'g2';
+-- name: substr of the fact key
+SELECT f.id FROM notes f JOIN labels d ON substr(f.tag, 2) = CAST(d.n AS STRING) WHERE d.grp = 'g2';
+-- name: cast of the string fact key
+SELECT f.id FROM harvest f JOIN crops d ON CAST(f.name AS INT) = d.one WHERE d.prod > 60;
+-- name: date fact from cast string
+SELECT f.id FROM visits f JOIN calendar d ON f.day = CAST(concat('2024-01-', lpad(CAST(day(d.day) AS STRING), 2, '0')) AS DATE) WHERE d.label = 'd5';
+-- name: date fact from date_sub
+SELECT f.id FROM visits f JOIN calendar d ON date_sub(f.day, 1) = d.day WHERE d.label = 'd5';
+-- name: date fact against timestamp
+SELECT f.id FROM visits f JOIN calendar d ON f.day = d.start WHERE d.label = 'd5';
+-- name: date fact as string
+SELECT f.id FROM visits f JOIN calendar d ON date_format(f.day, 'yyyy-MM-dd') = CAST(d.day AS STRING) WHERE d.label = 'd5';
+-- name: date fact by make_date
+SELECT f.id FROM visits f JOIN calendar d ON f.day = make_date(d.year, d.month, 5) WHERE d.label = 'd5';
+-- name: date fact by last_day
+SELECT f.id FROM visits f JOIN calendar d ON f.day = last_day(d.day) WHERE d.label = 'd5';
+-- name: date fact by trunc
+SELECT f.id FROM visits f JOIN calendar d ON f.day = trunc(d.day, 'MM') WHERE d.label = 'd5';
+-- name: date fact by add_months
+SELECT f.id FROM visits f JOIN calendar d ON f.day = add_months(d.day, -1) WHERE d.label = 'd40';
+-- name: date fact minus days of the dimension
+SELECT f.id FROM visits f JOIN calendar d ON f.day = date_add(d.day, -d.month) WHERE d.label = 'd40';
+-- name: bigint fact minus
+SELECT f.n FROM levels f JOIN crops d ON f.level - 2 = d.id WHERE d.prod > 60;
+-- name: bigint fact times
+SELECT f.n FROM levels f JOIN crops d ON f.level * 2 = d.id WHERE d.prod > 60;
+-- name: bigint fact plus bigint key
+SELECT f.n FROM levels f JOIN crops d ON f.level = d.id + d.prod WHERE d.prod < 30;
+-- name: bigint against int expression
+SELECT f.n FROM levels f JOIN ports d ON f.level = d.port + 1 WHERE d.country = 'DE';
+-- name: bigint div
+SELECT f.n FROM levels f JOIN crops d ON f.level div 2 = d.id WHERE d.prod > 60;
+-- name: int mod
+SELECT f.landed FROM landings f JOIN ports d ON f.port % 10 = d.port WHERE d.country = 'DE';
+-- name: decimal against bigint
+SELECT f.n FROM prices f JOIN crops d ON f.price = d.id WHERE d.prod > 60;
+-- name: decimal computed
+SELECT f.n FROM prices f JOIN crops d ON f.price + 1 = d.one WHERE d.prod > 60;
+-- name: smallint plus
+SELECT f.id FROM harvest f JOIN crops d ON f.three + 1 = d.one WHERE d.prod > 60;
+-- name: tinyint cast
+SELECT f.id FROM harvest f JOIN crops d ON CAST(f.two AS INT) = d.one WHERE d.prod > 60;
+-- name: coalesce on both sides
+SELECT f.landed FROM landings f JOIN ports d ON coalesce(f.port, -1) = coalesce(d.port, -1) WHERE d.country = 'DE';
+-- name: null-safe
+SELECT f.landed FROM landings f JOIN ports d ON f.port <=> d.port WHERE d.country = 'DE';
+-- name: named_struct of two partition columns
+SELECT f.id FROM trips f JOIN calendar d ON named_struct('y', f.year + 1, 'm', f.month) = named_struct('y', d.year, 'm', d.month) WHERE d.label = 'd5';
+-- name: array of two keys
+SELECT f.id FROM trips f JOIN calendar d ON array(f.year + 1, f.month) = array(d.year, d.month) WHERE d.label = 'd5';
+-- name: nested struct field key
+SELECT f.landed FROM landings f JOIN (SELECT named_struct('a', named_struct('k', port)) AS s, country FROM ports) d ON f.port = d.s.a.k WHERE d.country = 'DE';
+-- name: struct field through derived
+SELECT f.landed FROM landings f JOIN (SELECT info, country FROM ports) d ON f.port = d.info.code WHERE d.info.name > 'n5';
+-- name: struct field of CTE
+WITH d AS (SELECT info.code AS k, country FROM ports) SELECT f.landed FROM landings f JOIN d ON f.port = d.k WHERE d.country = 'DE';
+-- name: struct field unqualified
+SELECT f.landed FROM landings f JOIN ports d ON f.port = info.code WHERE d.country = 'DE';
+-- name: CTE self-join three
+WITH v AS (SELECT port, landed, tons FROM landings WHERE kind = 1) SELECT a.landed FROM v a JOIN v b ON a.port = b.port JOIN v c ON b.port = c.port WHERE c.tons = 60;
+-- name: CTE twice with a dimension each
+WITH v AS (SELECT port, landed FROM landings) SELECT a.landed FROM v a JOIN ports d ON a.port = d.port WHERE d.country = 'DE' UNION ALL SELECT b.landed FROM v b JOIN ports e ON b.port = e.port WHERE e.country = 'NL';
+-- name: CTE twice, one unfiltered
+WITH v AS (SELECT port, landed FROM landings) SELECT a.landed FROM v a JOIN ports d ON a.port = d.port WHERE d.country = 'DE' UNION ALL SELECT b.landed FROM v b WHERE b.landed > 1000;
+-- name: CTE join of fact and dimension self-joined
+WITH v AS (SELECT f.port, f.landed, d.country FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > 50) SELECT a.landed, b.landed FROM v a JOIN v b ON a.port = b.port AND a.country = 'US';
+-- name: aggregated CTE joined with itself
+WITH v AS (SELECT port, sum(tons) AS t FROM landings GROUP BY port) SELECT a.port FROM v a JOIN v b ON a.port = b.port WHERE b.t > 100;
+-- name: aggregated CTE with dimension inside
+WITH v AS (SELECT f.port, sum(f.tons) AS t FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'DE' GROUP BY f.port) SELECT a.port, b.t FROM v a JOIN v b ON a.port = b.port - 1;
+-- name: dimension an aggregate
+SELECT f.landed FROM landings f JOIN (SELECT port, max(size) AS m FROM ports GROUP BY port) d ON f.port = d.port WHERE d.m > 60;
+-- name: dimension an aggregate with HAVING
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports GROUP BY port HAVING max(size) > 60) d ON f.port = d.port;
+-- name: dimension an avg with HAVING
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports GROUP BY port HAVING avg(size) > 60) d ON f.port = d.port;
+-- name: dimension distinct
+SELECT f.landed FROM landings f JOIN (SELECT DISTINCT port FROM ports WHERE country = 'DE') d ON f.port = d.port;
+-- name: dimension top by order
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE country = 'US' ORDER BY port LIMIT 2) d ON f.port = d.port;
+-- name: dimension with rank
+SELECT f.landed FROM landings f JOIN (SELECT port, rank() OVER (ORDER BY size DESC) AS r FROM ports) d ON f.port = d.port WHERE d.r <= 2;
+-- name: dimension with row_number
+SELECT f.landed FROM landings f JOIN (SELECT port, country, row_number() OVER (PARTITION BY country ORDER BY port) AS r FROM ports) d ON f.port = d.port WHERE d.r = 1;
+-- name: dimension with row_number and another filter
+SELECT f.landed FROM landings f JOIN (SELECT port, country, row_number() OVER (PARTITION BY port ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.r = 1 AND d.country = 'DE';
+-- name: dimension a union
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE country = 'DE' UNION SELECT port FROM closed WHERE port < 4) d ON f.port = d.port;
+-- name: dimension a union all in CTE
+WITH d AS (SELECT port, country AS c FROM ports UNION ALL SELECT port, why FROM closed) SELECT f.landed FROM landings f JOIN d ON f.port = d.port WHERE d.c = 'DE';
+-- name: dimension an intersect
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE country <> 'NL' INTERSECT SELECT port FROM closed WHERE why = 'storm') d ON f.port = d.port;
+-- name: dimension an except
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE country <> 'NL' EXCEPT SELECT port FROM closed WHERE why = 'storm') d ON f.port = d.port;
+-- name: dimension left joined
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port LEFT JOIN closed c ON d.port = c.port WHERE d.country = 'DE';
+-- name: dimension with left join inside
+SELECT f.landed FROM landings f JOIN (SELECT d.port, c.why FROM ports d LEFT JOIN closed c ON d.port = c.port WHERE d.country = 'DE') x ON f.port = x.port;
+-- name: dimension a join
+SELECT f.landed FROM landings f JOIN (SELECT d.port FROM ports d JOIN closed c ON d.port = c.port WHERE c.why = 'storm' AND d.size > 30) x ON f.port = x.port;
+-- name: unnamed VALUES
+SELECT f.landed FROM landings f JOIN (VALUES (1), (2)) ON f.port = col1;
+-- name: named VALUES
+SELECT f.landed FROM landings f JOIN (VALUES (1, 'a'), (2, 'b')) AS d(port, x) ON f.port = d.port WHERE d.x = 'a';
+-- name: VALUES in a CTE, again
+WITH d AS (SELECT * FROM VALUES (1), (2) AS t(k)) SELECT f.landed FROM landings f JOIN d ON f.port = d.k;
+-- name: VALUES CTE with columns
+WITH d(k) AS (VALUES (1), (2)) SELECT f.landed FROM landings f JOIN d ON f.port = d.k;
+-- name: explode of a literal
+SELECT f.landed FROM landings f JOIN (SELECT explode(array(1, 2)) AS port) d ON f.port = d.port;
+-- name: explode of split
+SELECT f.landed FROM landings f JOIN (SELECT CAST(x AS INT) AS port FROM (SELECT explode(split('1,2', ',')) AS x)) d ON f.port = d.port;
+-- name: explode of tags
+SELECT f.id FROM notes f JOIN (SELECT explode(tags) AS tag FROM ports WHERE country = 'DE') d ON f.tag = d.tag;
+-- name: lateral view dimension
+SELECT f.id FROM notes f JOIN (SELECT t.tag FROM ports LATERAL VIEW explode(tags) t AS tag WHERE country = 'DE') d ON f.tag = d.tag;
+-- name: range with filter
+SELECT f.landed FROM landings f JOIN range(10) d ON f.port = d.id WHERE d.id > 7;
+-- name: sequence
+SELECT f.landed FROM landings f JOIN (SELECT explode(sequence(1, 2)) AS k) d ON f.port = d.k;
+-- name: right outer
+SELECT d.country, f.landed FROM landings f RIGHT OUTER JOIN ports d ON f.port = d.port WHERE d.country = 'DE';
+-- name: left outer dim first
+SELECT d.country, f.landed FROM ports d LEFT OUTER JOIN landings f ON f.port = d.port AND f.kind = 1 WHERE d.country = 'DE';
+-- name: full made left
+SELECT d.country, f.landed FROM ports d FULL OUTER JOIN landings f ON f.port = d.port WHERE d.country = 'DE';
+-- name: full made inner
+SELECT d.country, f.landed FROM ports d FULL OUTER JOIN landings f ON f.port = d.port WHERE d.country = 'DE' AND f.landed > 0;
+-- name: no pruning: anti
+SELECT f.landed FROM landings f LEFT ANTI JOIN ports d ON f.port = d.port AND d.country = 'DE';
+-- name: semi with derived
+SELECT f.landed FROM landings f LEFT SEMI JOIN (SELECT port FROM ports WHERE country = 'DE') d ON f.port = d.port;
+-- name: exists
+SELECT f.landed FROM landings f WHERE EXISTS (SELECT 1 FROM ports d WHERE d.port = f.port AND d.country = 'DE');
+-- name: exists with computed key
+SELECT f.landed FROM landings f WHERE EXISTS (SELECT 1 FROM ports d WHERE d.port + 1 = f.port AND d.country = 'DE');
+-- name: in with computed key
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT d.port + 1 FROM ports d WHERE d.country = 'DE');
+-- name: in with fact expression
+SELECT f.landed FROM landings f WHERE f.port + 1 IN (SELECT d.port FROM ports d WHERE d.country = 'DE');
+-- name: in of an aggregate
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT max(d.port) FROM ports d GROUP BY d.country HAVING count(*) > 2);
+-- name: in under view
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT port FROM (SELECT * FROM ports WHERE country = 'DE'));
+-- name: no pruning: in or
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT d.port FROM ports d WHERE d.country = 'DE') OR f.landed < 5;
+-- name: scalar filter on dimension, avg
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT avg(size) + 10 FROM ports);
+-- name: scalar filter on dimension, max
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size = (SELECT max(size) FROM ports WHERE country = 'DE');
+-- name: scalar filter, correlated
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size = (SELECT max(p.size) FROM ports p WHERE p.country = d.country);
+-- name: scalar filter, correlated avg
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT avg(p.size) FROM ports p WHERE p.country = d.country);
+-- name: exists on the dimension
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE EXISTS (SELECT 1 FROM closed c WHERE c.port = d.port AND c.why = 'storm');
+-- name: three-way star
+SELECT f.id FROM harvest f JOIN crops d ON f.one = d.one JOIN crops e ON f.three = e.three WHERE d.prod > 60 AND e.prod > 50;
+-- name: snowflake
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port JOIN labels l ON d.size = l.n * 10 WHERE l.grp = 'g4';
+-- name: union of facts
+SELECT u.n FROM (SELECT port, landed AS n FROM landings UNION ALL SELECT CAST(level AS INT), n FROM levels) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: union of facts same type
+SELECT u.n FROM (SELECT port, landed AS n FROM landings WHERE kind = 1 UNION ALL SELECT port, berth FROM berths) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: union with a flat table
+SELECT u.n FROM (SELECT port, landed AS n FROM landings UNION ALL SELECT port, landed FROM landings_flat) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: fact distinct
+SELECT u.landed FROM (SELECT DISTINCT port, landed FROM landings) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: fact aggregated below and dimension grouped
+SELECT u.s, d.c FROM (SELECT port, sum(tons) s FROM landings GROUP BY port) u JOIN (SELECT port, count(*) c FROM ports WHERE country = 'DE' GROUP BY port) d ON u.port = d.port;
+-- name: fact window partition by key
+SELECT u.landed FROM (SELECT landed, port, sum(tons) OVER (PARTITION BY port) AS s FROM landings) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: no pruning: limit
+SELECT u.landed FROM (SELECT landed, port FROM landings ORDER BY landed LIMIT 50) u JOIN ports d ON u.port = d.port WHERE d.country = 'DE';
+-- name: nested subqueries in parentheses
+SELECT f.landed FROM ((landings f JOIN ports d ON f.port = d.port) JOIN closed c ON c.port = d.port) WHERE c.why = 'storm';
+-- name: parenthesised join on the right
+SELECT f.landed FROM landings f JOIN (ports d JOIN closed c ON c.port = d.port) ON f.port = d.port WHERE c.why = 'storm';
+-- name: alias of parenthesised join
+SELECT x.landed FROM (SELECT f.* FROM landings f JOIN closed c ON f.port = c.port) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: two unqualified columns
+SELECT landed FROM landings JOIN (SELECT port AS k, country FROM ports) ON port = k WHERE country = 'DE';
+-- name: unaliased derived dimension
+SELECT f.landed FROM landings f JOIN (SELECT port AS k FROM ports WHERE country = 'DE') ON f.port = k;
+-- name: using with derived
+SELECT landed FROM landings JOIN (SELECT port FROM ports WHERE country = 'DE') USING (port);
+-- name: fact on the right of using
+SELECT landed FROM (SELECT port FROM ports WHERE country = 'DE') d JOIN landings USING (port);
+-- name: lateral subquery
+SELECT d.country, x.landed FROM ports d, LATERAL (SELECT f.landed FROM landings f WHERE f.port = d.port) x WHERE d.country = 'DE';
+-- name: lateral dimension
+SELECT f.landed, x.size FROM landings f, LATERAL (SELECT d.size FROM ports d WHERE f.port = d.port AND d.country = 'DE') x;
+-- name: correlated scalar over the fact
+SELECT d.port, (SELECT sum(f.tons) FROM landings f WHERE f.port = d.port) AS s FROM ports d WHERE d.country = 'DE';
+-- name: filter on fact key carried
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.port BETWEEN 2 AND 4;
+-- name: filter on the sum of both
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE f.port + d.port > 12;
+-- name: OR in ON
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port AND (d.country = 'DE' OR d.size > 70);
+-- name: OR of key pairs
+SELECT f.landed FROM landings f JOIN ports d ON (f.port = d.port AND d.country = 'DE') OR (f.port = d.port AND d.country = 'NL');
+-- name: having above
+SELECT f.port, count(*) FROM landings f JOIN ports d ON f.port = d.port AND d.country = 'DE' GROUP BY f.port HAVING count(*) > 1;
+-- name: broadcast hint
+SELECT /*+ BROADCAST(d) */ f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'DE';
+-- name: merge hint
+SELECT /*+ MERGE(d) */ f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'DE';
+-- name: three keys in one using
+SELECT f.id FROM trips f JOIN calendar d USING (year, month) WHERE d.label = 'd5';
+-- name: upper both
+SELECT f.id FROM notes f JOIN labels d ON upper(f.tag) = upper(d.tag) AND length(d.grp) = 2 AND d.n BETWEEN 3 AND 4;
+-- name: trim key
+SELECT f.id FROM notes f JOIN labels d ON f.tag = trim(d.tag) WHERE d.grp = 'g1';
+-- name: nested CTEs
+WITH a AS (SELECT port, country FROM ports WHERE size > 20), b AS (SELECT port FROM a WHERE country = 'DE') SELECT f.landed FROM landings f JOIN b ON f.port = b.port;
+-- name: nested CTEs over the fact
+WITH a AS (SELECT port, landed FROM landings), b AS (SELECT port AS p, landed FROM a WHERE landed > 3) SELECT b.landed FROM b JOIN ports d ON b.p = d.port WHERE d.country = 'DE';
+-- name: date of a struct
+SELECT f.id FROM visits f JOIN (SELECT struct(day, label) AS s FROM calendar) d ON f.day = d.s.day WHERE d.s.label = 'd5';
+-- name: map value key
+SELECT f.id FROM notes f JOIN (SELECT map('k', tag) AS m, grp FROM labels) d ON f.tag = d.m['k'] WHERE d.grp = 'g1';
+-- name: array element key
+SELECT f.id FROM notes f JOIN ports d ON f.tag = d.tags[0] WHERE d.country = 'DE';
+-- name: element_at key
+SELECT f.id FROM notes f JOIN ports d ON f.tag = element_at(d.tags, 1) WHERE d.country = 'DE';
+-- name: split key
+SELECT f.id FROM notes f JOIN labels d ON f.tag = split(concat(d.tag, '-', d.grp), '-')[0] WHERE d.grp = 'g1';
+-- name: greatest key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = greatest(d.port, 5) WHERE d.country = 'DE';
+-- name: if key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = if(d.open, d.port, d.port + 1) WHERE d.country = 'DE';
+-- name: nvl key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = nvl(d.port, 0) WHERE d.country = 'DE';
+-- name: abs key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = abs(d.port - 9) WHERE d.country = 'DE';
+-- name: floor key
+SELECT f.n FROM levels f JOIN ports d ON f.level = floor(d.size / 10) WHERE d.country = 'DE';
+-- name: length key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = length(d.region) WHERE d.country = 'DE';
+-- name: day of month key
+SELECT f.landed FROM landings f JOIN calendar d ON f.port = day(d.day) WHERE d.label IN ('d3', 'd4');
+-- name: datediff key
+SELECT f.landed FROM landings f JOIN calendar d ON f.port = datediff(d.day, DATE '2024-01-01') WHERE d.label IN ('d3', 'd4');
+-- name: round key
+SELECT f.landed FROM landings f JOIN ports d ON f.port = CAST(round(d.size / 10) AS INT) WHERE d.country = 'DE';
+-- name: key from info struct with cast
+SELECT f.n FROM levels f JOIN ports d ON f.level = CAST(d.info.code AS BIGINT) WHERE d.info.name LIKE 'n%' AND d.country = 'DE';
+-- name: negative key
+SELECT f.landed FROM landings f JOIN ports d ON -f.port = -d.port WHERE d.country = 'DE';
+-- name: fact key on both sides of an inequality
+SELECT f.landed FROM landings f JOIN ports d ON f.port < d.port WHERE d.country = 'NL';
+-- name: filter: lower(d.country) = 'de'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE lower(d.country) = 'de';
+-- name: filter: trim(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE trim(d.country) = 'DE';
+-- name: filter: length(d.region) = 2 AND d.size > 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE length(d.region) = 2 AND d.size > 10;
+-- name: filter: concat(d.country, '-', d.region) = 'DE-r1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE concat(d.country, '-', d.region) = 'DE-r1';
+-- name: filter: d.country || d.region = 'DEr1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country || d.region = 'DEr1';
+-- name: filter: concat_ws('/', d.country, d.region) = 'DE/r1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE concat_ws('/', d.country, d.region) = 'DE/r1';
+-- name: filter: substr(d.country, 1, 1) = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE substr(d.country, 1, 1) = 'D';
+-- name: filter: left(d.country, 1) = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE left(d.country, 1) = 'D';
+-- name: filter: right(d.country, 1) = 'E'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE right(d.country, 1) = 'E';
+-- name: filter: instr(d.country, 'E') = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE instr(d.country, 'E') = 2;
+-- name: filter: locate('E', d.country) > 0
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE locate('E', d.country) > 0;
+-- name: filter: replace(d.country, 'D', 'X') = 'XE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE replace(d.country, 'D', 'X') = 'XE';
+-- name: filter: translate(d.country, 'DE', 'AB') = 'AB'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE translate(d.country, 'DE', 'AB') = 'AB';
+-- name: filter: lpad(d.code, 4, '0') = '0044'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE lpad(d.code, 4, '0') = '0044';
+-- name: filter: rpad(d.code, 4, 'x') = '44xx'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE rpad(d.code, 4, 'x') = '44xx';
+-- name: filter: reverse(d.country) = 'ED'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE reverse(d.country) = 'ED';
+-- name: filter: initcap(d.country) = 'De'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE initcap(d.country) = 'De';
+-- name: filter: split(d.region, '')[1] = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE split(d.region, '')[1] = '1';
+-- name: filter: split_part(d.country, 'E', 1) = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE split_part(d.country, 'E', 1) = 'D';
+-- name: filter: regexp_extract(d.region, '([a-z])([0-9])', 2) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_extract(d.region, '([a-z])([0-9])', 2) = '1';
+-- name: filter: regexp_replace(d.region, '[0-9]', '') = 'r' AND d.port > 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_replace(d.region, '[0-9]', '') = 'r' AND d.port > 5;
+-- name: filter: regexp_like(d.country, '^D')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_like(d.country, '^D');
+-- name: filter: d.country RLIKE '^D.*'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country RLIKE '^D.*';
+-- name: filter: d.country REGEXP 'E$'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country REGEXP 'E$';
+-- name: filter: d.country ILIKE 'de'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country ILIKE 'de';
+-- name: filter: d.country NOT LIKE 'N%' AND d.country NOT LIKE 'U%'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country NOT LIKE 'N%' AND d.country NOT LIKE 'U%';
+-- name: filter: d.country LIKE ANY ('D%', 'X%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country LIKE ANY ('D%', 'X%');
+-- name: filter: d.country NOT LIKE ALL ('N%', 'U%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country NOT LIKE ALL ('N%', 'U%');
+-- name: filter: d.country IN ('DE', 'FR')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country IN ('DE', 'FR');
+-- name: filter: d.country NOT IN ('NL', 'US')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country NOT IN ('NL', 'US');
+-- name: filter: d.size BETWEEN 10 + 10 AND 20 + 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size BETWEEN 10 + 10 AND 20 + 20;
+-- name: filter: d.size NOT BETWEEN 20 AND 80
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size NOT BETWEEN 20 AND 80;
+-- name: filter: d.size BETWEEN d.port * 5 AND 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size BETWEEN d.port * 5 AND 40;
+-- name: filter: d.country <=> 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country <=> 'DE';
+-- name: filter: NOT (d.country <=> 'NL')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE NOT (d.country <=> 'NL');
+-- name: filter: contains(d.country, 'E')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE contains(d.country, 'E');
+-- name: filter: startswith(d.country, 'D')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE startswith(d.country, 'D');
+-- name: filter: endswith(d.country, 'E')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE endswith(d.country, 'E');
+-- name: filter: ascii(d.country) = 68
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ascii(d.country) = 68;
+-- name: filter: levenshtein(d.country, 'DE') = 0
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE levenshtein(d.country, 'DE') = 0;
+-- name: filter: soundex(d.country) = 'D000'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE soundex(d.country) = 'D000';
+-- name: filter: md5(d.country) = md5('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE md5(d.country) = md5('DE');
+-- name: filter: sha2(d.country, 256) = sha2('DE', 256)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sha2(d.country, 256) = sha2('DE', 256);
+-- name: filter: crc32(d.country) = crc32('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE crc32(d.country) = crc32('DE');
+-- name: filter: base64(encode(d.country, 'UTF-8')) = 'REU='
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE base64(encode(d.country, 'UTF-8')) = 'REU=';
+-- name: filter: hex(d.country) = '4445'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE hex(d.country) = '4445';
+-- name: filter: d.since >= DATE '2021-01-01' AND d.since < DATE '2021-06-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since >= DATE '2021-01-01' AND d.since < DATE '2021-06-01';
+-- name: filter: d.since = '2020-07-19'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since = '2020-07-19';
+-- name: filter: d.since BETWEEN '2020-01-01' AND '2020-12-31'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since BETWEEN '2020-01-01' AND '2020-12-31';
+-- name: filter: d.since > date_sub(DATE '2021-06-01', 30)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since > date_sub(DATE '2021-06-01', 30);
+-- name: filter: date_add(d.since, 10) > DATE '2021-06-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_add(d.since, 10) > DATE '2021-06-01';
+-- name: filter: d.since + INTERVAL 10 DAYS > DATE '2021-06-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since + INTERVAL 10 DAYS > DATE '2021-06-01';
+-- name: filter: d.since + INTERVAL '1' MONTH > DATE '2021-06-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since + INTERVAL '1' MONTH > DATE '2021-06-01';
+-- name: filter: datediff(DATE '2022-12-31', d.since) < 300
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE datediff(DATE '2022-12-31', d.since) < 300;
+-- name: filter: months_between(DATE '2022-12-31', d.since) < 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE months_between(DATE '2022-12-31', d.since) < 10;
+-- name: filter: last_day(d.since) = DATE '2020-07-31'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE last_day(d.since) = DATE '2020-07-31';
+-- name: filter: next_day(d.since, 'MON') = DATE '2020-07-20'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE next_day(d.since, 'MON') = DATE '2020-07-20';
+-- name: filter: trunc(d.since, 'YEAR') = DATE '2021-01-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE trunc(d.since, 'YEAR') = DATE '2021-01-01';
+-- name: filter: date_trunc('MONTH', d.since) = TIMESTAMP '2020-07-01 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_trunc('MONTH', d.since) = TIMESTAMP '2020-07-01 00:00:00';
+-- name: filter: month(d.since) = 7
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE month(d.since) = 7;
+-- name: filter: dayofweek(d.since) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayofweek(d.since) = 1;
+-- name: filter: dayofyear(d.since) > 200
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayofyear(d.since) > 200;
+-- name: filter: weekofyear(d.since) = 29
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE weekofyear(d.since) = 29;
+-- name: filter: quarter(d.since) = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE quarter(d.since) = 3;
+-- name: filter: extract(YEAR FROM d.since) = 2020
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE extract(YEAR FROM d.since) = 2020;
+-- name: filter: date_part('MONTH', d.since) = 7
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_part('MONTH', d.since) = 7;
+-- name: filter: date_format(d.since, 'yyyy-MM') = '2020-07'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_format(d.since, 'yyyy-MM') = '2020-07';
+-- name: filter: CAST(d.since AS STRING) = '2020-07-19'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.since AS STRING) = '2020-07-19';
+-- name: filter: CAST(d.since AS TIMESTAMP) > TIMESTAMP '2021-01-01 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.since AS TIMESTAMP) > TIMESTAMP '2021-01-01 00:00:00';
+-- name: filter: unix_timestamp(CAST(d.since AS TIMESTAMP)) > 1600000000
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unix_timestamp(CAST(d.since AS TIMESTAMP)) > 1600000000;
+-- name: filter: from_unixtime(d.size * 1000000, 'yyyy') = '1971'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE from_unixtime(d.size * 1000000, 'yyyy') = '1971';
+-- name: filter: to_date(from_unixtime(d.size * 1000000)) = DATE '1970-07-26'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_date(from_unixtime(d.size * 1000000)) = DATE '1970-07-26';
+-- name: filter: year(d.since) * 100 + month(d.since) = 202007
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE year(d.since) * 100 + month(d.since) = 202007;
+-- name: filter: make_date(year(d.since), 1, 1) = DATE '2021-01-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE make_date(year(d.since), 1, 1) = DATE '2021-01-01';
+-- name: filter: d.since - DATE '2020-01-01' > INTERVAL '500' DAY
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since - DATE '2020-01-01' > INTERVAL '500' DAY;
+-- name: filter: current_date() > d.since AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE current_date() > d.since AND d.size > 60;
+-- name: filter: d.info.code = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.info.code = 4;
+-- name: filter: d.info.name IN ('n4', 'n5')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.info.name IN ('n4', 'n5');
+-- name: filter: d.info.code + 1 > 7
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.info.code + 1 > 7;
+-- name: filter: d.info = named_struct('code', 4, 'name', 'n4')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.info = named_struct('code', 4, 'name', 'n4');
+-- name: filter: struct(d.country, d.size) = struct('DE', 40)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE struct(d.country, d.size) = struct('DE', 40);
+-- name: filter: (d.country, d.size) IN (('DE', 40), ('NL', 10))
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE (d.country, d.size) IN (('DE', 40), ('NL', 10));
+-- name: filter: array_contains(d.tags, 't4')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_contains(d.tags, 't4');
+-- name: filter: d.tags[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.tags[0] = 't4';
+-- name: filter: element_at(d.tags, 1) IN ('t4', 't5')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE element_at(d.tags, 1) IN ('t4', 't5');
+-- name: filter: element_at(d.tags, -2) = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE element_at(d.tags, -2) = 't4';
+-- name: filter: try_element_at(d.tags, 1) = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_element_at(d.tags, 1) = 't4';
+-- name: filter: size(d.tags) = 2 AND d.port = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE size(d.tags) = 2 AND d.port = 3;
+-- name: filter: cardinality(d.tags) = 2 AND d.port = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE cardinality(d.tags) = 2 AND d.port = 3;
+-- name: filter: array_position(d.tags, 't4') = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_position(d.tags, 't4') = 1;
+-- name: filter: exists(d.tags, t -> t = 't4')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE exists(d.tags, t -> t = 't4');
+-- name: filter: forall(d.tags, t -> t IN ('t4', 'x'))
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE forall(d.tags, t -> t IN ('t4', 'x'));
+-- name: filter: size(filter(d.tags, t -> t LIKE 't4%')) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE size(filter(d.tags, t -> t LIKE 't4%')) = 1;
+-- name: filter: aggregate(d.tags, 0, (a, t) -> a + length(t)) = 3 AND d.size > 30
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE aggregate(d.tags, 0, (a, t) -> a + length(t)) = 3 AND d.size > 30;
+-- name: filter: transform(d.tags, t -> upper(t))[0] = 'T4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE transform(d.tags, t -> upper(t))[0] = 'T4';
+-- name: filter: array_join(d.tags, ',') = 't4,x'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_join(d.tags, ',') = 't4,x';
+-- name: filter: concat_ws(',', d.tags) = 't4,x'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE concat_ws(',', d.tags) = 't4,x';
+-- name: filter: sort_array(d.tags)[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sort_array(d.tags)[0] = 't4';
+-- name: filter: arrays_overlap(d.tags, array('t4', 't5'))
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE arrays_overlap(d.tags, array('t4', 't5'));
+-- name: filter: array_max(d.tags) = 'x' AND d.size > 30
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_max(d.tags) = 'x' AND d.size > 30;
+-- name: filter: get(d.tags, 0) = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE get(d.tags, 0) = 't4';
+-- name: filter: slice(d.tags, 1, 1) = array('t4')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE slice(d.tags, 1, 1) = array('t4');
+-- name: filter: d.tags = array('t4', 'x')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.tags = array('t4', 'x');
+-- name: filter: d.extra['zone'] = 'z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.extra['zone'] = 'z1';
+-- name: filter: element_at(d.extra, 'zone') = 'z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE element_at(d.extra, 'zone') = 'z1';
+-- name: filter: map_contains_key(d.extra, 'zone') AND d.size > 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_contains_key(d.extra, 'zone') AND d.size > 40;
+-- name: filter: map_keys(d.extra)[0] = 'zone' AND d.size > 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_keys(d.extra)[0] = 'zone' AND d.size > 40;
+-- name: filter: array_contains(map_values(d.extra), 'z1')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_contains(map_values(d.extra), 'z1');
+-- name: filter: get_json_object(concat('{"a":', d.code, '}'), '$.a') = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE get_json_object(concat('{"a":', d.code, '}'), '$.a') = '44';
+-- name: filter: from_json(concat('{"a":', d.code, '}'), 'a INT').a = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE from_json(concat('{"a":', d.code, '}'), 'a INT').a = 44;
+-- name: filter: to_json(named_struct('a', d.port)) = '{"a":4}'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_json(named_struct('a', d.port)) = '{"a":4}';
+-- name: filter: abs(d.size - 40) < 15
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE abs(d.size - 40) < 15;
+-- name: filter: d.size % 30 = 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size % 30 = 10;
+-- name: filter: mod(d.size, 30) = 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE mod(d.size, 30) = 10;
+-- name: filter: pmod(d.port - 5, 3) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE pmod(d.port - 5, 3) = 1;
+-- name: filter: d.size / 2 > 30
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size / 2 > 30;
+-- name: filter: d.size div 20 = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size div 20 = 2;
+-- name: filter: d.size * 2 > 120
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size * 2 > 120;
+-- name: filter: d.size - 10 * d.port = 0 AND d.port > 6
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size - 10 * d.port = 0 AND d.port > 6;
+-- name: filter: -d.size < -60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE -d.size < -60;
+-- name: filter: power(d.port, 2) > 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE power(d.port, 2) > 40;
+-- name: filter: sqrt(d.size) > 7
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sqrt(d.size) > 7;
+-- name: filter: round(d.size / 7.0, 1) > 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE round(d.size / 7.0, 1) > 8;
+-- name: filter: floor(d.size / 30) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE floor(d.size / 30) = 1;
+-- name: filter: ceil(d.size / 30) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ceil(d.size / 30) = 2;
+-- name: filter: ln(d.size) > 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ln(d.size) > 4;
+-- name: filter: log10(d.size) > 1.8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE log10(d.size) > 1.8;
+-- name: filter: exp(d.port) > 400
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE exp(d.port) > 400;
+-- name: filter: greatest(d.size, 45) > 50
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE greatest(d.size, 45) > 50;
+-- name: filter: least(d.port, 5) = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE least(d.port, 5) = 4;
+-- name: filter: sign(d.size - 50) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sign(d.size - 50) = 1;
+-- name: filter: d.port & 1 = 1 AND d.size > 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.port & 1 = 1 AND d.size > 40;
+-- name: filter: shiftleft(d.port, 1) > 12
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE shiftleft(d.port, 1) > 12;
+-- name: filter: bit_count(d.port) = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bit_count(d.port) = 3;
+-- name: filter: hash(d.country) = hash('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE hash(d.country) = hash('DE');
+-- name: filter: xxhash64(d.country) = xxhash64('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE xxhash64(d.country) = xxhash64('DE');
+-- name: filter: CASE WHEN d.country = 'DE' THEN 1 ELSE 0 END = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CASE WHEN d.country = 'DE' THEN 1 ELSE 0 END = 1;
+-- name: filter: CASE d.country WHEN 'DE' THEN 'a' WHEN 'NL' THEN 'b' END = 'a'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CASE d.country WHEN 'DE' THEN 'a' WHEN 'NL' THEN 'b' END = 'a';
+-- name: filter: if(d.size > 50, 'big', 'small') = 'big'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE if(d.size > 50, 'big', 'small') = 'big';
+-- name: filter: nvl(d.country, 'XX') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nvl(d.country, 'XX') = 'DE';
+-- name: filter: ifnull(d.country, 'XX') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ifnull(d.country, 'XX') = 'DE';
+-- name: filter: nvl2(d.country, d.size, 0) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nvl2(d.country, d.size, 0) > 60;
+-- name: filter: nullif(d.country, 'DE') = 'NL'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nullif(d.country, 'DE') = 'NL';
+-- name: filter: coalesce(d.country, d.region) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE coalesce(d.country, d.region) = 'DE';
+-- name: filter: decode(d.country, 'DE', 1, 'NL', 2, 0) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE decode(d.country, 'DE', 1, 'NL', 2, 0) = 1;
+-- name: filter: CAST(d.size AS STRING) = '40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.size AS STRING) = '40';
+-- name: filter: CAST(d.code AS INT) = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.code AS INT) = 44;
+-- name: filter: CAST(d.code AS BIGINT) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.code AS BIGINT) > 60;
+-- name: filter: CAST(d.code AS DOUBLE) > 60.5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.code AS DOUBLE) > 60.5;
+-- name: filter: CAST(d.code AS DECIMAL(10,2)) > 60.5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.code AS DECIMAL(10,2)) > 60.5;
+-- name: filter: try_cast(d.code AS INT) = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_cast(d.code AS INT) = 44;
+-- name: filter: int(d.code) = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE int(d.code) = 44;
+-- name: filter: d.code::INT = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.code::INT = 44;
+-- name: filter: CAST(d.size AS SMALLINT) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.size AS SMALLINT) = 40;
+-- name: filter: d.code = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.code = 44;
+-- name: filter: d.code > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.code > 60;
+-- name: filter: d.size = '40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size = '40';
+-- name: filter: d.size > 60.5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > 60.5;
+-- name: filter: d.size IN (10 * 2, 10 * 4)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size IN (10 * 2, 10 * 4);
+-- name: filter: isnotnull(d.country) AND d.country = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE isnotnull(d.country) AND d.country = 'DE';
+-- name: filter: d.country IS NOT NULL AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country IS NOT NULL AND d.size > 60;
+-- name: filter: d.size IS NOT NULL
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size IS NOT NULL;
+-- name: filter: (d.country = 'DE') IS TRUE
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE (d.country = 'DE') IS TRUE;
+-- name: filter: (d.country = 'DE') = true
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE (d.country = 'DE') = true;
+-- name: filter: NOT d.open AND d.size > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE NOT d.open AND d.size > 20;
+-- name: filter: d.open = false AND d.size > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.open = false AND d.size > 20;
+-- name: filter: d.open IS FALSE AND d.size > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.open IS FALSE AND d.size > 20;
+-- name: filter: d.country = 'DE' OR (d.country = 'NL' AND d.size > 20)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'DE' OR (d.country = 'NL' AND d.size > 20);
+-- name: filter: NOT (d.country = 'NL' OR d.country = 'US')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE NOT (d.country = 'NL' OR d.country = 'US');
+-- name: filter: d.country = 'D' || 'E'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'D' || 'E';
+-- name: filter: d.since >= '2021-01-01' AND d.since <= current_timestamp()
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since >= '2021-01-01' AND d.since <= current_timestamp();
+-- name: filter: find_in_set(d.country, 'NL,DE') = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE find_in_set(d.country, 'NL,DE') = 2;
+-- name: filter: overlay(d.country PLACING 'X' FROM 1 FOR 1) = 'XE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE overlay(d.country PLACING 'X' FROM 1 FOR 1) = 'XE';
+-- name: filter: format_string('%s-%d', d.country, d.port) = 'DE-4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE format_string('%s-%d', d.country, d.port) = 'DE-4';
+-- name: filter: char_length(d.country) = 2 AND d.port > 6
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE char_length(d.country) = 2 AND d.port > 6;
+-- name: filter: substring_index(d.country, 'E', 1) = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE substring_index(d.country, 'E', 1) = 'D';
+-- name: filter: repeat(d.country, 2) = 'DEDE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE repeat(d.country, 2) = 'DEDE';
+-- name: filter: d.since IN (DATE '2020-07-19', DATE '2021-02-04')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since IN (DATE '2020-07-19', DATE '2021-02-04');
+-- name: filter: to_char(d.size, '99') = '40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_char(d.size, '99') = '40';
+-- name: filter: equal_null(d.country, 'DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE equal_null(d.country, 'DE');
+-- name: filter: width_bucket(d.size, 0, 100, 5) = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE width_bucket(d.size, 0, 100, 5) = 3;
+-- name: filter: conv(d.code, 10, 16) = '2C'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE conv(d.code, 10, 16) = '2C';
+-- name: filter: bin(d.port) = '100'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bin(d.port) = '100';
+-- name: filter: try_divide(d.size, d.port) > 9 AND d.size > 50
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_divide(d.size, d.port) > 9 AND d.size > 50;
+-- name: filter: try_add(d.size, 1) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_add(d.size, 1) > 60;
+-- name: filter: hour(CAST(d.since AS TIMESTAMP)) = 0 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE hour(CAST(d.since AS TIMESTAMP)) = 0 AND d.size > 60;
+-- name: filter: weekday(d.since) = 6
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE weekday(d.since) = 6;
+-- name: filter: date_from_unix_date(d.size) = DATE '1970-02-10'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_from_unix_date(d.size) = DATE '1970-02-10';
+-- name: filter: unix_date(d.since) > 18900
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unix_date(d.since) > 18900;
+-- name: filter: timestampdiff(DAY, d.since, DATE '2022-12-31') < 300
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE timestampdiff(DAY, d.since, DATE '2022-12-31') < 300;
+-- name: filter: dateadd(DAY, 5, d.since) = DATE '2020-07-24'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dateadd(DAY, 5, d.since) = DATE '2020-07-24';
+-- name: filter: d.since >= add_months(DATE '2022-06-01', -12)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since >= add_months(DATE '2022-06-01', -12);
+-- name: filter: array(d.country, d.region)[0] = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array(d.country, d.region)[0] = 'DE';
+-- name: filter: map('a', d.country)['a'] = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map('a', d.country)['a'] = 'DE';
+-- name: filter: named_struct('a', d.country).a = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE named_struct('a', d.country).a = 'DE';
+-- name: filter: str_to_map(concat('a:', d.code), ',', ':')['a'] = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE str_to_map(concat('a:', d.code), ',', ':')['a'] = '44';
+-- name: filter: parse_url(concat('http://x/', d.country), 'PATH') = '/DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE parse_url(concat('http://x/', d.country), 'PATH') = '/DE';
