@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from sqlglot import TokenType, exp
 
 from sqlrewrite.sql.interpreted import SparkParser
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.text.templates import is_template
 
 _UNARY = 8
@@ -47,17 +48,7 @@ _PREFIXES: dict[TokenType, type[exp.Expr] | None] = {
     TokenType.TILDE: exp.BitwiseNot,
     TokenType.PLUS: None,
 }
-_PREDICATES = frozenset(
-    {
-        TokenType.NOT,
-        TokenType.BETWEEN,
-        TokenType.IN,
-        TokenType.RLIKE,
-        TokenType.LIKE,
-        TokenType.ILIKE,
-        TokenType.IS,
-    }
-)
+_PREDICATES = token_types("not between in rlike like ilike is")
 _LIKES: dict[TokenType, type[exp.Expr]] = {TokenType.LIKE: exp.Like, TokenType.ILIKE: exp.ILike}
 _QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
 

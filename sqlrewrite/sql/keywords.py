@@ -8,6 +8,12 @@ from itertools import zip_longest
 
 from sqlglot import Token, TokenType
 
+
+def token_types(names: str) -> frozenset[TokenType]:
+    """The kinds of tokens that are called so."""
+    return frozenset(TokenType[name.upper()] for name in names.split())
+
+
 OPEN, CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
 STEPS = {
     OPEN: 1,
@@ -19,119 +25,45 @@ STEPS = {
 }
 CASE_END = (TokenType.CASE, TokenType.END)
 OR = (TokenType.OR, TokenType.XOR)
-COMPARISONS = frozenset(
-    {
-        TokenType.EQ,
-        TokenType.NULLSAFE_EQ,
-        TokenType.LT,
-        TokenType.LTE,
-        TokenType.GT,
-        TokenType.GTE,
-        TokenType.BETWEEN,
-    }
-)
+COMPARISONS = token_types("eq nullsafe_eq lt lte gt gte between")
 OPENERS = (TokenType.WHERE, TokenType.ON)
 CHANGES = (TokenType.DELETE, TokenType.UPDATE)
 NO_QUERY = (*CHANGES, TokenType.MERGE)
 BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
 
-# What ends a FROM or WHERE clause at its own depth.
-AFTER_WHERE = frozenset(
-    {
-        TokenType.GROUP_BY,
-        TokenType.HAVING,
-        TokenType.QUALIFY,
-        TokenType.WINDOW,
-        TokenType.ORDER_BY,
-        TokenType.SORT_BY,
-        TokenType.CLUSTER_BY,
-        TokenType.DISTRIBUTE_BY,
-        TokenType.LIMIT,
-        TokenType.OFFSET,
-        TokenType.FETCH,
-        TokenType.UNION,
-        TokenType.EXCEPT,
-        TokenType.INTERSECT,
-        TokenType.SEMICOLON,
-        # of the next SELECT or INSERT over a FROM that several have
-        TokenType.SELECT,
-        TokenType.INSERT,
-        TokenType.PIPE_GT,
-    }
+# What ends a FROM or WHERE clause at its own depth: SELECT and INSERT are the next ones over a FROM
+# that several have.
+AFTER_WHERE = token_types(
+    """
+    group_by having qualify window order_by sort_by cluster_by distribute_by limit offset fetch
+    union except intersect semicolon select insert pipe_gt
+    """
 )
 
 # What parts one query from another at the same depth.
-BETWEEN_QUERIES = frozenset(
-    {
-        None,
-        TokenType.SEMICOLON,
-        TokenType.UNION,
-        TokenType.EXCEPT,
-        TokenType.INTERSECT,
-        TokenType.PIPE_GT,
-    }
-)
+BETWEEN_QUERIES = token_types("semicolon union except intersect pipe_gt") | {None}
 
 # What ends an ON clause at its own depth.
-AFTER_ON = AFTER_WHERE | frozenset(
-    {
-        TokenType.WHERE,
-        TokenType.COMMA,
-        TokenType.JOIN,
-        TokenType.INNER,
-        TokenType.LEFT,
-        TokenType.RIGHT,
-        TokenType.FULL,
-        TokenType.CROSS,
-        TokenType.SEMI,
-        TokenType.ANTI,
-        TokenType.NATURAL,
-        TokenType.LATERAL,
-        TokenType.ON,
-        TokenType.USING,
-        TokenType.PIVOT,
-        TokenType.UNPIVOT,
-        TokenType.TABLE_SAMPLE,
-    }
+AFTER_ON = AFTER_WHERE | token_types(
+    """
+    where comma join inner left right full cross semi anti natural lateral on using pivot
+    unpivot table_sample
+    """
 )
 
 # These are functions where a parenthesis follows.
 ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT})
 
 # What follows a column that is called limit or offset, and no LIMIT or OFFSET.
-AFTER_NAME = frozenset(
-    {
-        None,
-        TokenType.FROM,
-        TokenType.COMMA,
-        TokenType.R_PAREN,
-        TokenType.ALIAS,
-        TokenType.EQ,
-        TokenType.NEQ,
-        TokenType.NULLSAFE_EQ,
-        TokenType.LT,
-        TokenType.LTE,
-        TokenType.GT,
-        TokenType.GTE,
-        TokenType.IS,
-        TokenType.IN,
-        TokenType.NOT,
-        TokenType.BETWEEN,
-        TokenType.LIKE,
-        TokenType.AND,
-        TokenType.OR,
-        TokenType.PLUS,
-        TokenType.DASH,
-        TokenType.STAR,
-        TokenType.SLASH,
-        TokenType.DPIPE,
-    }
+AFTER_NAME = token_types(
+    """
+    from comma r_paren alias eq neq nullsafe_eq lt lte gt gte is in not between like and or plus
+    dash star slash dpipe
+    """
+) | {None}
+_NO_CLAUSE = (AFTER_NAME - {None, *token_types("not plus dash star")}) | token_types(
+    "dot l_bracket then when end"
 )
-_NO_CLAUSE = (
-    AFTER_NAME - {None, TokenType.NOT, TokenType.PLUS, TokenType.DASH, TokenType.STAR}
-) | {
-    *(TokenType.DOT, TokenType.L_BRACKET, TokenType.THEN, TokenType.WHEN, TokenType.END),
-}
 """What begins neither a relation nor a row: a FROM or VALUES before it is a name, as most words may
 be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 

@@ -10,25 +10,13 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.changes import changes
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
-_QUERY_OPENERS = frozenset(
-    {
-        TokenType.SELECT,
-        TokenType.WITH,
-        TokenType.L_PAREN,
-        TokenType.INSERT,
-        TokenType.CREATE,
-        TokenType.CACHE,
-        TokenType.MERGE,
-        TokenType.DELETE,
-        TokenType.UPDATE,
-        TokenType.FROM,
-        TokenType.VALUES,
-        TokenType.TABLE,
-        TokenType.USE,
-        TokenType.DROP,
-    }
+_QUERY_OPENERS = token_types(
+    """
+    select with l_paren insert create cache merge delete update from values table use drop
+    """
 )
 """A statement that opens with one of these may hold a query that can be rewritten, or changes what
 names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
@@ -63,12 +51,7 @@ _CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
 # Behind these no line begins with the word of another statement, but for AS and its query.
 _HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
 UNENDED = "a statement begins here, and the one before it has no end: is a ; missing?"
-_BEGIN_LINES = frozenset(
-    {
-        *(TokenType.CREATE, TokenType.DROP, TokenType.INSERT, TokenType.SELECT, TokenType.USE),
-        *(TokenType.ALTER, TokenType.MERGE, TokenType.DELETE, TokenType.TRUNCATE),
-    }
-)
+_BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
 
 _AFTER_FROM = frozenset(
     """

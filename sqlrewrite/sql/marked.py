@@ -15,7 +15,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.keywords import CHANGES, NO_QUERY
+from sqlrewrite.sql.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
 from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
@@ -34,30 +34,10 @@ _BOUNDED = re.compile(
 )
 
 _COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
-_ARITHMETIC = (
-    TokenType.PLUS,
-    TokenType.DASH,
-    TokenType.STAR,
-    TokenType.SLASH,
-    TokenType.MOD,
-    TokenType.DIV,
-    TokenType.DPIPE,
-    TokenType.AMP,
-    TokenType.PIPE,
-    TokenType.CARET,
-    TokenType.TILDE,
-)
+_ARITHMETIC = token_types("plus dash star slash mod div dpipe amp pipe caret tilde")
 
 # What may stand before a parenthesis that opens a list and no call.
-_NO_FUNCTION = (
-    TokenType.AND,
-    TokenType.OR,
-    TokenType.NOT,
-    TokenType.WHERE,
-    TokenType.ON,
-    TokenType.BETWEEN,
-    TokenType.IN,
-)
+_NO_FUNCTION = token_types("and or not where on between in")
 
 
 @dataclass(frozen=True, slots=True)

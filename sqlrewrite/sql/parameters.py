@@ -18,6 +18,7 @@ from typing import Any
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.parse import lex
 from sqlrewrite.text.edits import Edit, Span
 
@@ -30,16 +31,7 @@ _PLAIN_TEXT = re.compile(r"[^\\'\"{}$\x00-\x1f\x7f]*")
 _LONG = 1 << 63
 
 # Behind one of these a colon asks for a field of a VARIANT: ``v:field``.
-_OPERANDS = frozenset(
-    {
-        TokenType.VAR,
-        TokenType.IDENTIFIER,
-        TokenType.R_PAREN,
-        TokenType.R_BRACKET,
-        TokenType.STRING,
-        TokenType.NUMBER,
-    }
-)
+_OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from sqlglot import TokenType, exp
 
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.query_grammar import BARE, HOMELESS, QueryParser
 
 PIPED = "piped"
@@ -17,18 +18,8 @@ PIPED = "piped"
 
 _OPEN = "open"
 _NO_WHERE = "there is no |> WHERE to take a predicate"
-_JOINS = frozenset(
-    {
-        *(TokenType.JOIN, TokenType.INNER, TokenType.LEFT, TokenType.RIGHT, TokenType.FULL),
-        *(TokenType.CROSS, TokenType.SEMI, TokenType.ANTI, TokenType.NATURAL),
-    }
-)
-_ORDERS = frozenset(
-    {
-        *(TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY),
-        *(TokenType.LIMIT, TokenType.OFFSET),
-    }
-)
+_JOINS = token_types("join inner left right full cross semi anti natural")
+_ORDERS = token_types("order_by sort_by cluster_by distribute_by limit offset")
 _SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})
 _OF_A_SELECT = frozenset({"expressions", "distinct", "hint", "windows"})
 

@@ -12,27 +12,16 @@ from collections.abc import Callable, Sequence
 from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.anchors import Anchors
-from sqlrewrite.sql.keywords import CHANGES, CLOSE, OPEN
+from sqlrewrite.sql.keywords import CHANGES, CLOSE, OPEN, token_types
 from sqlrewrite.sql.kinds import opens_query
 from sqlrewrite.sql.parse import misread
 from sqlrewrite.sql.scripts import Piece, pieces
 
 # What opens a statement that is bound, and so may get a predicate.
-_OPENERS = frozenset(
-    {
-        TokenType.SELECT,
-        TokenType.WITH,
-        TokenType.FROM,
-        TokenType.L_PAREN,
-        TokenType.INSERT,
-        TokenType.CREATE,
-        TokenType.CACHE,
-        TokenType.MERGE,
-        TokenType.DELETE,
-        TokenType.UPDATE,
-        TokenType.ALTER,
-        TokenType.REPLACE,
-    }
+_OPENERS = token_types(
+    """
+    select with from l_paren insert create cache merge delete update alter replace
+    """
 )
 _NOT_SPARKS = frozenset({TokenType.USING, TokenType.LIMIT, TokenType.ORDER_BY, TokenType.JOIN})
 _MADE_OF_A_QUERY = frozenset({"table", "view"})

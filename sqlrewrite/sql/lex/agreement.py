@@ -15,6 +15,7 @@ from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind
 
 _KINDS = {
@@ -38,12 +39,11 @@ _TYPES = {
 _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _OPEN = "'\"`rR"
 # Of several words to Spark, too. Of others (DOUBLE PRECISION, USER-DEFINED) each is a name to it.
-_OF_WORDS = frozenset(
-    {
-        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.CLUSTER_BY),
-        *(TokenType.DISTRIBUTE_BY, TokenType.PARTITION_BY, TokenType.GROUPING_SETS),
-        *(TokenType.PRIMARY_KEY, TokenType.FOREIGN_KEY, TokenType.COMMAND),
-    }
+_OF_WORDS = token_types(
+    """
+    group_by order_by sort_by cluster_by distribute_by partition_by grouping_sets primary_key
+    foreign_key command
+    """
 )
 _GLUED = tuple(
     keyword.lower().replace("-", " ").split()
