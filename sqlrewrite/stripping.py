@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from sqlrewrite.find.heard import heard, spoken
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed import Stripped, strip
 from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 
 _BLOCKED = "what dpp-rewrite has written into this statement stays, take it out by hand: {}"
@@ -20,9 +22,13 @@ _FOREIGN = (
 )
 
 
-def stripped(sql: str) -> Rewrite:
+def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
     """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
-    return taken_out(sql)[0]
+    limits = limits or Limits()
+    said = heard(sql, limits)
+    if said is None or said.strange:
+        return taken_out(sql)[0]
+    return spoken(taken_out(said.text)[0], limits)
 
 
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:

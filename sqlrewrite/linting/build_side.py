@@ -23,11 +23,10 @@ def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
         why = built(case) if inner and is_filtered(case) else None
         if why is None:
             continue
-        fact, dimension = scan.parts[-1], case.dimension_name
         yield subject.finding(
             "DPP012",
             subject.original(scan.span),
             f"{scan.alias}.{case.pair.path.column}",
             f"{why}: {case.engine.name}'s dynamic filter prunes nothing of it",
-            f"write FROM {fact} JOIN {dimension}",
+            f"write FROM {scan.parts[-1]} JOIN {case.dimension_name}",
         )

@@ -200,7 +200,7 @@ def _rewritten(path: str, text: str, request: Request, show: Show | None) -> Rew
             return embedded.strip(path, host)
         return embedded.rewrite(path, host, request.catalog, request.options(), show)
     if request.strip:
-        return stripped(text)
+        return stripped(text, request.settings.limits)
     return rewrite_as(text, request.catalog, request.options(), show)
 
 

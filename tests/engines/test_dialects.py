@@ -13,6 +13,8 @@ from sqlrewrite.plan.facts.functions import function, names_of
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import options
 from sqlrewrite.sql.parse import lex
+from sqlrewrite.stripping import stripped
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
 
 from ..fixtures_support import query_cases
@@ -164,3 +166,10 @@ def test_sizes_decide_the_build_side() -> None:
         known = known.with_relation(replace(table, size_in_bytes=size))
     query = "SELECT s.id FROM dim d JOIN sales s ON s.day = d.day WHERE d.yr = 3"
     assert rewrite(query, known, dialect="trino", engine="trino", when="missed").sql == query
+
+
+def test_what_was_written_is_taken_out() -> None:
+    text = """SELECT 1 FROM sales s JOIN dim d ON s.day = d.day WHERE d."group" = '\\'"""
+    written = _trino(text)
+    assert written != text
+    assert stripped(written, Limits(dialect="trino")).sql == text

@@ -6,12 +6,14 @@ import duckdb
 import pytest
 
 from sqlrewrite import Catalog, Verdict, rewrite
+from sqlrewrite.plan.facts.functions import names_of
 
 from ..differential.duckdbtext import respelled
 from ..fixtures_data import database
 from ..fixtures_support import BEYOND_DUCKDB, Case, catalog, query_cases, read, retail_cases
 from ..insertions import taken_out
 from ..rendering import rendered
+from .functions import scalars, wrong
 
 SEEDS = (0, 1)
 PORTABLE = [
@@ -144,3 +146,36 @@ def test_its_own_words() -> None:
         text
         + """ AND s.p IN (SELECT d2.p FROM d AS d2 WHERE d2."group" = 'a\\') /* dpp-rewrite */"""
     )
+
+
+# --- what its functions do ------------------------------------------------------------------------
+
+
+def test_its_functions_are_as_the_table_says() -> None:
+    connection = duckdb.connect()
+
+    def ask(expression: str) -> object:
+        try:
+            row = connection.execute(f"SELECT {expression}").fetchone()
+        except duckdb.Error as error:
+            raise ValueError(str(error)) from error
+        return row and row[0]
+
+    asked, found = wrong("duckdb", ask)
+    assert found == []
+    assert asked > 40
+    query = "SELECT DISTINCT function_name, stability FROM duckdb_functions()"
+    stable = dict(connection.execute(query).fetchall())
+    names = names_of("duckdb")
+    unknown = [it for it in names.same | names.own if it not in stable and it not in _SYNTAX]
+    assert unknown == []
+    volatile = [
+        name
+        for name, it in scalars("duckdb")
+        if stable.get(name) == "VOLATILE" and it.deterministic
+    ]
+    assert volatile == []
+
+
+_SYNTAX = frozenset("coalesce grouping if ifnull nullif".split())
+"""What its grammar has, and no catalog."""

@@ -1,0 +1,62 @@
+"""The table of functions of a dialect, asked of its engine: which arguments' NULL gives NULL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlrewrite.plan.facts.functions import Function, function, names_of
+
+_VALUES = {
+    "string": ("'a'", "varchar"),
+    "text": ("'a'", "varchar"),
+    "binary": ("CAST('a' AS varbinary)", "varbinary"),
+    "boolean": ("TRUE", "boolean"),
+    "double": ("CAST(0.5 AS double)", "double"),
+    "date": ("DATE '2024-01-02'", "date"),
+    "timestamp": ("TIMESTAMP '2024-01-02 03:04:05'", "timestamp"),
+    "timestamp_ntz": ("TIMESTAMP '2024-01-02 03:04:05'", "timestamp"),
+    **dict.fromkeys(("bigint", "int", "integral", "number", "any", "long"), ("1", "bigint")),
+}
+
+
+def scalars(dialect: str) -> Iterator[tuple[str, Function]]:
+    """The functions of a dialect that make a value of a row, by its own names."""
+    names = names_of(dialect)
+    for name in sorted(names.same | names.own):
+        first = names.alphabet[ord(name[0]) - ord("a")] if name in names.own else name[0]
+        found = function(first + name[1:])
+        assert found is not None
+        if found.kind == "scalar":
+            yield name, found
+
+
+def wrong(dialect: str, ask: Callable[[str], object]) -> tuple[int, list[str]]:
+    """How many arguments of functions were asked about, and of which the table is wrong; ``ask``
+    gives the value of an expression, None for NULL, and raises ValueError for what is refused. The
+    calls whose arguments no sample fits are not asked."""
+    asked, found = 0, []
+    for name, row in scalars(dialect):
+        given = row.signature.split("->")[0].split()
+        kinds = [it.rstrip("*") for it in given if not it.endswith("?") and "=>" not in it]
+        samples = [_VALUES.get(kind, ("1", "bigint")) for kind in kinds]
+        if any("<" in it or "=>" in it for it in given) or not samples:
+            continue
+        try:
+            ask(f"{name}({', '.join(value for value, _ in samples)})")
+        except ValueError:
+            continue
+        for at, (_, kind) in enumerate(samples):
+            null = f"CAST(NULL AS {kind})"
+            call = (
+                f"{name}({', '.join(null if n == at else it for n, (it, _) in enumerate(samples))})"
+            )
+            try:
+                value = ask(call)
+            except ValueError:
+                continue
+            asked += 1
+            if row.null_from(at) and value is not None:
+                found.append(f"{call} is {value}")
+            if row.nulls == "never" and value is None:
+                found.append(f"{call} is NULL")
+    return asked, found
