@@ -62,7 +62,7 @@ from sqlrewrite.plan.facts.types import (
     Type,
     valued,
 )
-from sqlrewrite.plan.relations import leaves, one_row, read_by
+from sqlrewrite.plan.relations import generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -128,7 +128,7 @@ def one_row_at_most(plan: Plan, query: Query) -> bool:
                 pass  # the latter is no FROM at all
             case _:
                 return False
-    return block.aggregate != "grouping sets"
+    return block.aggregate != "grouping sets" and not generates(block)
 
 
 def _meets(case: Case, node: Subquery) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.plan.algebra import (
+    Block,
     CteReference,
     Derived,
     Generate,
@@ -17,6 +18,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
+from sqlrewrite.plan.facts.functions import function
 
 
 def relations_of(plan: Plan, block: int) -> tuple[Relation, ...]:
@@ -47,7 +49,13 @@ def read_by(plan: Plan, query: Query) -> Iterator[Relation]:
 def one_row(plan: Plan, query: Query) -> bool:
     """Whether a query has a single row, or none: an aggregate over all rows."""
     tops = [plan.blocks[number] for number in query.top]
-    return len(tops) == 1 and tops[0].aggregate == "global"
+    return len(tops) == 1 and tops[0].aggregate == "global" and not generates(tops[0])
+
+
+def generates(block: Block) -> bool:
+    """Whether what a block calls may make several rows of one."""
+    found = (function(name) for name in block.functions)
+    return any(it is None or it.generator for it in found)
 
 
 def leaves(node: Node | None) -> Iterator[Relation | Generate]:
