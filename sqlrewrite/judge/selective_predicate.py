@@ -46,7 +46,18 @@ def judge(case: Case) -> Judgement:
             f"the engine does not take what filters {case.dimension_name} for selective, and would "
             "not prune by an IN: --predicate auto writes a set there"
         )
+    if _is_constant(case):
+        return failed(f"{case.dimension_name} is a row of constants: the engine knows its key")
     return failed(f"nothing filters {case.dimension_name}: its keys would rule out nothing")
+
+
+def _is_constant(case: Case) -> bool:
+    """Whether the dimension is one SELECT of constants, without FROM: what they are tied to equals
+    them in the plan (Catalyst's InferFiltersFromConstraints)."""
+    relation = case.pair.dimension
+    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    blocks = [case.plan.blocks[number] for number in numbers]
+    return len(blocks) == 1 and not blocks[0].functions and _written_out(blocks[0], _narrows)
 
 
 def is_filtered(case: Case) -> bool:

@@ -16,7 +16,7 @@ from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
-from sqlrewrite.warehouse import Table, Warehouse
+from sqlrewrite.warehouse import Table, Warehouse, has_template
 
 _NO_BOUND = "no join bounds a partition column"
 
@@ -131,6 +131,8 @@ def _is_undeclared(name: str, catalog: Warehouse) -> bool:
 
 def _declared(name: str, catalog: Warehouse) -> str:
     """What makes a table known: its DDL, or the schema in which the catalog has it."""
+    if has_template(name):
+        return f"give the variable in {name} a value, in [tool.dpp-rewrite.variables]"
     others = catalog.by_last.get(name.lower(), ())
     schemas = sorted({other[-2] for other in others if len(other) > 1})
     if schemas:

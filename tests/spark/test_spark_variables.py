@@ -97,3 +97,17 @@ def test_what_may_be_more_than_one_is_left_alone(tables: SparkSession, place: st
         result = rewrite(text.replace("?", style.replace("?", "given")), catalog)
         assert not result.changed, style
         assert result.candidates, style
+
+
+@pytest.mark.parametrize("head", ["SET given = fv", "SET hivevar:given = fv"])
+def test_a_text_gives_its_variable_a_value(tables: SparkSession, head: str) -> None:
+    text = f"{head};\n{JOINED.replace('FROM fv', 'FROM ${given} fv')}dv.n = 2"
+    result = rewrite(text, Catalog.from_ddl(DDL))
+    assert result.changed  # of fv alone it is known how it is partitioned
+    found = []
+    for sql in (text, result.sql):
+        sets, query = sql.split(";\n")
+        tables.sql(sets)
+        found.append(_rows(tables, query))
+    tables.sql("RESET given")
+    assert found[0] == found[1] != []
