@@ -126,7 +126,7 @@ def test_errors(tmp_path: Path, name: str, content: bytes, message: str) -> None
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(CatalogError, match="no such file or directory"):
         load([str(tmp_path / "none.sql")])
-    with pytest.raises(CatalogError, match=r"no file of SQL \(\*\.sql"):
+    with pytest.raises(CatalogError, match=r"no file with SQL \(\*\.sql"):
         load([str(tmp_path)])
 
 

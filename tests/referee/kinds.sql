@@ -55,7 +55,7 @@ SELECT f.id FROM e JOIN d ON e.z = d.n JOIN f ON f.p = d.k WHERE d.c = 'a'
 -- rewritten, kind 1: an equality that rejects NULL
 SELECT f.id FROM e LEFT JOIN d ON e.z = d.n JOIN f ON f.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 1: abs, which may overflow
+-- rewritten, kind 1: abs, which may overflow
 SELECT f.id FROM e LEFT JOIN d ON e.z = d.n JOIN f ON f.p = abs(d.k) WHERE d.c = 'a'
 
 -- rewritten, kind 1: coalesce over an inner join
@@ -185,43 +185,43 @@ SELECT f.id, any_match FROM (SELECT f.id, exists(array(f.v), x -> x > 1) AS any_
 -- rewritten, kind 4: a global sum above the join
 SELECT sum(f.v) FROM f JOIN d ON f.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 5: IDENTIFIER in a scalar subquery
+-- rewritten, kind 5: IDENTIFIER in a scalar subquery
 WITH c AS (SELECT id, v, p FROM f) SELECT (SELECT count(*) FROM IDENTIFIER('c')) AS n, c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 5: TABLE c
+-- rewritten, kind 5: TABLE c
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a' UNION ALL SELECT id FROM (TABLE c)
 
--- left alone, kind 5: a second CTE over it
+-- rewritten, kind 5: a second CTE over it
 WITH c AS (SELECT id, v, p FROM f), c2 AS (SELECT * FROM c) SELECT c.id, (SELECT max(id) FROM c2) m FROM c JOIN d ON c.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 5: in backquotes
+-- rewritten, kind 5: in backquotes
 WITH `C` AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a' AND EXISTS (SELECT 1 FROM `c` x WHERE x.id > 6)
 
--- left alone, kind 5: IDENTIFIER of a concatenation
+-- rewritten, kind 5: IDENTIFIER of a concatenation
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a' AND (SELECT count(*) FROM IDENTIFIER('' || 'c')) = 8
 
--- left alone, kind 5: in a LATERAL subquery
+-- rewritten, kind 5: in a LATERAL subquery
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id, l.m FROM c JOIN d ON c.p = d.k JOIN LATERAL (SELECT max(id) m FROM c) l WHERE d.c = 'a'
 
--- left alone, kind 5: self join
+-- rewritten, kind 5: self join
 WITH c AS (SELECT id, v, p FROM f) SELECT a.id, b.id FROM c a JOIN c b ON a.id = b.id + 1 JOIN d ON a.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 5: in an IN of its own
+-- rewritten, kind 5: in an IN of its own
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a' AND c.id IN (SELECT id FROM c WHERE v > 20)
 
--- left alone, kind 5: in an inner WITH
+-- rewritten, kind 5: in an inner WITH
 WITH c AS (SELECT id, v, p FROM f) SELECT * FROM (WITH x AS (SELECT * FROM c) SELECT c.id, (SELECT count(*) FROM x) n FROM c JOIN d ON c.p = d.k WHERE d.c = 'a')
 
 -- left alone, kind 5: recursive
 WITH RECURSIVE c AS (SELECT p, 1 AS lv FROM f UNION ALL SELECT p + 1, lv + 1 FROM c WHERE lv < 2) SELECT c.p, c.lv FROM c JOIN d ON c.p = d.k WHERE d.c = 'b'
 
--- left alone, kind 5: in parentheses
+-- rewritten, kind 5: in parentheses
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM (c) JOIN d ON c.p = d.k CROSS JOIN (SELECT count(*) n FROM (c)) q WHERE d.c = 'a' AND q.n = 8
 
 -- rewritten, kind 5: once
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a'
 
--- left alone, kind 5: its name again in an inner WITH
+-- rewritten, kind 5: its name again in an inner WITH
 WITH c AS (SELECT id, v, p FROM f) SELECT c.id FROM c JOIN d ON c.p = d.k WHERE d.c = 'a' AND d.k IN (SELECT c.k FROM (WITH c AS (SELECT k FROM e) SELECT k FROM c) c)
 
 -- left alone, kind 6: STRING against INT
@@ -682,7 +682,7 @@ SELECT f.id FROM f WHERE f.v > 60 OR EXISTS (SELECT 1 FROM d WHERE d.k = f.p AND
 -- rewritten, others: division guard
 SELECT f.id FROM f JOIN d ON f.p = d.k WHERE d.n <> 0 AND 10 / d.n > 1
 
--- left alone, others: cast guard
+-- rewritten, others: cast guard
 SELECT f.id FROM f JOIN ds ON f.p = CAST(ds.k AS INT) WHERE ds.k RLIKE '^[0-9]+$'
 
 -- left alone, others: case key division

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 CATALOG = Catalog.from_ddl(DDL)
 
 UNREACHED = {
-    # A PIVOT behind a join makes its relation unknown, a catalog's name needs a catalog.
-    *("Join.pivots", "Column.catalog"),
+    "Join.pivots",  # behind a join it makes its relation unknown
     # What sqlglot sets for other dialects, or leaves false for Spark.
     *("Interval.fraction_in_string", "TryCast.requires_string", "Concat.coalesce"),
     "JSONExtract.requires_json",
