@@ -72,7 +72,7 @@ def _wrapped(pen: Pen, text: str) -> str:
 
 def _star(pen: Pen, outer: Scope | None = None) -> Block:
     """FROM with a fact and its dimensions, in any order, and what WHERE has to hold."""
-    if pen.chance(0.35):
+    if pen.chance(0.3):
         return reach(pen, outer)
     rng, world = pen.rng, pen.world
     block = Block(pen, names_for(rng, None), outer)

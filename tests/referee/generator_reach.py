@@ -24,19 +24,19 @@ def reach(pen: Pen, outer: Scope | None = None) -> Block:
     """A fact with one dimension or two, and conditions of these kinds."""
     block = Block(pen, names_for(pen.rng, None), outer)
     block.start(pen.rng.choice(pen.world.facts))
-    for table in pen.rng.sample(pen.world.dimensions, pen.rng.choice((1, 1, 2))):
+    for table in pen.rng.sample(pen.world.dimensions, pen.rng.choice((1, 1, 1, 2))):
         pen.rng.choice(JOINS)(block, table)
     fact, *dimensions = block.scope().visible()
     for source in dimensions:
-        if pen.chance(0.5):
+        if pen.chance(0.45):
             block.where.append(_attempted(pen, block, source))
-        elif pen.chance(0.5):
+        elif pen.chance(0.4):
             block.where.append(_narrowed(pen, block, source))
-        elif pen.chance(0.6):
+        elif pen.chance(0.5):
             block.where.append(selective(pen, block.scope(), source))
-    if pen.chance(0.25):
+    if pen.chance(0.15):
         block.where.append(_of_the_key(pen, block, fact))
-    if pen.chance(0.12):
+    if pen.chance(0.06):
         block.where.append(_latest(pen, block, fact))
     pen.rng.shuffle(block.where)
     return block
