@@ -123,10 +123,10 @@ def legacy_sum(name: str, kinds: Types) -> Attempt | None:
 
 
 def _as_numbers(text: str, kinds: Types) -> str:
-    """A comparison whose STRING is cast, as it is in ANSI mode, to the number it is compared with:
-    BIGINT for an integer."""
+    """A comparison whose STRING is cast, as it is in ANSI mode, to what it is compared to: a DATE,
+    or a number, BIGINT for an integer."""
     wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
-    to = "BIGINT" if is_integral(wanted) else "DOUBLE"
+    to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == DATE else "DOUBLE"
     at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")
     return text.replace(f"{{{at}}}", f"try_cast({{{at}}} AS {to})")
 
@@ -148,11 +148,18 @@ def _sums(kinds: Types) -> bool:
 
 
 def _text(kinds: Types) -> bool:
-    """A STRING against an integer or a DOUBLE."""
+    """A STRING against an integer, a DOUBLE or a DATE."""
     known = [kind for kind in kinds if kind is not None]
     plain = [kind for kind in known if kind.name == "string" and kind.collation is None]
-    others = [kind for kind in known if is_integral(kind) or kind == DOUBLE]
+    others = [kind for kind in known if is_integral(kind) or kind in (DOUBLE, DATE)]
     return (len(kinds), len(plain), len(others)) == (2, 1, 1)
+
+
+def _dated(kinds: Types) -> bool:
+    """A STRING that is read as a date, and a number of days."""
+    day = kinds[0] if len(kinds) == 2 else None
+    plain = day is not None and day.name == "string" and day.collation is None
+    return plain and kinds[1] in (TINYINT, SMALLINT, INT)
 
 
 def _array(kinds: Types) -> bool:
@@ -173,6 +180,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "text": _text,
     "array": _array,
     "double": lambda kinds: list(kinds) == [DOUBLE],
+    "dated": _dated,
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
