@@ -159,7 +159,8 @@ def _foretold(
     history = place / "history.json"
     history.write_text("".join(json.dumps(it) + "\n" for it in rows), "utf-8")
     catalog = Catalog.from_ddl(";\n".join(ddl.values()), schema="tpcds")
-    wanted = replace(options(when="missed"), engine=state(running.spark).engine)
+    wanted = options(when="missed", predicate="auto")
+    wanted = replace(wanted, engine=state(running.spark).engine)
     job = audit.Job(catalog, wanted, str(place / "out"), timeout=60)
     read = histories.history(running, [str(history)], {}, None)
     counts = audit.run(running, read, job, lambda step: None)

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.settings.options import options
+from sqlrewrite.spark.audit import Job
 
 DDL = """
 CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
@@ -80,6 +82,22 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
         assert [(it.fact, it.code, it.only) for it in found.scans] == [
             ("spark_catalog.dw.sales", "DPP101", True)
         ]
+
+
+@pytest.mark.parametrize(
+    ("catalog", "given"),
+    [({"variables": {"db": "dw"}}, {}), ({"settings": {"spark.sql.ansi.enabled": "false"}}, {}),
+     ({"forgotten": frozenset({("x", "y", "z")})}, {}), ({}, {"time_zone": "UTC"}),
+     ({}, {"when": "missed"})],
+    ids=str,
+)  # fmt: skip
+def test_decisions_are_kept_for_all_that_they_depend_on(
+    catalog: dict[str, Any], given: dict[str, Any]
+) -> None:
+    known, usual = Catalog.from_ddl(DDL), options()
+    other = Job(replace(known, **catalog), replace(usual, **given), "")
+    assert Job(Catalog.from_ddl(DDL), options(), "").made == Job(known, usual, "").made
+    assert other.made != Job(known, usual, "").made
 
 
 def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
