@@ -115,7 +115,7 @@ def _is_attempted(case: Case, node: Subquery) -> bool:
     if len(node.query.top) != 1 or (node.kind == "scalar" and node.outer):
         return False
     shown, conditions = written_in(node.query)
-    its = (*shown, *conditions)
+    its = conditions if node.kind == "exists" else (*shown, *conditions)
     columns = (it for part in its for it in walk(part) if isinstance(it, ColumnRef))
     return (
         all(truth(case, condition) for condition in conditions)

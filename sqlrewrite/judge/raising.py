@@ -103,8 +103,9 @@ def raising_of(case: Case, node: Subquery) -> Expression | None:
     of the fact is left, but that of a predicate on partitions it does."""
     if not _meets(case, node):
         return node
-    shown = () if node.kind == "exists" else _first_outputs(case.plan, node.query)
-    found = (raising_in(case, output.expression) for output in shown)
+    tops = () if node.kind == "exists" else node.query.top
+    shown = (it.expression for number in tops for it in case.plan.blocks[number].outputs)
+    found = (raising_in(case, expression) for expression in shown)
     culprit = next((it for it in found if it is not None), None)
     if culprit is None and node.kind == "scalar" and not one_row_at_most(case.plan, node.query):
         return node
