@@ -24,6 +24,8 @@ _TAKEN_FOR_GRANTED = {
     "spark.sql.casesensitive": "false",
     "spark.sql.timestamptype": "timestamp_ltz",
 }
+# Under this one more can raise an error.
+_REFUSED = {"spark.sql.legacy.timeparserpolicy": "exception"}
 _PARSER = "spark.sql.legacy.parser."
 _EITHER_WAY = frozenset({"spark.sql.legacy.parser.havingwithoutgroupbyaswhere"})
 
@@ -68,7 +70,8 @@ def obstacle(said: Mapping[str, str]) -> str:
     none."""
     for name, value in sorted(said.items()):
         usual = _TAKEN_FOR_GRANTED.get(name)
-        if usual is not None and value.strip().lower() != usual:
+        said_now = value.strip().lower()
+        if usual not in (None, said_now) or _REFUSED.get(name) == said_now:
             return f"{name} is {value}"
         if name.startswith(_PARSER) and name not in _EITHER_WAY and value.lower() != "false":
             return f"{name} is {value}"

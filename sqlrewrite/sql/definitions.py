@@ -32,6 +32,9 @@ _BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
+_PARSES = "spark.sql.legacy.timeparserpolicy"
+_BOTH_PARSERS = re.compile(r"['\"]?exception\b", re.IGNORECASE)
+"""Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.]+)\s*=", re.IGNORECASE)
 
@@ -115,7 +118,15 @@ def defines_relation(statement: parse.Statement, text: str) -> bool:
 def sets_variable(statement: parse.Statement, text: str) -> bool:
     """Whether this is a SET of a variable, and of no setting by which names or types are others."""
     found = _SET.match(text, statement.start)
-    return found is not None and found.group(1).lower() not in _OTHER_NAMES
+    return found is not None and not _reads_otherwise(text, found)
+
+
+def _reads_otherwise(text: str, found: re.Match[str]) -> bool:
+    """Whether a SET is of a setting under which texts mean something else than here."""
+    variable = found.group(1).lower()
+    if variable == _PARSES:
+        return _BOTH_PARSERS.match(text[found.end() :].lstrip()) is not None
+    return variable in _OTHER_NAMES
 
 
 def unread(statement: parse.Statement, text: str) -> str:
@@ -266,7 +277,7 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
         return replace(catalog, settings={**catalog.settings, of_spark: value})
     if variable == _ZONE:
         return replace(catalog, zone_set=True)
-    if variable in _OTHER_NAMES:
+    if found is not None and _reads_otherwise(at.text, found):
         return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     for name in catalog.relations if variable else ():
         if _holds(name, variable):

@@ -312,6 +312,8 @@ def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None
         ("spark.catalog.setCurrentDatabase(db)\n" + CALL, False),
         ("spark.sql('DROP TABLE sales')\n" + CALL, False),
         ("spark.conf.set('spark.sql.caseSensitive', 'true')\n" + CALL, False),
+        ("spark.conf.set('spark.sql.legacy.timeParserPolicy', 'EXCEPTION')\n" + CALL, False),
+        ("spark.conf.set('spark.sql.legacy.timeParserPolicy', 'LEGACY')\n" + CALL, True),
         ("spark.conf.set('spark.sql.shuffle.partitions', '1')\n" + CALL, True),
     ],
 )

@@ -311,6 +311,8 @@ def test_run_refuses_what_it_would_split_wrongly(ran: Any) -> None:
         ({"spark.sql.autobroadcastjointhreshold": "-1"}, True, -1, ""),
         ({"spark.sql.exchange.reuse": "false"}, False, 10 << 20, ""),
         ({"spark.sql.timestamptype": "TIMESTAMP_NTZ"}, True, 10 << 20, "timestamptype"),
+        ({"spark.sql.legacy.timeparserpolicy": "LEGACY"}, True, 10 << 20, ""),
+        ({"spark.sql.legacy.timeparserpolicy": "EXCEPTION"}, True, 10 << 20, "timeparserpolicy"),
         ({"spark.sql.legacy.parser.new": "true"}, True, 10 << 20, "parser.new"),
     ],
 )
