@@ -16,7 +16,6 @@ from sqlrewrite.audit.columns import PARTS
 from sqlrewrite.cli.common import (
     CommandFailure,
     Given,
-    colour_option,
     printer,
     request,
     setting_options,
@@ -24,7 +23,14 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.output import writing
-from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target, write_page
+from sqlrewrite.cli.spark import (
+    SPARK,
+    SparkCommand,
+    report_options,
+    spark_options,
+    target,
+    write_page,
+)
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section
@@ -116,15 +122,7 @@ Examples:
     help="So many shapes, those whose runs read the most.",
 )
 @click.option("--apply", metavar="DIR", help="Write the rewritten text of each of them there.")
-@click.option("--html", metavar="FILE", help="Write the report as a page, too.")
-@click.option(
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, json for programs.",
-)
-@colour_option
+@report_options
 def command(
     inputs: tuple[str, ...],
     input_format: str | None,
