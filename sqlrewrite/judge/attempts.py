@@ -18,13 +18,7 @@ from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_b
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Limit, Literal, Subquery
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import operands, walk, written_in
-from sqlrewrite.plan.facts.attempts import (
-    Attempt,
-    attempt,
-    attempted_cast,
-    legacy_cast,
-    legacy_sum,
-)
+from sqlrewrite.plan.facts.attempts import Attempt, attempt, attempted_cast, legacy_cast, legacy_sum
 from sqlrewrite.plan.facts.type_text import parse
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
@@ -101,6 +95,8 @@ def _raising(
     elif isinstance(node, Subquery):
         below = below[: node.operand is not None]
     for at, child in enumerate(below):
+        if isinstance(child, ColumnRef | Literal):
+            continue  # most are
         yield from _raising(case, child, (*path, at), told or not _passes(case, node, at))
 
 

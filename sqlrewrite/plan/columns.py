@@ -102,8 +102,13 @@ def type_of(plan: Plan, expression: Expression) -> Type | None:
         case Literal():
             return _of_literal(expression)
         case _:
-            found = {_of_expression(plan, expression, world) for world in _WORLDS}
-            return found.pop() if len(found) == 1 else None
+            key = ("type of", id(expression))
+            kept: tuple[Expression, Type | None] | None = plan.memo.get(key)
+            if kept is None:  # and with the expression, so that its id stays its own
+                found = {_of_expression(plan, expression, world) for world in _WORLDS}
+                kind = found.pop() if len(found) == 1 else None
+                kept = plan.memo[key] = (expression, kind)
+            return kept[1]
 
 
 def arithmetic(plan: Plan, expression: Expression) -> Wrapping | None:

@@ -29,8 +29,6 @@ BARE = "FROM without SELECT has no WHERE"
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
 _DIRECTORY = ("OVERWRITE", "LOCAL", "DIRECTORY")
-
-
 _WORDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _BEHIND_STREAM = _WORDS | {TokenType.DOT, TokenType.ALIAS, TokenType.L_PAREN}
 
@@ -89,9 +87,10 @@ class QueryParser(ExpressionParser):
     def _parse_table(self, *args: Any, **given: Any) -> exp.Expr | None:
         """``STREAM t AS a`` and ``STREAM f(…)`` as what they are too, ``STREAM(t)`` and
         ``STREAM(f(…))``; ``STREAM t`` is left for who reads an alias."""
+        if self._curr.text.upper() != "STREAM" or self._next.token_type not in _WORDS:
+            return super()._parse_table(*args, **given)
         behind = self._tokens[self._index + 2 : self._index + 3]
-        streams = self._curr.text.upper() == "STREAM" and self._next.token_type in _WORDS
-        if not streams or not behind or behind[0].token_type not in _BEHIND_STREAM:
+        if not behind or behind[0].token_type not in _BEHIND_STREAM:
             return super()._parse_table(*args, **given)
         self._advance()
         found = super()._parse_table(*args, **given)

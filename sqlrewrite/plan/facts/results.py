@@ -29,7 +29,7 @@ from sqlrewrite.plan.facts.types import (
     TIMESTAMP_NTZ,
     Type,
     decimal,
-    string,
+    valued,
 )
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
@@ -63,7 +63,8 @@ def result(name: str, call: Arguments) -> Argument:
 
 def result_of(found: Function, call: Arguments) -> Argument:
     """The type of a call of a function."""
-    call = replace(call, types=tuple(map(_plain, call.types)))
+    types = tuple(map(_plain, call.types))
+    call = call if types == call.types else replace(call, types=types)
     form = signature(found.signature)
     rule = RESULTS.get(form.result)
     if form.result.startswith(_OPERATOR):
@@ -115,9 +116,7 @@ def _of_digits(kind: Type, text: str | None) -> Type:
 
 def _plain(kind: Argument) -> Argument:
     """CHAR and VARCHAR are strings in an expression."""
-    if kind is not None and kind.name in ("char", "varchar"):
-        return string(kind.collation)
-    return kind
+    return None if kind is None else valued(kind)
 
 
 def _filled(form: Signature, call: Arguments) -> Argument:
@@ -126,5 +125,5 @@ def _filled(form: Signature, call: Arguments) -> Argument:
 
 def _collation_lost(kind: Type, call: Arguments) -> bool:
     """Whether a plain string comes of a string with a collation, which may be the result's too."""
-    given = any(it is not None and "collate" in str(it) for it in call.types)
+    given = any(it is not None and it.collated for it in call.types)
     return given and "string" in str(kind) and "collate" not in str(kind)

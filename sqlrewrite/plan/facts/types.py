@@ -40,6 +40,11 @@ class Type:
         return self.name == "string"
 
     @property
+    def collated(self) -> bool:
+        """Whether a string in it has a collation that is named."""
+        return self.collation is not None or any(it.collated for it in self.items)
+
+    @property
     def element(self) -> Type:
         """The element of an array, or the key of a map."""
         return self.items[0]

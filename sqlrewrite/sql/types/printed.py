@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types.typed import Typed
 
 _UPPER = frozenset(
@@ -140,7 +139,7 @@ _UNTOLD_FAMILIES = (
 def shown(parts: Sequence[Typed]) -> list[str] | None:
     """How Spark prints operands side by side, or None. A string literal beside one of another
     collation is cast to that, and printed with it."""
-    if any(_collated(part.type) for part in parts) and any(
+    if any(part.type is not None and part.type.collated for part in parts) and any(
         isinstance(part.constant, str) for part in parts
     ):
         return None
@@ -152,10 +151,6 @@ def filled(form: str, *parts: Typed) -> str | None:
     """A text with those of parts in it; None if one of them is not known."""
     known = shown(parts)
     return None if known is None else form.format(*known)
-
-
-def _collated(kind: Type | None) -> bool:
-    return kind is not None and (kind.collation is not None or any(map(_collated, kind.items)))
 
 
 def printed(name: str, parts: Sequence[Typed], distinct: bool) -> str | None:
