@@ -71,7 +71,7 @@ def _compiled(cls: type) -> Any:
 
 
 def _compare(cls: type, *, hashed: bool) -> None:
-    """Gives a class the equality of its fields, and their hash."""
+    """Gives a class the equality of its fields, and their hash where it has none of its own."""
     compared = [it.name for it in dataclasses.fields(cls) if it.compare]
     values = attrgetter(*compared) if compared else lambda _: ()
 
@@ -81,7 +81,8 @@ def _compare(cls: type, *, hashed: bool) -> None:
         return values(one) == values(other)
 
     setattr(cls, "__eq__", equal)  # noqa: B010 - mypy lets nobody assign a method
-    setattr(cls, "__hash__", (lambda it: hash(values(it))) if hashed else None)  # noqa: B010
+    if "__hash__" not in cls.__dict__:
+        setattr(cls, "__hash__", (lambda it: hash(values(it))) if hashed else None)  # noqa: B010
 
 
 def _shown(value: Any) -> str:

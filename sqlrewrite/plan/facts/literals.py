@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.types import (
@@ -31,6 +32,7 @@ _DAY = re.compile(
 _MOMENT = re.compile(_DAY.pattern + r"( ([01]\d|2[0-3])(:[0-5]\d){2}(\.\d{1,6})?)?", re.ASCII)
 
 
+@lru_cache(1024)
 def of_number(text: str) -> Type | None:
     """The type of a number without a suffix (``AstBuilder.visitIntegerLiteral`` and its like)."""
     if not _NUMBER.fullmatch(text):

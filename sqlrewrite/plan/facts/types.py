@@ -25,6 +25,9 @@ class Type:
     items: tuple[Type, ...] = ()
     names: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # types are looked up by the thousand, and most have no more
+
     def __str__(self) -> str:
         """The type as Spark's ``DataType.catalogString`` and ``typeof`` write it."""
         return _shown(self, lambda name: name)
