@@ -86,7 +86,8 @@ class Dialect:
             elif kind == "odd":
                 unheard.append((start, f"{said!r} is not understood in {self.name}'s SQL"))
             name = said.strip('"').lower()
-            if kind in ("name", "quoted") and name in hidden:
+            field = made[start - 1 : start] == ["."] and not text.startswith("(", end)
+            if kind in ("name", "quoted") and name in hidden and not field:
                 first = start + (kind == "quoted")
                 made[first] = self._letter(text[first])
         return Heard("".join(made), tuple(unheard))

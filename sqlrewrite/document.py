@@ -14,7 +14,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, stale
 from sqlrewrite.find.around import Around
-from sqlrewrite.find.heard import heard, left, spoken, understood
+from sqlrewrite.find.heard import heard, left, spoken, understood, with_views
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.options import Options, ResolveError
@@ -99,7 +99,7 @@ def read(
     text = strip(sql, lexed.tokens, kept, changes=changes)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    known, found = catalog, []
+    known, found = with_views(catalog, text.text, limits), []
     for statement in statements(text.text, lexed, limits):
         if said is not None:
             statement = understood(statement, text, said, limits, catalog)

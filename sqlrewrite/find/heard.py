@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlrewrite.sql.managed import Stripped
-from sqlrewrite.sql.parse import Failure, Statement
+from sqlrewrite.sql.parse import Failure, Statement, statements
 from sqlrewrite.text.limits import SPARK, Limits
-from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.warehouse import View, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.dialects import Dialect, Heard
@@ -45,6 +45,33 @@ def understood(
     if why is None and not failed and not statement.words.isdisjoint(catalog.prunable):
         why = otherwise(statement, text.text, limits.dialect)
     return statement if why is None else left(statement, why)
+
+
+def with_views(catalog: Warehouse, text: str, limits: Limits) -> Warehouse:
+    """The catalog, the views that a text may name as Spark's grammar has them: their queries are in
+    the text's dialect. Of one that says something else there nothing is known."""
+    found = _dialect(limits)
+    if found is None:
+        return catalog
+    named = text.lower()
+    for name, view in catalog.relations.items():
+        if isinstance(view, View) and name[-1] in named:
+            query = _heard_query(found, view.query)
+            heard = None if query is None else replace(view, query=query)
+            catalog = catalog.without(name) if heard is None else catalog.with_relation(heard)
+    return catalog
+
+
+def _heard_query(dialect: Dialect, query: str) -> str | None:
+    """The query of a view as it is heard; None where it is not understood."""
+    from sqlrewrite.sql.second import otherwise
+
+    said = dialect.hear(query)
+    if said.strange or said.unheard:
+        return None
+    read = list(statements(said.text))
+    alone = len(read) == 1 and read[0].tree is not None and read[0].failure is None
+    return said.text if alone and otherwise(read[0], said.text, dialect.name) is None else None
 
 
 def left(statement: Statement, why: str) -> Statement:

@@ -63,6 +63,7 @@ def test_its_functions_are_told_from_sparks(name: str) -> None:
             "WITH w(a) AS (SELECT 1) SELECT a FROM w",
         ),
         ("duckdb", "SELECT concat(a, 'b')", "SELECT 𝚌oncat(a, 'b')"),
+        ("trino", "SELECT week(d.week) AS week", "SELECT 𝗐eek(d.week) AS 𝗐eek"),
     ],
 )
 def test_heard(name: str, text: str, heard: str) -> None:
@@ -173,3 +174,14 @@ def test_what_was_written_is_taken_out() -> None:
     written = _trino(text)
     assert written != text
     assert stripped(written, Limits(dialect="trino")).sql == text
+
+
+def test_a_view_is_in_the_dialect_of_its_text() -> None:
+    """What is a name in double quotes there is no string in a view either."""
+    ddl = DDL + 'CREATE VIEW web.days AS SELECT "day", yr FROM web.dim;'
+    ddl += "CREATE VIEW web.odd AS SELECT U&'a' AS day, yr FROM web.dim;"
+    known = Catalog.from_ddl(ddl, schema="web")
+    query = "SELECT s.id FROM sales s JOIN {} d ON s.day = d.day WHERE d.yr = 3"
+    done = [rewrite(query.format(it), known, dialect="trino") for it in ("days", "odd")]
+    assert [it.changed for it in done] == [True, False]
+    assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in done[0].sql
