@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from sqlrewrite.catalog.infer import Shown
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
+    GENERATED,
     Column,
     Name,
     PartitionField,
@@ -51,18 +52,22 @@ def _table(table: Table, shown: Shown | None) -> str:
     values = {name.lower(): value for name, value in shown.columns} if shown is not None else {}
     name = table.name[1:] if table.name[0] == DEFAULT_NAMESPACE[0] else table.name
     lines.append(f"CREATE TABLE {_dotted(name)}{' (' if table.columns else ''}")
-    count = len(table.columns)
+    key = f"PRIMARY KEY ({', '.join(map(_quoted, table.primary_key))})" if table.primary_key else ""
+    count = len(table.columns) + bool(key)
     for index, column in enumerate(table.columns, 1):
         comma = "," if index < count else ""
-        lines.append(f"  {_column(column)}{comma}{_remark(column, values, table)}")
+        lines.append(f"  {_column(column, table)}{comma}{_remark(column, values, table)}")
+    lines += [f"  {key}"] if key else []
     lines += [")"] if table.columns else []
     lines += _clauses(table)
     return "\n".join(lines) + "\n;\n"
 
 
-def _column(column: Column) -> str:
+def _column(column: Column, table: Table) -> str:
+    computed = (it for it in table.derived if it.column.lower() == column.name.lower())
+    by = [f" {GENERATED} ({it.expression})" for it in computed if it.origin == GENERATED]
     not_null = "" if column.nullable else " NOT NULL"
-    return f"{_quoted(column.name)} {(column.type or 'UNKNOWN').upper()}{not_null}"
+    return f"{_quoted(column.name)} {(column.type or 'UNKNOWN').upper()}{''.join(by)}{not_null}"
 
 
 def _remark(column: Column, values: Mapping[str, str], table: Table) -> str:
