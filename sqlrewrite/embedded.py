@@ -55,11 +55,17 @@ def parts(host: Host, catalog: Warehouse) -> list[Part]:
     """The regions of SQL, each with the catalog that holds in it."""
     found, catalog = [], in_force(catalog, host.text, runs_once=False)
     definitions = [_definitions(region, catalog.refer) for region in host.regions]
+    after: _After = {}
     for number, region in enumerate(host.regions):
         if region.written:
-            here = _before(number, host.regions, definitions, catalog)
+            here = _before(number, host.regions, definitions, catalog, after)
             found.append(Part(number, region, here))
     return found
+
+
+_After = dict[tuple[int, int, bool], tuple[Warehouse, Warehouse]]
+"""The catalog after a definition, with the one before it: by what both are, and whether it may not
+have run. Of most regions the definitions before them are followed just as for the one before."""
 
 
 def _definitions(region: Region, refer: Refer) -> list[Statement]:
@@ -79,6 +85,7 @@ def _before(
     regions: Sequence[Region],
     definitions: Sequence[Sequence[Statement]],
     catalog: Warehouse,
+    after: _After,
 ) -> Warehouse:
     """The catalog that holds in a region: what surely has run before it in that order, and then
     what may have run. In a function, a branch or a loop that may be anything in the file."""
@@ -91,14 +98,23 @@ def _before(
             continue
         if before and region.block == block[: len(region.block)]:
             for statement in definitions[index]:
-                catalog = followed(statement, region.text, catalog, "the text")
+                catalog = _followed(statement, region.text, catalog, after, maybe=False)
         elif before or block:
             unsure.append(index)
     for index in unsure:
         for statement in definitions[index]:
-            maybe = replace(statement, maybe=True)
-            catalog = followed(maybe, regions[index].text, catalog, "the text")
+            catalog = _followed(statement, regions[index].text, catalog, after, maybe=True)
     return catalog
+
+
+def _followed(
+    statement: Statement, text: str, before: Warehouse, after: _After, *, maybe: bool
+) -> Warehouse:
+    key = id(statement), id(before), maybe
+    if key not in after:
+        ran = replace(statement, maybe=True) if maybe else statement
+        after[key] = before, followed(ran, text, before, "the text")
+    return after[key][1]
 
 
 def documents(
