@@ -223,11 +223,10 @@ def test_a_planner_that_is_not_there_is_an_error(tmp_path: Path, catalog: Catalo
         rewrite(PRUNED["join"], catalog, engine=str(path), when="missed")
 
 
-@pytest.mark.parametrize("engine", ["flink", "trino"])
-def test_nothing_is_left_to_an_engine_that_was_not_measured(engine: str, catalog: Catalog) -> None:
+def test_nothing_is_left_to_an_engine_that_was_not_measured(catalog: Catalog) -> None:
     for sql in PRUNED.values():
-        eligible = rewrite(sql, catalog, engine=engine).sql
-        assert rewrite(sql, catalog, engine=engine, when="missed").sql == eligible
+        eligible = rewrite(sql, catalog, engine="flink").sql
+        assert rewrite(sql, catalog, engine="flink", when="missed").sql == eligible
 
 
 def test_another_word_is_refused(catalog: Catalog) -> None:

@@ -159,8 +159,8 @@ def test_the_command_prints_a_page(of: object) -> None:
 ENGINES = sorted(path.stem for path in rules_folder().glob("engines/*.toml"))
 
 
-def test_the_engines_are_those_of_the_contract() -> None:
-    assert ENGINES == ["flink", "spark", "trino"]
+def test_the_engines_are_those_of_the_contract_and_one_more() -> None:
+    assert ENGINES == ["duckdb", "flink", "spark", "trino"]
 
 
 @pytest.mark.parametrize("name", ENGINES)

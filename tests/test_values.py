@@ -297,7 +297,7 @@ def test_keys_that_are_not_what_the_catalog_says(catalog: Catalog) -> None:
 
 
 def test_no_keys(catalog: Catalog) -> None:
-    assert "it gives no keys now" in reason(values(QUERY, catalog, giving()))
+    assert "gives no keys now" in reason(values(QUERY, catalog, giving()))
 
 
 def test_a_refusal_and_a_failure(catalog: Catalog) -> None:

@@ -163,10 +163,12 @@ def _of_many_rows(case: Case, node: Expression) -> bool:
 
 def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
     """Whether a predicate from outside may be written into a subquery: its value would then differ
-    on rows that do not count, and a condition that rests on it could let one of them pass."""
+    on rows that do not count, and a condition that rests on it could let one of them pass. Of a CTE
+    it may be written at the reference."""
     owner = case.plan.owner
     return any(
-        owner[pair.target.relation] in blocks and owner[pair.dimension.relation] not in blocks
+        owner[pair.dimension.relation] not in blocks
+        and any(owner[it.relation] in blocks for it in (pair.target, *pair.path.relations))
         for pair in case.pairs
     )
 

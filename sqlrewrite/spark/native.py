@@ -50,7 +50,7 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
     wanted = request.options()
     document = read(rewrite.original, request.catalog, wanted.limits)
     every = decide(document, wanted.with_all())
-    if not (every.statements and wanted.engine.native_joins):
+    if not every.statements or wanted.engine.planner != "spark" or not wanted.engine.native_joins:
         return rewrite  # it asks to be left alone, or these are not Spark's plans
     left = frozenset(_left(fresh(session), path, every, request.catalog))
     return result(decide(document, replace(wanted, planned=left)))

@@ -15,6 +15,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.operands import written
 from sqlrewrite.text.edits import Span
+from sqlrewrite.text.templates import mask
 from sqlrewrite.write.names import Style, computed
 
 
@@ -48,7 +49,7 @@ def attempted(
             raise AnchorError("a column that the text does not name")
         replaced[ref.span] = named(ref)
     span = anchors.span(tokens)
-    text = anchors.text[span.start : span.end]
+    text = mask(anchors.text[span.start : span.end]).text  # the names of templates, in their places
     found = written(text, span.start, expression, [path for path, _ in forms])
     for path, form in sorted(forms, key=lambda it: len(it[0]), reverse=True):  # from the inside
         place = found[path]

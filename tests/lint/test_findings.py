@@ -169,8 +169,9 @@ def test_what_is_found(catalog: Catalog, text: str, found: list[tuple[str, str]]
 
 
 def test_of_two_ends_one_may_be_written(catalog: Catalog) -> None:
-    """The other may overflow: that is no reason against the one."""
-    text = "FROM stock s JOIN calendar c ON s.d BETWEEN c.n AND abs(c.n) WHERE c.year = 2000"
+    """The other can raise an error: that is no reason against the one."""
+    ends = "s.d BETWEEN c.n AND to_number(c.name, '99')"
+    text = f"FROM stock s JOIN calendar c ON {ends} WHERE c.year = 2000"
     (found,) = lint(f"SELECT s.id {text}", catalog)[0]
     assert (found.code, found.fix is not None) == ("DPP001", True)
     assert "`dpp-rewrite --write` does" in found.help
@@ -377,7 +378,7 @@ def test_what_a_comment_suppresses(
     [
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
-        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP011?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP012?"),
         ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],

@@ -206,10 +206,10 @@ def test_keys_that_would_be_fewer(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "engine"), [(QUERY, "trino"), (f"-- dpp-rewrite: ignore-file\n{QUERY}", "spark")]
+    ("text", "engine"), [(QUERY, "flink"), (f"-- dpp-rewrite: ignore-file\n{QUERY}", "spark")]
 )
 def test_where_spark_is_not_asked(tmp_path: Path, text: str, engine: str) -> None:
     spark = Told("")
     done = by_plan(tmp_path, spark, text, engine)
-    assert done.changed is (engine == "trino")
+    assert done.changed is (engine == "flink")
     assert spark.asked == []
