@@ -11,6 +11,7 @@ from sqlrewrite.find.heard import heard, spoken
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed import Stripped, strip
 from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 
@@ -36,13 +37,13 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     lexed, lines = lex(sql), lines or Lines(sql)
     text = strip(sql, lexed.tokens)
     skipped: tuple[Problem, ...] = ()
-    if text.removed and "{%" in sql:
+    if MARKER in sql and "{%" in sql:
         from sqlrewrite.sql.block_strip import blocked, in_the_way, strip_blocks
 
-        every, found = len(text.predicates), in_the_way(lexed, sql)
+        found = in_the_way(lexed, sql)
         if found:
             text = strip_blocks(sql) or strip(sql, lexed.tokens, blocked(sql, lexed))
-        if len(text.predicates) < every:
+        if found and MARKER in text.text:
             why, place = _BLOCKED.format(found[0].message), lines.place(found[0].start)
             skipped = (Problem(NOT_PARSED, why, *place),)
     starts = [statement.start for statement in statements(sql, lexed)]

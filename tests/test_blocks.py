@@ -124,6 +124,10 @@ REWRITTEN = [
         id="an-on-that-goes-on",
     ),
     pytest.param(
+        f"{HEAD.strip()} and d.year = 2024 {X} limit 7 {{% else %}}where s.id > 7 {END}",
+        id="a-where-in-one-alone",
+    ),
+    pytest.param(
         f"{HEAD}{X}where d.year = 2024 {{% else %}}where s.id > 7 and d.year = 2025 {END}",
         id="a-where-or-another",
     ),
