@@ -21,15 +21,13 @@ class Total:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """How many of its partitions a fact scan reads with a predicate, of how many there are: what is
-    not known is None. ``alias`` is what the predicate calls the fact; ``times`` is how often Spark
-    runs such a scan, where several are alike the mean: a CTE is run for each of its references."""
+    not known is None. ``alias`` is what the predicate calls the fact."""
 
     fact: str
     alias: str
     predicate: str
     total: int | None
     kept: int | None = None
-    times: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +50,11 @@ class Shape:
 
     @property
     def saved_partitions(self) -> int | None:
-        """The partitions that one run would not read."""
+        """The partitions that one run would not read, if each scan of the text is run once: a CTE
+        of several references may be read several times, or what it gives used again."""
         if self.saved is None:
             return None
-        return round(sum(((it.total or 0) - (it.kept or 0)) * it.times for it in self.scans))
+        return sum((it.total or 0) - (it.kept or 0) for it in self.scans)
 
     @property
     def saved_bytes(self) -> int | None:

@@ -64,14 +64,13 @@ def _sections(found: Answer) -> Iterator[str]:
 
 def _shape(number: int, it: Shape) -> str:
     facts = [
-        (scan.fact, _number(scan.total), _number(scan.kept), f"{scan.times:g}", scan.predicate)
-        for scan in it.scans
+        (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
     ]
     said = f"{it.runs:,} runs, {it.users:,} users, {read(it.bytes)} read, saved: {saved(it)}"
     return (
         f"<details><summary>{number}. {escape(one_line(it.text))}</summary>"
         f"<p>{escape(said)} ({escape(it.how)})</p>"
-        f"{table(('table', 'partitions', 'kept', 'times', 'predicate'), facts)}"
+        f"{table(('table', 'partitions', 'kept', 'predicate'), facts)}"
         f"<pre>{escape(it.rewritten)}</pre></details>"
     )
 

@@ -172,7 +172,7 @@ def explain(
         path=pair.path,
         line=pair.before.line,
         changed=pair.changed,
-        scans=tuple(compared(first, second)),
+        scans=tuple(_compared(first, second)),
         before=_text(before),
         after=_text(after),
         diff=tuple(_diff(before, after)),
@@ -306,7 +306,7 @@ def _below_exchange(operator: PhysicalOperator) -> PhysicalOperator:
     return operator
 
 
-def compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
+def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
     """The scans of both plans in pairs: of one table, alike in their columns if there are several.
 
     The plan after may read a fact once more, in a key query: that scan stands alone.

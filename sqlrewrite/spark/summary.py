@@ -6,8 +6,7 @@ its memory does not grow with the history.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -16,10 +15,8 @@ from urllib.parse import unquote
 
 from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
 from sqlrewrite.spark.audit import Counts
-from sqlrewrite.spark.explain import By, compared, plan, planned, short
-from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors, tried
+from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -191,37 +188,14 @@ def _measured(session: Session, shape: Shape, listed: Listed) -> Shape:
         if shape.schema:
             with spark_errors(f"USE {shape.schema}"):
                 session.spark.sql(f"USE {literal_name(tuple(shape.schema.split('.')))}")
-        often = _often(session, shape)
-        scans = tuple(_kept(session.spark, it, listed, often[short(it.fact)]) for it in shape.scans)
+        scans = tuple(_kept(session.spark, it, listed) for it in shape.scans)
     except SparkError as error:
         return replace(shape, how=f"not known: {error}")
-    total = sum(it.times * (it.total or 0) for it in scans)
+    kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
     if not total:
         return replace(shape, scans=scans, how="not known: there are no partitions")
-    kept = sum(it.times * (it.kept or 0) for it in scans)
-    how = (
-        "each predicate over SHOW PARTITIONS, as often as Spark's plan has the scan; "
-        "all partitions are taken to be of one size"
-    )
+    how = "each predicate over SHOW PARTITIONS, all partitions taken to be of one size"
     return replace(shape, scans=scans, saved=1 - kept / total, how=how)
-
-
-def _often(session: Session, shape: Shape) -> Mapping[Name, float]:
-    """How often Spark's plan scans each fact with a predicate of ours, for each such scan in the
-    text; once where it does not tell."""
-    wanted = Counter(short(it.fact) for it in shape.scans)
-    found: Counter[Name] = Counter()
-    with tried():
-        texts = (shape.text, shape.rewritten)
-        before, after = (
-            planned(session, plan(session, it, "it cannot be planned"), frozenset()) for it in texts
-        )
-        found.update(
-            short(it.table)
-            for it in compared(before, after)
-            if it.after is not None and any(by.by is By.OURS for by in it.after.pruned_by)
-        )
-    return {fact: found[fact] / scans or 1.0 for fact, scans in wanted.items()}
 
 
 def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
@@ -239,7 +213,7 @@ def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
         return view, len(shown)
 
 
-def _kept(spark: SparkSession, scan: Kept, listed: Listed, often: float) -> Kept:
+def _kept(spark: SparkSession, scan: Kept, listed: Listed) -> Kept:
     """How many partitions there are, and how many a predicate keeps. Raises SparkError."""
     view, total = listed(scan.fact)
     if not total:
@@ -247,7 +221,7 @@ def _kept(spark: SparkSession, scan: Kept, listed: Listed, often: float) -> Kept
     with spark_errors(f"{scan.fact}: its partitions cannot be asked"):
         asked = f"SELECT count(*) FROM {view} AS `{scan.alias}` WHERE {scan.predicate}"
         kept = spark.sql(asked).collect()[0][0]
-    return replace(scan, total=total, kept=kept, times=often)
+    return replace(scan, total=total, kept=kept)
 
 
 def _value(text: str) -> str | None:
