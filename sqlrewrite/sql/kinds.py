@@ -109,11 +109,12 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     at = None if word in _NO_QUERY else first_join(text, start, tokens[-1].end + 1)
     if at is None:
         return None
-    second = unended(text, tokens) if word in _HOLD_NO_STATEMENT else None
+    function = _makes_function(tokens)  # RETURN may stand at the end of a line, SELECT in the next
+    second = None if function or word not in _HOLD_NO_STATEMENT else unended(text, tokens)
     if second is not None and second < at:
         return second, UNENDED
     why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
-    if _makes_function(tokens):
+    if function:
         word = "create function"
     if word == "with":
         word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
