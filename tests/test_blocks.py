@@ -31,6 +31,7 @@ join {{ ref('dim_dates') }} d on d.day = s.day
 TAIL = "where d.year = 2024\n"
 OTHER_JOIN = HEAD.replace("join", "{% if x %}left{% endif %} join").strip() + " and d.year = 2024"
 X, INCREMENTAL, END = "{% if x %}", "{% if is_incremental() %}", "{% endif %}"
+OTHER = "join {{ ref('dim_dates') }} e on e.day = d.day "
 NEW = "and s.day > (select max(day) from {{ this }})"
 
 
@@ -124,8 +125,8 @@ REWRITTEN = [
         id="an-on-that-goes-on",
     ),
     pytest.param(
-        f"{HEAD.strip()} and d.year = 2024 {X} limit 7 {{% else %}}where s.id > 7 {END}",
-        id="a-where-in-one-alone",
+        f"{HEAD.strip()} and d.year = 2024 {X}{OTHER}{{% else %}}left {OTHER}{END}",
+        id="a-where-in-each",
     ),
     pytest.param(
         f"{HEAD}{X}where d.year = 2024 {{% else %}}where s.id > 7 and d.year = 2025 {END}",
