@@ -13,8 +13,12 @@ from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import statements
 
-# What bears on statements around it: blocks of templates, scripts, notes beside literals.
-_WHOLE = re.compile(r"\{[{%#]|\bbegin\b|\$\{?[^\w{]|/\* keys as of ", re.IGNORECASE)
+# What bears on statements around it: blocks of templates, scripts, notes beside literals, and the
+# line that would make a notebook of a piece that begins with it.
+_WHOLE = re.compile(
+    r"\{[{%#]|\bbegin\b|\$\{?[^\w{]|/\* keys as of |(?<=\S)\s*-- Databricks notebook source",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(rf"(?P<before>[^\r\n]*){SIGN}[ \t]*(?P<kind>[\w-]*)")
 
 

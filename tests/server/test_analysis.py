@@ -55,6 +55,12 @@ def test_many_statements_are_found_as_in_the_whole(catalog: Catalog) -> None:
         check("a.sql", text, catalog)
 
 
+def test_a_notebook_is_one_from_its_first_line_on(catalog: Catalog) -> None:
+    cells = (QUERIES / "templates" / "cells.sql").read_text("utf-8")
+    for text in (cells, f"SELECT 1;\n{cells}", f"{cells};\nSELECT 1"):
+        check("a.sql", text, catalog)
+
+
 SCRIPT = f"""\
 SELECT 1;
 {SQL};
