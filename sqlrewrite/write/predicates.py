@@ -55,12 +55,15 @@ def write(
             return found
     if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
-    return _sayable(FORMS[form](cases, queries), first.options.limits.dialect)
+    return _sayable(FORMS[form](cases, queries), first)
 
 
-def _sayable(found: list[Predicate], name: str) -> list[Predicate]:
+def _sayable(found: list[Predicate], case: Case) -> list[Predicate]:
     """The predicates, where the dialect of the text has words for them. Raises AnchorError."""
+    name = case.options.limits.dialect
     if name != SPARK:
+        if case.pair.derived is not None:
+            raise AnchorError(f"what {case.pair.pruned} is computed from is said in Spark's words")
         from sqlrewrite.dialects import dialect  # of which no other text has need
 
         spoken = dialect(name)

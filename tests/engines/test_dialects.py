@@ -185,3 +185,13 @@ def test_a_view_is_in_the_dialect_of_its_text() -> None:
     done = [rewrite(query.format(it), known, dialect="trino") for it in ("days", "odd")]
     assert [it.changed for it in done] == [True, False]
     assert "s.day IN (SELECT d2.day FROM days AS d2 WHERE d2.yr = 3)" in done[0].sql
+
+
+def test_a_derived_column_is_said_in_sparks_words_alone() -> None:
+    """``floor(x / 10)`` of integers is another number in Trino, where a quotient of them is a
+    whole one; so no formula of Spark's is written there."""
+    ddl = "CREATE TABLE t (x DATE, b INT GENERATED ALWAYS AS (year(x))) USING delta"
+    known = Catalog.from_ddl(f"{ddl} PARTITIONED BY (b)")
+    text = "SELECT x FROM t WHERE x <= DATE '2024-01-01'"
+    assert rewrite(text, known).changed
+    assert not rewrite(text, known, dialect="trino").changed
