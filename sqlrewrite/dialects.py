@@ -61,6 +61,7 @@ class Dialect:
     forms: frozenset[str]
     lexeme: re.Pattern[str]
     nested: bool
+    qualifies_merged: bool
     hidden: frozenset[str]
     lacking: tuple[str, ...]
     clauses: frozenset[str]
@@ -188,6 +189,7 @@ def dialect(name: str) -> Dialect | None:
         frozenset(rules["forms"]),
         re.compile(pattern, re.DOTALL),
         rules["nested_comments"],
+        rules["qualifies_merged"],
         frozenset(rules["hidden"].split()),
         tuple(rules["lacking"]),
         frozenset(rules["clauses"].split()),

@@ -8,6 +8,7 @@ from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.single import SINGLE
+from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
@@ -67,6 +68,9 @@ def _sayable(found: list[Predicate], case: Case) -> list[Predicate]:
         from sqlrewrite.dialects import dialect  # of which no other text has need
 
         spoken = dialect(name)
+        merged = {it for join in joins(case.target_block.source) for it in join.using}
+        if spoken and not spoken.qualifies_merged and case.pair.target_column in merged:
+            raise AnchorError(f"{case.pair.target_column}, which USING merges, has no table there")
         why = (spoken and spoken.unwritable(it.text) for it in found)
         for said in filter(None, why):
             raise AnchorError(said)
