@@ -155,7 +155,7 @@ FROM f |> AGGREGATE max(x) AS p GROUP BY s |> JOIN d ON p = k |> WHERE c = 'a'
 -- left alone: pipes, DROP
 FROM f |> DROP s |> JOIN d ON p = k |> WHERE c = 'a'
 
--- left alone: pipes, a CTE with a second reader
+-- rewritten: pipes, a CTE with a second reader
 WITH c AS (SELECT p, x FROM f) FROM c |> JOIN d ON c.p = d.k |> WHERE d.c = 'a' |> SELECT x |> UNION ALL SELECT x FROM c
 
 -- left alone: pipes above a LIMIT

@@ -72,9 +72,9 @@ def test_caps(spark: SparkSession) -> None:
         ("SELECT 1.5D AS k", "type double"),
         ("SELECT current_timestamp() AS k", "type timestamp"),
         ("SELECT true AS k", "type boolean"),
-        ("SELECT 'it\\'s' AS k", "does not mean the same to every engine"),
-        ("SELECT 'a\\\\b' AS k", "does not mean the same to every engine"),
-        ("SELECT 'a{{b' AS k", "does not mean the same to every engine"),
+        ("SELECT 'it\\'s' AS k", "not every engine reads alike"),
+        ("SELECT 'a\\\\b' AS k", "not every engine reads alike"),
+        ("SELECT 'a{{b' AS k", "not every engine reads alike"),
     ],
 )
 def test_what_is_refused(spark: SparkSession, query: str, why: str) -> None:
