@@ -355,6 +355,8 @@ def plot(found: Mapping[str, Sequence[Compared]], setup: Setup, path: Path) -> N
     from matplotlib import pyplot
 
     names = [name for name in found if len(found[name]) > SLOWEST]
+    if not names:
+        return  # a few queries are no picture
     figure, panels = pyplot.subplots(
         len(names), 1, figsize=(10, 2.2 * len(names)), sharey=True, squeeze=False
     )
