@@ -30,8 +30,6 @@ from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
 Show = Callable[[Document], None]
-
-
 """What looks at a document that is about to be decided on."""
 
 
