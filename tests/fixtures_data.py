@@ -21,7 +21,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.warehouse import Column, Table, View
 
 from . import retail_data
-from .differential.duckdbtext import respelled
+from .differential.duckdbtext import as_spark, respelled
 from .fixtures_support import RETAIL, catalog, query_texts
 
 Bag = Counter[Any]
@@ -35,28 +35,14 @@ _WORDS = {
 }
 
 
-# What DuckDB has none of, of the forms that give NULL in place of an error.
-DUCKDB_LACKS = (
-    "try_add(a, b) AS a + b",
-    "try_subtract(a, b) AS a - b",
-    "try_multiply(a, b) AS a * b",
-    "try_divide(a, b) AS a / nullif(b, 0)",
-    "try_mod(a, b) AS a % nullif(b, 0)",
-    # Of decimals % would make doubles first.
-    "pmod(a, b) AS (a::HUGEINT % b + b) % b",
-)
-
-
 @lru_cache
 def database(ddl: Path, seed: int) -> duckdb.DuckDBPyConnection:
     """A filled database; the same seed gives the same rows."""
     connection = duckdb.connect()
     connection.execute("SET threads = 1")
-    connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
     connection.execute("ATTACH ':memory:' AS spark_catalog")
     connection.execute('CREATE SCHEMA spark_catalog."default"; USE spark_catalog."default"')
-    for macro in DUCKDB_LACKS:
-        connection.execute(f"CREATE MACRO {macro}")
+    as_spark(connection)
     if ddl.is_relative_to(RETAIL):
         retail_data.load(connection, seed, 120)
     else:

@@ -21,9 +21,8 @@ from typing import Any, Protocol
 import duckdb
 
 from sqlrewrite.settings.options import Keys, Resolve, not_asked
-from tests.fixtures_data import DUCKDB_LACKS
 
-from .duckdbtext import respelled
+from .duckdbtext import as_spark, respelled
 from .queries import random_query
 from .relations import DEFAULT, Options
 from .schema import SQL_TYPES, TABLES, VIEWS, Data, ddl, inserts, random_data
@@ -186,12 +185,10 @@ class Database:
         self._connection.execute("SET threads = 1")
         # DuckDB 1.5 takes the filter that a join pushes down below an inner LIMIT: wrong rows.
         self._connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-        self._connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
         self._connection.execute("ATTACH ':memory:' AS spark_catalog")
         self._connection.execute('CREATE SCHEMA spark_catalog."default"')
         self._connection.execute('USE spark_catalog."default"')
-        for macro in DUCKDB_LACKS:
-            self._connection.execute(f"CREATE MACRO {macro}")
+        as_spark(self._connection)
         for table in TABLES:
             columns = ", ".join(f"{c.name} {SQL_TYPES[c.type]}" for c in table.columns)
             self._connection.execute(f"CREATE TABLE {table.name} ({columns})")

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import duckdb
+
 _STRING = r"'[^']*'"
 _COMMENT = re.compile(rf"{_STRING} | --[^\n]* | /\*.*?\*/", re.S | re.X)
 _TOKEN = re.compile(
@@ -42,6 +44,25 @@ _CALLS: dict[str, Callable[..., str]] = {
 _CALL = re.compile(rf"{_STRING} | `[^`]*` | (?<![\w.])({'|'.join(_CALLS)})\s*\(", re.X | re.I)
 _PARTS = re.compile(rf"{_STRING} | `[^`]*` | [(),]", re.X)
 _PATTERN = {"yyyy": "%Y", "MM": "%m", "dd": "%d"}
+
+
+_LACKED = (
+    "try_add(a, b) AS a + b",
+    "try_subtract(a, b) AS a - b",
+    "try_multiply(a, b) AS a * b",
+    "try_divide(a, b) AS a / nullif(b, 0)",
+    "try_mod(a, b) AS a % nullif(b, 0)",
+    # Of decimals % would make doubles first.
+    "pmod(a, b) AS (a::HUGEINT % b + b) % b",
+)
+"""What DuckDB has none of, of the forms that stand in place of what can raise an error."""
+
+
+def as_spark(connection: duckdb.DuckDBPyConnection) -> None:
+    """Gives the current schema of a DuckDB Spark's order of NULLs and the functions it lacks."""
+    connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+    for macro in _LACKED:
+        connection.execute(f"CREATE MACRO {macro}")
 
 
 def respelled(spark_sql: str) -> str:
@@ -79,8 +100,8 @@ def _arguments(text: str, at: int) -> tuple[list[str], int]:
 
 
 def _pattern(literal: str) -> str:
-    for spark, duckdb in _PATTERN.items():
-        literal = literal.replace(spark, duckdb)
+    for spark, theirs in _PATTERN.items():
+        literal = literal.replace(spark, theirs)
     return literal
 
 

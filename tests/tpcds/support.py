@@ -16,8 +16,7 @@ from sqlglot import exp
 
 from benchmarks.tpcds_data import FIXTURES, load_tpcds, spark_queries, table_ddl
 from sqlrewrite import Catalog, Rewrite, rewrite
-from tests.differential.duckdbtext import respelled
-from tests.fixtures_data import DUCKDB_LACKS
+from tests.differential.duckdbtext import as_spark, respelled
 
 SCALE = 0.1
 NUMBERS = range(1, 100)
@@ -28,11 +27,9 @@ NOT_LOOSENED = frozenset({4})
 
 @cache
 def database() -> duckdb.DuckDBPyConnection:
-    """TPC-DS in DuckDB, with Spark's order of NULLs."""
+    """TPC-DS in DuckDB, with Spark's order of NULLs and its functions."""
     connection = duckdb.connect()
-    connection.execute("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
-    for macro in DUCKDB_LACKS:
-        connection.execute(f"CREATE MACRO {macro}")
+    as_spark(connection)
     load_tpcds(connection, SCALE)
     return connection
 
