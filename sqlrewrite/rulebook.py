@@ -38,6 +38,7 @@ class Engine:
     planner: str
     native_joins: frozenset[str]
     predicates: frozenset[str]
+    branching: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
+    Cast,
     Condition,
     CteReference,
     Derived,
@@ -23,6 +24,8 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Subquery,
 )
+from sqlrewrite.plan.columns import is_when
+from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.rulebook import Engine
 
@@ -169,12 +172,48 @@ def selective(engine: Engine, expression: Expression) -> bool:
         case Call(name="=" | "<=>" | "<>" | "is", args=args) if _against_boolean(args):
             # Spark makes it the bare column or condition (BooleanSimplification).
             return any(selective(engine, arg) for arg in args)
-        case Call(name=name):
-            return name in engine.predicates
+        case Call(name=name, args=args):
+            return name in engine.predicates and not _splits(engine, name, args)
         case Subquery(kind="in"):
             return True
         case _:
             return False
+
+
+def _splits(engine: Engine, name: str, args: tuple[Expression, ...]) -> bool:
+    """Whether the engine moves a comparison with constants into the branches of the CASE below it,
+    which leaves conditions and no comparison (Spark's ``PushFoldableIntoBranches``; a list
+    of two values stays where it is)."""
+    computed = [arg for arg in args if columns(arg)]
+    if len(computed) != 1 or (name == "in" and len(args) > 2):
+        return False
+    found = _branches(engine, computed[0])
+    if found:
+        values = sum(it is not None and bool(columns(it)) for it in found)
+        return values == 1 or (values == 0 and len(found) > 2)
+    match computed[0]:
+        case Call(name=inner, args=below) if len(below) <= 2:
+            return _splits(engine, inner, below)
+        case Cast(operand=operand):
+            return _splits(engine, "cast", (operand,))
+        case _:
+            return False
+
+
+def _branches(engine: Engine, expression: Expression) -> tuple[Expression | None, ...]:
+    """The values, None for NULL, that a CASE, or what the engine reads as one, chooses from."""
+    match expression:
+        case Call(name=name) if name not in engine.branching:
+            return ()
+        case Call(name="case", args=args):
+            whens = [it.args[1] for it in args if is_when(it)]
+            return (*whens, None if is_when(args[-1]) else args[-1])
+        case Call(name="if" | "nvl2", args=(_, *values)):
+            return tuple(values)
+        case Call(args=(value, *_)):
+            return value, None
+        case _:
+            return ()
 
 
 def _against_boolean(args: tuple[Expression, ...]) -> bool:

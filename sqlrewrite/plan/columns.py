@@ -180,9 +180,9 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
         case Call(name="distinct", args=(arg,)):
             return _of_expression(plan, arg, world)
         case Call(name="case", args=args):
-            first = 0 if _is_when(args[0]) else 1  # what each WHEN is compared with
+            first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
             parts = [
-                part for arg in args[first:] for part in (arg.args if _is_when(arg) else (arg,))
+                part for arg in args[first:] for part in (arg.args if is_when(arg) else (arg,))
             ]
             kinds = tuple(_of_expression(plan, part, world) for part in parts)
             return result("case", Arguments(kinds, world, (None,) * len(kinds)))
@@ -197,7 +197,7 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             return None
 
 
-def _is_when(arg: Expression) -> TypeGuard[Call]:
+def is_when(arg: Expression) -> TypeGuard[Call]:
     """Whether an argument of a CASE is a WHEN and its THEN."""
     return isinstance(arg, Call) and arg.name == "if" and len(arg.args) == 2
 

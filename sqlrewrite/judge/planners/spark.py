@@ -142,8 +142,8 @@ def _bytes(case: Case, node: Node) -> float:
             return inf if table.partitioned_by else max(1, case.engine.broadcast_threshold)
         case Derived(lateral=True):
             return inf
-        case Derived(query=query) | CteReference(query=query) if len(query.top) == 1:
-            return _bytes(case, case.plan.blocks[query.top[0]].source)
+        case Derived(query=query) | CteReference(query=query) if query.top:
+            return sum(_bytes(case, case.plan.blocks[number].source) for number in query.top)
         case Join(type=JoinType.SEMI | JoinType.ANTI, left=left):
             return _bytes(case, left)
         case Join(left=left, right=right):
