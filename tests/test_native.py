@@ -46,6 +46,8 @@ PRUNED = {
     "JOIN (SELECT day FROM calendar WHERE year = 2024) c ON s.day = c.day",
     "union of the same types": "SELECT u.id FROM (SELECT id, day FROM sales UNION ALL "
     "SELECT id, day FROM returns) u JOIN calendar c ON u.day = c.day WHERE c.year = 2024",
+    "hinted to broadcast it": "SELECT /*+ MAPJOIN(C) */ s.id FROM sales s "
+    "JOIN calendar c ON s.day = c.day WHERE c.year = 2024",
     "another type": "SELECT o.id FROM old o JOIN calendar c ON o.day = c.day WHERE c.year = 2024",
 }
 
@@ -110,6 +112,11 @@ MISSED = {
         "SELECT s.id FROM sales s JOIN (SELECT a.day FROM calendar a JOIN calendar b "
         "ON a.week = b.week WHERE b.year = 2024) c ON s.day = c.day",
         "too large there to be broadcast",
+    ),
+    "a hint to broadcast the fact too": (
+        "SELECT /*+ BROADCAST(c, s) */ s.id FROM sales s JOIN calendar c ON s.day = c.day "
+        "WHERE c.year = 2024",
+        "a hint tells it how to join",
     ),
     "a hint": (
         "SELECT /*+ MERGE(c) */ s.id FROM sales s JOIN calendar c ON s.day = c.day "

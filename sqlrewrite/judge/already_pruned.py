@@ -57,7 +57,7 @@ def _judge_in(case: Case) -> Judgement:
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
     assert query is not None
-    hinted = any(case.plan.blocks[number].hinted for number in query.blocks)
+    hinted = any(case.plan.blocks[number].hints for number in query.blocks)
     better = form == "set" or (form == "in" and case.options.hint)
     if hinted or not better or not case.engine.reuse_broadcast_only:
         return failed("the query has this IN already")

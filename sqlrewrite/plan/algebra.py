@@ -361,7 +361,8 @@ class Block:
     ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
     set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
     understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
-    ``hinted`` says that a hint of its SELECT tells the engine how to join. ``led`` is where its
+    ``hints`` are those of its SELECT that tell the engine how to join, each with the relation that
+    it names, in lower case. ``led`` is where its
     word SELECT stands if that has its FROM before it; ``shared`` says that several SELECTs have
     the text of its FROM, or all of its text; ``homeless`` why there is no place for a WHERE.
     """
@@ -384,7 +385,7 @@ class Block:
     unknowns: tuple[str, ...]
     ctes: Mapping[str, int]
     in_view: bool
-    hinted: bool = False
+    hints: tuple[tuple[str, str], ...] = ()
     strange: tuple[str, ...] = ()
     led: int | None = None
     shared: bool = False

@@ -122,9 +122,10 @@ def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
     return None, None
 
 
-def _hints_at_joins(node: exp.Select) -> bool:
+def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:
     hint = node.args.get("hint")
-    return hint is not None and any(isinstance(it, exp.JoinHint) for it in hint.expressions)
+    found = () if hint is None else hint.find_all(exp.JoinHint)
+    return tuple((it.name.lower(), table.name.lower()) for it in found for table in it.expressions)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -297,7 +298,7 @@ class Binder(RelationBinder):
                 unknowns=tuple(facts.unknowns),
                 ctes=outer.ctes,
                 in_view=self.in_view,
-                hinted=_hints_at_joins(node),
+                hints=_hints_at_joins(node),
                 strange=tuple(strange(node, self.text)),
                 led=node.meta.get(LED),
                 shared=shared,

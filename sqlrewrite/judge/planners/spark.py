@@ -11,7 +11,7 @@
    planner puts elsewhere;
 5. the filtering side is small enough to be broadcast: no more than a single relation, mostly, as a
    join is taken to be as large as the product of its sides;
-6. no hint says how to join.
+6. no hint says how to join, but one to broadcast the filtering side, of whatever size.
 
 And it finds as much as our predicate does:
 
@@ -22,6 +22,7 @@ Where one of these is not certain Spark is taken to miss it: a predicate too man
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
 
 from sqlrewrite.find.reducers import restricting
@@ -31,6 +32,7 @@ from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.judge.planners.path import further, hidden
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan.algebra import (
+    Block,
     Call,
     CteReference,
     Derived,
@@ -46,6 +48,8 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.options import ALONE
+
+_BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
 
 
 def missed(case: Case) -> str | None:
@@ -68,11 +72,19 @@ def unpruned(case: Case) -> str | None:
         return f"no filter stands on {case.dimension_name} in the join next to the fact"
     if engine.reuse_broadcast_only:
         size = prod(_bytes(case, node) for node in side)
-        if size > engine.broadcast_threshold:
-            return f"{case.dimension_name} may be too large there to be broadcast"
-        if any(block.hinted for block in case.plan.blocks):
+        hinted = [block for block in case.plan.blocks if block.hints]
+        if hinted and not _broadcast(side, pair.tie.block, hinted):
             return "a hint tells it how to join"
+        if not hinted and size > engine.broadcast_threshold:
+            return f"{case.dimension_name} may be too large there to be broadcast"
     return None
+
+
+def _broadcast(side: Sequence[Node], block: Block, hinted: Sequence[Block]) -> bool:
+    """Whether the one hint at joins is to broadcast the filtering side."""
+    names = {getattr(node, "alias", "").lower() for node in side}
+    told = {(kind in _BROADCASTS, name) for kind, name in block.hints}
+    return list(hinted) == [block] and told == {(True, name) for name in names}
 
 
 # --- the filtering side ---------------------------------------------------------------------------
