@@ -219,7 +219,8 @@ def test_an_engine_without_broadcasts_misses_all(tmp_path: Path, catalog: Catalo
     path = tmp_path / "spark.toml"
     path.write_text(text.replace("broadcast_threshold = 10485760", "broadcast_threshold = -1"))
     for sql in PRUNED.values():
-        assert rewrite(sql, catalog, engine=str(path), when="missed").changed
+        hinted = "MAPJOIN" in sql  # a hint makes a broadcast of whatever size
+        assert rewrite(sql, catalog, engine=str(path), when="missed").changed is not hinted
 
 
 def test_a_planner_that_is_not_there_is_an_error(tmp_path: Path, catalog: Catalog) -> None:
