@@ -7,6 +7,7 @@ import pickle
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
+from sqlrewrite.sql.types.queries import Queries
 
 DDL = """
 CREATE TABLE sales (id BIGINT, amount DECIMAL(7,2), tags ARRAY<STRING>, day INT)
@@ -116,3 +117,12 @@ def test_findings_are_values() -> None:
     assert found == lint(sql, CATALOG)
     assert pickle.loads(pickle.dumps(found)) == found
     assert outputs(sql, CATALOG) == outputs(sql, CATALOG)
+
+
+def test_a_query_is_read_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    query = Queries.query
+    monkeypatch.setattr(Queries, "query", lambda self: read.append(self.at) or query(self))
+    many = " UNION ALL ".join(f"SELECT {n} AS a, 'x' AS b" for n in range(200))
+    assert outputs(many, Catalog.from_ddl("CREATE TABLE t (a INT)"))
+    assert read == [0]

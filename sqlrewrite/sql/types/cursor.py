@@ -45,10 +45,15 @@ class TypeCursor:
 
     def peek(self, *words: str) -> bool:
         """Whether these words and signs are next."""
-        return all(
-            word in (token.word, token.text if token.kind == "sign" else None)
-            for word, token in zip(words, self.tokens[self.at :], strict=False)
-        ) and self.at + len(words) <= len(self.tokens)
+        at, found = self.at, self.tokens
+        if at + len(words) > len(found):
+            return False
+        for word in words:
+            token = found[at]
+            if word != token.word and (word != token.text or token.kind != "sign"):
+                return False
+            at += 1
+        return True
 
     def take(self, *words: str) -> bool:
         """Reads these words and signs, if they are next."""

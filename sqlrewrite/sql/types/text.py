@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
@@ -14,6 +15,7 @@ from sqlrewrite.sql.types.analysis import analyze, context_of
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
+from sqlrewrite.sql.types.tree import WrittenQuery
 from sqlrewrite.sql.types.typed import UnknownError
 from sqlrewrite.warehouse import Column, Name, Table, Warehouse
 
@@ -56,18 +58,19 @@ def outputs_of(
     legacy_interval: bool | None = None,
 ) -> tuple[StatementOutput, ...]:
     """For each statement what holds under all values that the session's settings may have."""
-    found: list[tuple[StatementOutput, ...]] = []
-    for world in session.worlds():
-        state = TextState(catalog, world, world, double_quoted, legacy_interval)
-        answers = []
-        for statement in statements(text):
-            answer, state = state.after(statement)
-            answers.append(answer)
-        found.append(tuple(answers))
-    return tuple(_agreed(it) for it in zip(*found, strict=True))
+    states = [
+        TextState(catalog, world, world, double_quoted, legacy_interval)
+        for world in session.worlds()
+    ]
+    found: list[StatementOutput] = []
+    for statement in statements(text):
+        behind = [state.after(statement) for state in states]
+        states = [state for _, state in behind]
+        found.append(_agreed([answer for answer, _ in behind]))
+    return tuple(found)
 
 
-def _agreed(answers: tuple[StatementOutput, ...]) -> StatementOutput:
+def _agreed(answers: Sequence[StatementOutput]) -> StatementOutput:
     first = answers[0]
     if any(it is None or first is None or len(it) != len(first) for it in answers):
         return None
@@ -133,10 +136,7 @@ class TextState:
     def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
-            reader = Queries(text, double_quoted=self.double_quoted)
-            query = reader.query()
-            if reader.token.kind != "end":
-                return None
+            query = _query(text, self.double_quoted)
             return analyze(
                 query, TypeScope(context_of(self.catalog, self.world, self.legacy_interval))
             )
@@ -201,6 +201,16 @@ class TextState:
                 for it, column in zip(names, columns, strict=True)
             ),
         )
+
+
+@lru_cache(maxsize=1)
+def _query(text: str, double_quoted: bool) -> WrittenQuery:
+    """A text that is one query, read once for all worlds. Raises UnreadError."""
+    reader = Queries(text, double_quoted=double_quoted)
+    query = reader.query()
+    if reader.token.kind != "end":
+        raise UnreadError(f"more than a query at {reader.token.start}")
+    return query
 
 
 _FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
 
@@ -44,8 +45,10 @@ _ESCAPE = re.compile(r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
-def tokens(text: str) -> list[Token]:
-    """The tokens of a text, the last of kind ``end``."""
+@lru_cache(maxsize=8)
+def tokens(text: str) -> tuple[Token, ...]:
+    """The tokens of a text, the last of kind ``end``. A statement is read more than once: for its
+    first word, for its head, and for its query."""
     found: list[Token] = []
     at = 0
     while at < len(text):
@@ -73,7 +76,7 @@ def tokens(text: str) -> list[Token]:
             found.append(Token(kind, said, said.upper() if kind == "word" else "", at, end))
         at = end
     found.append(Token("end", "", "", len(text), len(text)))
-    return found
+    return tuple(found)
 
 
 def _touches(before: Token, at: int) -> bool:
