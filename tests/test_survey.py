@@ -42,14 +42,21 @@ def told(text: str, *candidates: int) -> list[Surveyed]:
             "WITH q AS (SELECT id FROM cal) SELECT 1 FROM q JOIN cal ON q.id = cal.id",
             "query",
             (("cal", True),),
-            "it joins nothing",
+            "no table in it is partitioned",
         ),
         (
             "SELECT 1 FROM cal a, (SELECT 1 AS id) b WHERE a.id = b.id",
             "query",
             (("cal", True),),
-            "it joins nothing",
+            "no table in it is partitioned",
         ),
+        (
+            "SELECT 1 FROM cal a JOIN cal b ON a.id = b.id",
+            "query",
+            (("cal", True),),
+            "no table in it is partitioned",
+        ),
+        ("SELECT 1 FROM cal", "query", (("cal", True),), "it joins nothing"),
         ("CREATE OR REPLACE VIEW v AS SELECT 1", "create view", (), None),
         ("SET x = 1", "other", (), ""),
         ("SELECT 1", "query", (), ""),
@@ -61,6 +68,29 @@ def test_a_statement(
     (found,) = told(text)
     assert (found.kind, found.understood, set(found.relations)) == (kind, True, set(relations))
     assert reason is None or found.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("o JOIN cal c ON o.id = c.id WHERE o.dt = '2024-01-01'", "orders holds dt by itself"),
+        ("o JOIN cal c ON o.id = c.id WHERE o.dt IN ('${a}', '${b}')", "orders holds dt by itself"),
+        ("o JOIN cal c ON o.id = c.id AND o.dt > '${a}'", "orders holds dt by itself"),
+        (
+            "o JOIN dw.orders p ON o.id = p.id AND o.dt = '1' AND p.dt = '2'",
+            "orders holds dt by itself",
+        ),
+        ("o JOIN dw.orders p ON o.id = p.id WHERE o.dt = '1'", None),
+        ("o JOIN cal c ON o.id = c.id WHERE o.dt IS NOT NULL", None),
+        ("o JOIN cal c ON o.id = c.id WHERE o.dt = '1' OR o.id = 2", None),
+        ("o JOIN cal c ON o.id = c.id WHERE ${condition}", None),
+        ("o LEFT JOIN cal c ON o.id = c.id AND o.dt = '1'", None),
+    ],
+)
+def test_a_scan_that_holds_its_partition_is_already_pruned(text: str, reason: str | None) -> None:
+    (found,) = told(f"SELECT 1 FROM dw.orders {text}")
+    open_ = "no join bounds a partition column: orders is partitioned by dt"
+    assert found.reason == (open_ if reason is None else f"already-pruned: {reason}")
 
 
 def test_what_is_not_read_is_told_with_its_failure() -> None:

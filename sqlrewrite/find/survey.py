@@ -8,14 +8,21 @@ show for a join.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Verdict
+from sqlrewrite.settings.options import ALONE
 from sqlrewrite.sql.kinds import first_join
 from sqlrewrite.sql.parse import Statement
-from sqlrewrite.warehouse import Name, Table, Warehouse
+from sqlrewrite.warehouse import Table
 
+if TYPE_CHECKING:
+    from sqlrewrite.plan.algebra import Expression
+
+NO_BOUND = "no join bounds a partition column"
 _QUERIES = frozenset({"select", "with", "(", "from", "values", "table"})
 
 
@@ -61,7 +68,7 @@ def _surveyed(
     if statement.failure is not None:
         return Surveyed(first, last, kind, False, (), statement.failure.message, joins)
     known = tuple((".".join(name), catalog.resolve(name) is not None) for name in names)
-    reason = "" if has_candidate else _reason(names, catalog)
+    reason = "" if has_candidate else _reason(reading, joins)
     return Surveyed(first, last, kind, True, known, reason, joins)
 
 
@@ -75,21 +82,67 @@ def _kind(statement: Statement) -> str:
     return words[0] if words[0] in ("insert", "merge", "cache", "update", "delete") else "other"
 
 
-def _reason(names: Sequence[Name], catalog: Warehouse) -> str:
+def _reason(reading: Reading, joins: bool) -> str:
     """Why a statement without a candidate has none."""
+    names, catalog = reading.names, reading.catalog
     unknown = [".".join(name) for name in names if catalog.resolve(name) is None]
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         return f"{', '.join(unknown)} {verb} not in the catalog"
     parted = [found for name in names if isinstance(found := catalog.resolve(name), Table)]
     parted = [table for table in parted if table.partitioned_by]
-    if len(names) < 2:
+    if len(names) < 2 and not joins:
         return "it joins nothing" if names else ""
     if not parted:
         return "no table in it is partitioned"
+    held = _held(reading)
+    by_itself = "; ".join(f"{name} holds {column} by itself" for name, column in held.items())
     shown = "; ".join(
         f"{table.name[-1]} is partitioned by "
         f"{', '.join(field.column for field in table.partitioned_by)}"
         for table in dict.fromkeys(parted)
+        if table.name[-1] not in held
     )
-    return f"no join bounds a partition column: {shown}"
+    if not shown:
+        return f"{Verdict.ALREADY_PRUNED.value}: {by_itself}"
+    return f"{NO_BOUND}: {shown}{'; ' * bool(held)}{by_itself}"
+
+
+def _held(reading: Reading) -> dict[str, str]:
+    """The partitioned tables all scans of which are under a condition of the query on a partition
+    column alone, each with that column: Spark lists no other partitions for them."""
+    from sqlrewrite.find.reducers import asked_of  # where no plan was made there is no need of it
+    from sqlrewrite.find.restrictions import Conjunct
+    from sqlrewrite.plan.algebra import Scan
+
+    if reading.bound is None:
+        return {}
+    plan, found, free = reading.bound.plan, dict[str, str](), set[str]()
+    for scan in plan.relations.values():
+        if not isinstance(scan, Scan) or not scan.table.partitioned_by:
+            continue
+        fields = {field.column.lower(): field.column for field in scan.table.partitioned_by}
+        asked = (it for it in asked_of(plan, scan.relation, ALONE) if isinstance(it, Conjunct))
+        column = next((name for it in asked if (name := _narrowed(it.expression, fields))), None)
+        if column is None:
+            free.add(scan.table.name[-1])
+        else:
+            found[scan.table.name[-1]] = column
+    return {name: column for name, column in found.items() if name not in free}
+
+
+def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:
+    """The partition column of which a condition asks more than that it be there, if it asks of
+    nothing else."""
+    from sqlrewrite.plan.algebra import Call, Subquery, Unknown
+    from sqlrewrite.plan.expressions import columns, walk
+
+    names = {it.name for it in columns(condition)}
+    if not names or not names <= fields.keys():
+        return None
+    nodes = list(walk(condition))
+    if any(isinstance(it, Subquery | Unknown) for it in nodes):
+        return None
+    if {it.name for it in nodes if isinstance(it, Call)} == {"not", "isnull"}:
+        return None
+    return fields[min(names)]

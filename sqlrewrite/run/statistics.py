@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from sqlrewrite.find.survey import Surveyed
+from sqlrewrite.find.survey import NO_BOUND, Surveyed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite, Verdict
 from sqlrewrite.settings.options import DECLARED_IN
 from sqlrewrite.warehouse import Table, Warehouse, has_template
 
-_NO_BOUND = "no join bounds a partition column"
+_HELD = Verdict.ALREADY_PRUNED.value
+_TOGETHER = {NO_BOUND: NO_BOUND, _HELD: f"{_HELD}: the scans hold a partition column by themselves"}
+"""How reasons begin that go on with names, and what is said of them together."""
 
 _UNKNOWN = re.compile(r"(?P<it>\S+) is not in the catalog")
 _TYPE = re.compile(r"declare the type of (?P<column>.+)")
@@ -119,7 +121,7 @@ def _of_statement(it: Surveyed, catalog: Warehouse) -> Iterator[Reason]:
         what = f"the partition column of {name}"
         yield f"{what} is none of its columns", f"declare {what}"
     if not undeclared:
-        yield it.reason.partition(": ")[0] if _NO_BOUND in it.reason else it.reason, ""
+        yield _TOGETHER.get(it.reason.partition(": ")[0], it.reason), ""
 
 
 def _is_undeclared(name: str, catalog: Warehouse) -> bool:
