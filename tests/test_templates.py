@@ -349,3 +349,23 @@ def test_cells_in_other_languages_are_blank(catalog: Catalog, ends: str) -> None
     result = rewrite(text, catalog)
     assert [it.verdict.value for it in result.candidates] == ["rewritten"]
     assert not result.errors
+
+
+@pytest.mark.parametrize(
+    "command", ["dfs -rm -r /tmp/x/*;", "  DFS -ls /a/*/b/'; ", "-- it's\ndfs -put a--b /x/`/*;"]
+)
+@pytest.mark.parametrize("before", ["", "USE dw;\n"])
+def test_a_path_of_hdfs_opens_no_comment(before: str, command: str) -> None:
+    text = f"{before}{command}\nSELECT 1 /* one */ FROM t;\nSELECT 2 FROM t"
+    found = [it for it in statements(text) if it.tree is not None]
+    assert [text[it.tokens[0].start : it.tokens[1].end + 1] for it in found] == [
+        "SELECT 1",
+        "SELECT 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT dfs -1 /* a; */ FROM t", "SELECT 'a;\ndfs -rm /*' FROM t"]
+)
+def test_what_is_no_command_of_hdfs_stays(text: str) -> None:
+    assert mask(text).text.count("/*") == text.count("/*")

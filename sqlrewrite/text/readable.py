@@ -25,14 +25,35 @@ _CODE = re.compile(
       | (?P<endless>(?:['"`]|/\*)[^\n]*)""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+# A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
+# like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
+_COMMAND = re.compile(
+    r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
+        (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
+      | --[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_MARKS = re.compile(r"[/*'\"`-]")
 _SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
 
 
 def readable(text: str) -> str:
     """The text, blank where it is none of SQL; a cell's end is a semicolon."""
+    text = plain_commands(text)
     if not any(sign in text for sign in _SIGNS):
         return text
     return "".join(_pieces(cells(text, magic=True)))
+
+
+def plain_commands(text: str) -> str:
+    """The text, with nothing in a command to HDFS that opens a comment or a quote."""
+    if "dfs" not in text and "DFS" not in text:
+        return text
+
+    def plain(match: re.Match[str]) -> str:
+        return match["head"] + _MARKS.sub("_", match["rest"]) if match["head"] else match[0]
+
+    return _COMMAND.sub(plain, text)
 
 
 def cells(text: str, *, magic: bool = False) -> str:

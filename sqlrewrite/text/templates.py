@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.readable import cells
+from sqlrewrite.text.readable import cells, plain_commands
 from sqlrewrite.text.template_kinds import TemplateKind, meaning
 from sqlrewrite.warehouse import Name, Reference
 
@@ -155,9 +155,10 @@ def untouched(masked: Masked, text: str) -> bool:
 
 def mask(text: str) -> Masked:
     """The text with its templates masked. Raises nothing."""
+    readable = plain_commands(text)
     if not templated(text):
-        return Masked(text)
-    return _Scan(cells(text) if is_notebook(text) else text).run()
+        return Masked(readable)
+    return _Scan(cells(readable) if is_notebook(text) else readable).run()
 
 
 def is_notebook(text: str) -> bool:
