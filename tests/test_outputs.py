@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 
 import pytest
 
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
 from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.tree import WrittenQuery
 
 DDL = """
 CREATE TABLE sales (id BIGINT, amount DECIMAL(7,2), tags ARRAY<STRING>, day INT)
@@ -121,8 +123,14 @@ def test_findings_are_values() -> None:
 
 def test_a_query_is_read_once_for_all_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    query = Queries.query
-    monkeypatch.setattr(Queries, "query", lambda self: read.append(self.at) or query(self))
+
+    def query(
+        self: Queries, once: Callable[[Queries], WrittenQuery] = Queries.query
+    ) -> WrittenQuery:
+        read.append(self.at)
+        return once(self)
+
+    monkeypatch.setattr(Queries, "query", query)
     many = " UNION ALL ".join(f"SELECT {n} AS a, 'x' AS b" for n in range(200))
     assert outputs(many, Catalog.from_ddl("CREATE TABLE t (a INT)"))
     assert read == [0]

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.text.templates import UNITS
-from sqlrewrite.warehouse import CatalogError, Warehouse
+from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"
 _CONFIG = re.compile(r"\{\{-?\s*(config\s*\(.*\))\s*-?\}\}", re.DOTALL)
@@ -39,10 +40,12 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     name = str(project.get("name") or path.parent.name)
     nodes: dict[str, Any] = {}
     sources: dict[str, Any] = {}
+    left_out: list[LeftOut] = []
     for section, kind in _KINDS.items():
         for folder in _folders(project, section):
             top = path.parent / folder
-            said = dict(_properties(top, section))
+            files = [*_files(top, left_out)]
+            said = dict(_properties(files, section))
             for file in sorted((*top.rglob("*.sql"), *top.rglob("*.csv"))):
                 if (file.suffix == ".csv") != (kind == "seed"):
                     continue
@@ -51,9 +54,10 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
                 settled = node["config"].get("materialized"), node["config"].get("enabled")
                 if settled[0] is not None and settled[1] is not False:
                     nodes[node["unique_id"]] = node
-            sources |= {it["unique_id"]: it for it in _sources(top, name)}
+            sources |= {it["unique_id"]: it for it in _sources(files, name)}
     metadata = {"dbt_schema_version": _VERSION, "project_name": name}
-    return dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
+    found = dbt.read({"metadata": metadata, "nodes": nodes, "sources": sources}, path, catalog)
+    return replace(found, left_out=(*found.left_out, *left_out))
 
 
 def _folders(project: Said, section: str) -> list[str]:
@@ -109,16 +113,16 @@ def _of_project(project: Said, section: str, name: str, file: Path) -> dict[str,
     return found
 
 
-def _properties(folder: Path, section: str) -> Iterator[tuple[str, Said]]:
+def _properties(files: Sequence[Said], section: str) -> Iterator[tuple[str, Said]]:
     """What the YAML files of a folder say of each model."""
-    for data in _files(folder):
+    for data in files:
         for it in map(_object, _list(data.get(section))):
             yield str(it.get("name")), it
 
 
-def _sources(folder: Path, project: str) -> Iterator[dict[str, Any]]:
+def _sources(files: Sequence[Said], project: str) -> Iterator[dict[str, Any]]:
     """The tables of the sources that the YAML files of a folder declare."""
-    for data in _files(folder):
+    for data in files:
         for source in map(_object, _list(data.get("sources"))):
             schema = source.get("schema") or source.get("name")
             for table in map(_object, _list(source.get("tables"))):
@@ -139,9 +143,13 @@ def _columns(said: Said) -> dict[str, Any]:
     return {str(it["name"]): it for it in map(_object, _list(said.get("columns"))) if "name" in it}
 
 
-def _files(folder: Path) -> Iterator[Said]:
+def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[Said]:
+    """The YAML files of a folder; one that cannot be read costs only itself."""
     for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
-        yield _object(_parsed(path))
+        try:
+            yield _object(_parsed(path))
+        except CatalogError as error:
+            left_out.append(LeftOut(str(path), str(error).removeprefix(f"{path}: ")))
 
 
 def _parsed(path: Path) -> Any:

@@ -4,8 +4,8 @@ A directory is searched for files of SQL, and for programs and notebooks that ho
 in the order of the paths. What cannot be read costs only itself and is listed in the catalog's
 ``left_out``; statements that define nothing are passed over. The files are an account of what there
 is, and not a script: a DROP in one of them makes way for the CREATE behind it, and takes nothing
-out; and no SET of a variable tells with which value a query will be run, so a name that holds one
-means what all files say of it.
+out; a table that is renamed is known by both names; and no SET of a variable tells with which value
+a query will be run, so a name that holds one means what all files say of it.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Ware
             after = definitions.apply(statement, text, catalog, at.source)
             if definitions.sets_variable(statement, text):
                 after = replace(after, relations=catalog.relations)
+            elif definitions.renames(statement, text):
+                after = replace(after, relations={**catalog.relations, **after.relations})
             account.left_out += _lost(statement, text, catalog, after, at)
             catalog = after
     return replace(catalog, variables=known)

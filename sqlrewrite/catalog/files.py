@@ -61,9 +61,18 @@ def in_folder(directory: Path) -> list[Path]:
     return sorted(it for it in directory.rglob("*") if _is_meant(it, directory) and it.is_file())
 
 
+def below(directory: Path, name: str) -> list[Path]:
+    """The files of a name in a folder and below it that are nobody else's and not hidden."""
+    return sorted(it for it in directory.rglob(name) if _is_own(it, directory) and it.is_file())
+
+
 def _is_meant(path: Path, directory: Path) -> bool:
     if not _is_host(path):
         return path.name.lower().endswith(SQL_SUFFIXES)
+    return _is_own(path, directory)
+
+
+def _is_own(path: Path, directory: Path) -> bool:
     folders = path.relative_to(directory).parts[:-1]
     return not any(name.startswith(".") or name in FOREIGN for name in folders)
 

@@ -11,10 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.catalog.files import read_text
+from sqlrewrite.catalog.files import below, in_folder, read_text
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
-from sqlrewrite.warehouse import DEFAULT_NAMESPACE, CatalogError, Given, Name, Table, Warehouse
+from sqlrewrite.warehouse import (
+    DEFAULT_NAMESPACE,
+    CatalogError,
+    Given,
+    LeftOut,
+    Name,
+    Table,
+    Warehouse,
+)
 
 _SUPPORTED = (
     "a DDL file (.sql, .ddl, .hql, …), a directory of them, a notebook or program in Python (.py, "
@@ -45,7 +53,9 @@ def load(
         place = Path(path)
         if not place.exists():
             raise CatalogError(f"{path}: no such file or directory; a catalog is {_SUPPORTED}")
-        if place.is_dir() or place.name.lower().endswith((*SQL_SUFFIXES, *HOST_SUFFIXES)):
+        if place.is_dir():
+            catalog = _of_folder(place, replace(catalog, namespace=start.namespace), start)
+        elif place.name.lower().endswith((*SQL_SUFFIXES, *HOST_SUFFIXES)):
             from sqlrewrite.catalog import ddl  # brings the parser, which a snapshot does not need
 
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
@@ -70,15 +80,46 @@ def load(
         else relation
         for name, relation in catalog.relations.items()
     }
-    if not relations and any(not path.endswith(".json") for path in paths):
+    costs_only_itself = (path.endswith(".json") or Path(path).is_dir() for path in paths)
+    if not relations and not all(costs_only_itself):
         raise CatalogError(f"{', '.join(paths)}: {_nothing(paths)}")
     return replace(catalog, relations=relations, namespace=namespace, sources=tuple(paths))
+
+
+def _of_folder(folder: Path, catalog: Warehouse, start: Warehouse) -> Warehouse:
+    """The catalog after the DDL and the dbt projects in a folder; where there are none, after what
+    its texts show by themselves. What cannot be read costs only itself."""
+    from sqlrewrite.catalog import dbt_project, ddl
+    from sqlrewrite.catalog.infer import infer
+
+    projects = [it for name in PROJECTS for it in below(folder, name)]
+    after = catalog if projects and not in_folder(folder) else ddl.read(folder, catalog)
+    for project in projects:
+        try:
+            after = _merged(after, dbt_project.read(project, start))
+        except CatalogError as error:
+            why = str(error).removeprefix(f"{project}: ")
+            after = replace(after, left_out=(*after.left_out, LeftOut(str(project), why)))
+    if after.relations == catalog.relations:
+        shown, _ = infer(map(str, in_folder(folder)), catalog)
+        after = replace(after, relations=shown.relations)
+        why = _NO_DDL + (_GUESSED if shown.relations != catalog.relations else _OPEN)
+        after = replace(after, left_out=(*after.left_out, LeftOut(str(folder), why)))
+    return after
+
+
+_NO_DDL = "no CREATE TABLE or CREATE VIEW that could be read"
+_OPEN = ": nothing is known of its tables"
+_GUESSED = (
+    ": what INSERT … PARTITION shows is used, and no type is known (`dpp-rewrite catalog infer` "
+    "writes it as DDL, to be completed)"
+)
 
 
 def _nothing(paths: Sequence[str]) -> str:
     """What was looked for where no table was found."""
     if any(Path(path).name not in PROJECTS for path in paths):
-        return "no CREATE TABLE or CREATE VIEW that could be read"
+        return _NO_DDL
     return (
         "no source and no model that is stored as a table: where another file configures that, "
         "target/manifest.json, which `dbt parse` writes, has it"
@@ -119,7 +160,13 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
             relations[name] = relation
     references = {**catalog.references, **later.references}
     settings = {**catalog.settings, **later.settings}
-    return replace(catalog, relations=relations, references=references, settings=settings)
+    return replace(
+        catalog,
+        relations=relations,
+        references=references,
+        settings=settings,
+        left_out=(*catalog.left_out, *later.left_out),
+    )
 
 
 def _completed(table: Table, counted: Table) -> Table:

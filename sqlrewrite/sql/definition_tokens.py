@@ -101,7 +101,8 @@ class Cursor:
             token = self.tokens[start]
             raw = self.text[token.start : token.end + 1]
             unknown = is_template(token.text) or not token.text.strip("_")
-            return raw if is_template(raw) and unknown else token.text
+            masked = token.token_type not in QUOTED and token.text != raw
+            return raw if masked or (is_template(raw) and unknown) else token.text
         return self.slice(start, self.at)
 
     def _touches(self, at: int) -> bool:

@@ -115,6 +115,15 @@ def defines_relation(statement: parse.Statement, text: str) -> bool:
     return at.word in {"create", "replace"} and after_kind(at) > 0
 
 
+def renames(statement: parse.Statement, text: str) -> bool:
+    """Whether this is ALTER TABLE … RENAME TO another name."""
+    at = Cursor(statement.tokens, text)
+    if at.word != "alter":
+        return False
+    at.at = after_kind(at)
+    return at.at > 0 and bool(at.name()) and at.take("rename", "to") and bool(at.name())
+
+
 def sets_variable(statement: parse.Statement, text: str) -> bool:
     """Whether this is a SET of a variable, and of no setting by which names or types are others."""
     found = _SET.match(text, statement.start)

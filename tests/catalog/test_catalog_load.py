@@ -132,8 +132,59 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 
 def test_nothing_that_could_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("SELECT 1; CREATE TABLE (a INT)")
-    with pytest.raises(CatalogError, match="no CREATE TABLE or CREATE VIEW that could be read"):
-        load([str(tmp_path)])
+    said = "no CREATE TABLE or CREATE VIEW that could be read"
+    with pytest.raises(CatalogError, match=said):
+        load([str(tmp_path / "a.sql")])
+    found = load([str(tmp_path)])
+    assert not found.relations
+    assert [it.why.startswith(said) for it in found.left_out] == [False, True]
+
+
+def test_a_folder_without_definitions_is_known_by_what_it_writes(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("INSERT INTO dw.t PARTITION (dt = '1') SELECT 1")
+    found = load([str(tmp_path)])
+    assert [it.column for it in table(found, "dw", "t").partitioned_by] == ["dt"]
+    assert "no type is known" in found.left_out[0].why
+
+
+def test_files_are_an_account_and_no_script(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(
+        "CREATE TABLE dw.next (a INT, p INT) PARTITIONED BY (p); DROP TABLE IF EXISTS dw.t;"
+        "INSERT INTO dw.next SELECT 1, 1; ALTER TABLE dw.next RENAME TO dw.t"
+    )
+    found = load([str(tmp_path)])
+    assert {name[-1] for name in found.relations} == {"next", "t"}
+    assert not found.left_out
+
+
+def test_a_name_with_a_variable_in_it_is_that_name_as_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(
+        "CREATE TABLE dw.log_${JOB} (a INT, p INT) PARTITIONED BY (p);"
+        "CREATE TABLE dw.log_${day} (a INT); CREATE TABLE dw.log_{{ x }} AS SELECT 1 AS b"
+    )
+    found = load([str(tmp_path)])
+    assert {name[-1] for name in found.relations} == {"log_${job}", "log_${day}", "log_{{ x }}"}
+    assert table(found, "dw", "log_${job}").partitioned_by
+    assert not table(found, "dw", "log_${day}").partitioned_by
+    assert table(load([str(tmp_path)], variables={"JOB": "a"}), "dw", "log_a").partitioned_by
+
+
+def test_a_dbt_project_in_a_folder_is_read_too(tmp_path: Path) -> None:
+    for name in ("shop", "broken", "dbt_packages"):
+        (tmp_path / name / "models").mkdir(parents=True)
+        (tmp_path / name / "dbt_project.yml").write_text(f"name: {name}")
+        (tmp_path / name / "models" / f"of_{name}.sql").write_text(
+            "{{ config(materialized='table', partition_by='dt') }} SELECT 1"
+        )
+    (tmp_path / "broken" / "dbt_project.yml").write_text('name: "broken')
+    (tmp_path / "shop" / "models" / "no.yml").write_text("- [")
+    (tmp_path / "ddl.sql").write_text("CREATE TABLE t (a INT)")
+    found = load([str(tmp_path)])
+    assert {name[-1] for name in found.relations} == {"t", "of_shop"}
+    assert [it.where for it in found.left_out] == [
+        str(tmp_path / "broken" / "dbt_project.yml"),
+        str(tmp_path / "shop" / "models" / "no.yml"),
+    ]
 
 
 def test_other_statements_that_do_not_parse_are_passed_over(tmp_path: Path) -> None:
