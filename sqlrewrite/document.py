@@ -18,7 +18,7 @@ from sqlrewrite.find.heard import heard, left, spoken, understood, with_views
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.options import Options, ResolveError
-from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.settings.regime import decides, in_regime
 from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
@@ -161,7 +161,7 @@ def _decided(
     from sqlrewrite.decision.statement import decide_statement
 
     at, said = reading.statement.start, reading.catalog.settings
-    if said:
+    if decides(said):
         when = options.when or "auto"
         options = replace(options, engine=in_regime(options.engine, said), when=when)
     try:

@@ -48,10 +48,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class PartitionField:
-    """One partition field: a column itself (``identity``), or a transform of it (``days``)."""
+    """One partition field: a column itself (``identity``), or a transform of it (``days``), with
+    the transform's number, as in ``bucket(16, id)``."""
 
     column: str
     transform: str = "identity"
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The buckets of a table of Spark's own: CLUSTERED BY (columns) INTO so many BUCKETS."""
+
+    columns: tuple[str, ...]
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +102,17 @@ class Table:
     complete: bool = True
     clustered_by: tuple[str, ...] = ()
     derived: tuple[Derivation, ...] = ()
+    buckets: Buckets | None = None
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         known = self.columns if self.complete else ()
         object.__setattr__(self, "names", tuple(column.name.lower() for column in known))
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether which part of the table a row is in depends on its columns."""
+        return bool(self.partitioned_by or self.clustered_by or self.buckets)
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""
@@ -153,9 +169,8 @@ class Warehouse:
     ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
     values that the project gives to variables in names. ``settings`` are those of the sessions that
     run the queries, as far as they are known: what Spark prunes by itself depends on them.
-    ``prunable`` are the last names of all
-    partitioned and clustered tables, and of the views, which may hide one; ``by_last`` all
-    qualified names by their last.
+    ``prunable`` are the last names of all partitioned, clustered and bucketed tables, and of the
+    views, which may hide one; ``by_last`` all qualified names by their last.
     """
 
     relations: Mapping[Name, Relation] = field(default_factory=dict)
@@ -178,7 +193,7 @@ class Warehouse:
         by_last: dict[str, tuple[Name, ...]] = {}
         for name, relation in self.relations.items():
             last = name[-1]
-            if isinstance(relation, View) or relation.partitioned_by or relation.clustered_by:
+            if isinstance(relation, View) or relation.laid_out:
                 prunable.add(last)
             by_last[last] = (*by_last.get(last, ()), name)
         object.__setattr__(self, "prunable", frozenset(prunable))

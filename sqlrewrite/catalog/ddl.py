@@ -157,10 +157,11 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
     )
     provider = base.provider or other.provider
     derived = base.derived or other.derived
+    buckets = base.buckets or other.buckets
     together = replace(
         base, columns=tuple(columns), partitioned_by=fields, provider=provider, derived=derived
     )
-    return replace(together, source=new.source), contradicted
+    return replace(together, source=new.source, buckets=buckets), contradicted
 
 
 def _doubts(name: Name, made: Relation | None, why: str | None) -> Iterator[str]:

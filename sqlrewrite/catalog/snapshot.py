@@ -21,6 +21,7 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.text.expected import expected
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
+    Buckets,
     CatalogError,
     Column,
     Derivation,
@@ -53,6 +54,14 @@ class _Field(Struct, omit_defaults=True):
 
     column: _Text
     transform: _Text | None = None
+    number: _Count | None = None
+
+
+class _Buckets(Struct):
+    """CLUSTERED BY (columns) INTO so many BUCKETS."""
+
+    columns: list[_Text]
+    count: _Count
 
 
 class _Derived(Struct, omit_defaults=True):
@@ -75,6 +84,7 @@ class _Table(Struct, omit_defaults=True):
     partition_count: _Count | None = None
     complete: bool | None = None
     derived: list[_Derived] | None = None
+    buckets: _Buckets | None = None
     proposed: list[_Derived] | None = None
 
 
@@ -163,7 +173,7 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
         for it in table.columns
     )
     fields = (
-        it.column if it.transform == "identity" else _Field(it.column, it.transform)
+        it.column if it.transform == "identity" else _Field(it.column, it.transform, it.number)
         for it in table.partitioned_by
     )
     return _Table(
@@ -179,6 +189,7 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
         partition_count=table.partition_count,
         complete=None if table.complete else False,
         derived=_written_derived(table.derived),
+        buckets=_Buckets([*table.buckets.columns], table.buckets.count) if table.buckets else None,
         proposed=_written_derived(proposed),
     )
 
@@ -264,6 +275,7 @@ def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
             derivation(it.column, it.expression, ORIGIN, [each.name for each in columns])
             for it in found.derived or ()
         ),
+        buckets=_read_buckets(found.buckets),
     )
     _check_columns(table, where)
     return table
@@ -281,10 +293,16 @@ def _type(text: str) -> str:
     return " ".join(text.lower().split()) if found is None else found.ddl
 
 
+def _read_buckets(found: _Buckets | None) -> Buckets | None:
+    if found is None or not found.columns or not found.count:
+        return None
+    return Buckets(tuple(it.lower() for it in found.columns), found.count)
+
+
 def _partition_field(found: str | _Field) -> PartitionField:
     if isinstance(found, str):
         return PartitionField(found)
-    return PartitionField(found.column, (found.transform or "identity").lower())
+    return PartitionField(found.column, (found.transform or "identity").lower(), found.number)
 
 
 def _check_columns(table: Table, where: str) -> None:

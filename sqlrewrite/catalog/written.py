@@ -85,6 +85,9 @@ def _clauses(table: Table) -> Iterator[str]:
         yield "STORED AS TEXTFILE" if table.provider == "hive" else f"USING {table.provider}"
     if table.partitioned_by:
         yield f"PARTITIONED BY ({', '.join(map(_field, table.partitioned_by))})"
+    if table.buckets is not None:
+        columns = ", ".join(map(_quoted, table.buckets.columns))
+        yield f"CLUSTERED BY ({columns}) INTO {table.buckets.count} BUCKETS"
     if table.clustered_by:
         yield f"CLUSTER BY ({', '.join(map(_quoted, table.clustered_by))})"
     properties = []
@@ -101,8 +104,8 @@ def _field(field: PartitionField) -> str:
         return _quoted(field.column)
     if field.transform == "unknown":
         return field.column
-    arguments = "16, " if field.transform in ("bucket", "truncate") else ""
-    return f"{field.transform}({arguments}{_quoted(field.column)})"
+    number = "" if field.number is None else f"{field.number}, "
+    return f"{field.transform}({number}{_quoted(field.column)})"
 
 
 def _dotted(name: Name) -> str:

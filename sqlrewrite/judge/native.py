@@ -14,6 +14,7 @@ from sqlrewrite.judge.estimate import read_again
 from sqlrewrite.judge.planners import duckdb, spark, trino
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.regime import decides
 from sqlrewrite.settings.table import LEAVING
 
 PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
@@ -55,7 +56,7 @@ def judge(case: Case) -> Judgement:
 
 def _assumed(case: Case) -> Iterator[str]:
     """What has to be assumed of what is not known, to tell what the engine does."""
-    if not case.around.catalog.settings:
+    if not decides(case.around.catalog.settings):
         yield f"{case.engine.name}'s settings are its defaults"
     if case.engine.reuse_broadcast_only:
         for name, size in {it.parts[-1]: it.table.size_in_bytes for it in read_again(case)}.items():

@@ -44,6 +44,7 @@ CODES: tuple[Code, ...] = (
     Code("DPP010", "merge-reads-all", Severity.WARNING),
     Code("DPP011", "latest-partition", Severity.WARNING),
     Code("DPP012", "build-side", Severity.WARNING),
+    Code("DPP013", "exchanged-alike", Severity.NOTE),
 )
 BY_CODE = {code.code: code for code in CODES}
 

@@ -15,6 +15,7 @@ from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.build_side import build_side
+from sqlrewrite.linting.exchanged import exchanged
 from sqlrewrite.linting.findings import BY_CODE, Finding
 from sqlrewrite.linting.latest import latest
 from sqlrewrite.linting.subject import Subject, place_of, subjects
@@ -23,6 +24,7 @@ from sqlrewrite.linting.wrapped import wrapped
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
+from sqlrewrite.settings.regime import decides
 from sqlrewrite.settings.table import LEAVING
 from sqlrewrite.sql.deep import deep
 from sqlrewrite.stripping import FOREIGN, foreign
@@ -38,6 +40,7 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     merges.whole_target,
     latest,
     build_side,
+    exchanged,
 )
 
 
@@ -70,7 +73,7 @@ def findings(
 ) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
-    left = wanted.when in LEAVING or any(it.catalog.settings for it in document.statements)
+    left = wanted.when in LEAVING or any(decides(it.catalog.settings) for it in document.statements)
     if left and document.stripped.predicates:
         # Tells what is not needed from what no longer follows.
         full = decide(document, wanted.with_all())

@@ -15,7 +15,7 @@ from sqlrewrite.rulebook import Engine
 
 _DPP = "spark.sql.optimizer.dynamicPartitionPruning"
 _REUSE, _THRESHOLD = "spark.sql.exchange.reuse", "spark.sql.autoBroadcastJoinThreshold"
-SETTINGS = (
+PRUNING = (
     f"{_DPP}.enabled",
     f"{_DPP}.useStats",
     f"{_DPP}.fallbackFilterRatio",
@@ -23,7 +23,25 @@ SETTINGS = (
     _REUSE,
     _THRESHOLD,
 )
-"""What is asked of a session: all that the rules of pruning depend on."""
+"""All that the rules of pruning depend on."""
+
+_V2 = "spark.sql.sources.v2.bucketing"
+STORAGE = {
+    "spark.sql.sources.bucketing.enabled": True,
+    "spark.sql.bucketing.coalesceBucketsInJoin.enabled": False,
+    "spark.sql.requireAllClusterKeysForCoPartition": True,
+    f"{_V2}.enabled": True,
+    f"{_V2}.pushPartValues.enabled": True,
+    f"{_V2}.allowJoinKeysSubsetOfPartitionKeys.enabled": False,
+    f"{_V2}.allowKeysSubsetOfPartitionKeys.enabled": False,
+    f"{_V2}.allowCompatibleTransforms.enabled": False,
+    "spark.sql.iceberg.planning.preserve-data-grouping": False,
+}
+"""On what a join without an exchange depends, with the defaults of Spark 4 and of Iceberg
+(docs/partition-wise.md)."""
+
+SETTINGS = (*PRUNING, *STORAGE)
+"""What is asked of a session."""
 
 _BY_NAME = {name.lower(): name for name in SETTINGS}
 _SIZE = re.compile(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
@@ -31,8 +49,19 @@ _UNITS = " kmgtp"
 
 
 def setting(name: str) -> str | None:
-    """The name of a setting that pruning depends on, as Spark spells it; None for any other."""
+    """The name of one of ``SETTINGS``, as Spark spells it; None for any other."""
     return _BY_NAME.get(name.strip().strip("`").lower())
+
+
+def decides(said: Mapping[str, str]) -> bool:
+    """Whether settings that pruning depends on are among them."""
+    return any(setting(name) in PRUNING for name in said)
+
+
+def on(said: Mapping[str, str], name: str) -> bool:
+    """Whether a setting of ``STORAGE`` is on."""
+    by_name = {key.lower(): value.strip().lower() for key, value in said.items()}
+    return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), STORAGE[name])
 
 
 def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.warehouse import Column, Name, PartitionField, Table, View
+from sqlrewrite.warehouse import Buckets, Column, Name, PartitionField, Table, View
 
 _STATISTICS = re.compile(r"(\d+) bytes(?:, (\d+) rows)?")
 _PLAN_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+) ([KMGTP]i)?B\b")
@@ -85,6 +85,13 @@ def _clustered(details: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(it.lower() for it in parts_of(details.get("Sort Columns", ""))[:1])
 
 
+def _buckets(details: Mapping[str, str]) -> Buckets | None:
+    """The buckets of a table of Spark's own."""
+    columns = tuple(it.lower() for it in parts_of(details.get("Bucket Columns", "")))
+    count = details.get("Num Buckets", "")
+    return Buckets(columns, int(count)) if columns and count.isdigit() and int(count) else None
+
+
 def table(name: Name, description: Description, data: Mapping[str, Any] | None) -> Table:
     """The table; ``data`` is the JSON, from which it is known that a column holds no NULL."""
     filled = {
@@ -104,6 +111,7 @@ def table(name: Name, description: Description, data: Mapping[str, Any] | None) 
         provider=description.details.get("Provider", "").lower() or None,
         size_in_bytes=size,
         row_count=rows,
+        buckets=_buckets(description.details),
     )
 
 
@@ -158,7 +166,8 @@ def _field(described: str, columns: Sequence[Column]) -> PartitionField:
     transform = match[1].lower()
     if len(names) != 1 or transform not in _TRANSFORMS:
         return PartitionField(names[0] if len(names) == 1 else described.strip(), "unknown")
-    return PartitionField(names[0], transform)
+    numbers = [int(part) for part in used if part.isdigit()]
+    return PartitionField(names[0], transform, numbers[0] if len(numbers) == 1 else None)
 
 
 def parts_of(text: str) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ class Definition:
     key: tuple[str, ...] = ()
     partitions: tuple[Cursor, ...] = ()
     clustered: tuple[str, ...] = ()
+    bucketed: tuple[str, ...] = ()
+    buckets: int | None = None
     provider: str | None = None
     hive: bool = False
     collation: str | None = None
@@ -197,6 +199,18 @@ def _sorted(found: Definition, at: Cursor) -> None:
         found.unread = "a parenthesis is not closed"
 
 
+def _bucketed(found: Definition, at: Cursor) -> None:
+    """CLUSTERED BY (k) INTO 8 BUCKETS: Hive's and Spark's own; SORTED BY may stand between."""
+    found.bucketed = named(at)
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+
+
+def _counted(found: Definition, at: Cursor) -> None:
+    if at.word_at(at.at + 1) == "buckets" and at.word.isdigit():
+        found.buckets = int(at.word)
+
+
 def named(at: Cursor) -> tuple[str, ...]:
     """The columns in parentheses that stand next, in lower case; none where they are not closed."""
     inner = at.group() if at.opens else None
@@ -225,7 +239,8 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
     (("default", "collation"), _collated_by),
     (("comment",), _quoted),
     (("location",), _quoted),
-    (("clustered", "by"), _grouped),
+    (("clustered", "by"), _bucketed),
+    (("into",), _counted),
     (("sorted", "by"), _sorted),
     (("cluster", "by"), _clustered),
     (("skewed", "by"), _grouped),

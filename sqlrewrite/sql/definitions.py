@@ -36,7 +36,7 @@ _PARSES = "spark.sql.legacy.timeparserpolicy"
 _BOTH_PARSERS = re.compile(r"['\"]?exception\b", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
-_SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.]+)\s*=", re.IGNORECASE)
+_SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
 
 
 def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:

@@ -18,6 +18,7 @@ from sqlrewrite.sql.definition_clauses import UNKNOWN, Definition
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import (
     GENERATED,
+    Buckets,
     Column,
     Name,
     PartitionField,
@@ -53,6 +54,8 @@ _TRANSFORMS = {
     "bucket": "bucket",
     "truncate": "truncate",
 }
+NUMBERED = frozenset({"bucket", "truncate"})
+_DIGITS = re.compile(r"(?<![\w`])\d+(?![\w`])")
 _SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
@@ -98,11 +101,19 @@ def created_table(
         and said.settings.get(_SOME) != "some",
         clustered_by=sorts,
         derived=tuple(derivation(it, text, GENERATED, names) for it, text in said.generated),
+        buckets=_buckets(said, model),
     )
     if provider != UNKNOWN:
         return ordered(table, catalog)
     moved = ordered(replace(table, provider=None), catalog).columns != table.columns
     return replace(table, complete=False) if moved else table
+
+
+def _buckets(said: Definition, model: Table | None) -> Buckets | None:
+    """The buckets that are declared, or those of the table that it is made like."""
+    if said.bucketed and said.buckets:
+        return Buckets(said.bucketed, said.buckets)
+    return model.buckets if model is not None and not said.columns else None
 
 
 def ordered(table: Table, catalog: Warehouse) -> Table:
@@ -142,10 +153,12 @@ def partition_field(item: Cursor, columns: Sequence[Column]) -> PartitionField:
         return _field_of(called, "identity", columns)
     names = list(_names(item))
     transform = _TRANSFORMS.get(called.lower()) if item.opens else None
+    numbers = [int(each) for each in _DIGITS.findall(written)]
     inner = item.group() if item.opens else None
     if inner is None or transform is None or not item.done or len(names) != 1:
         return PartitionField(names[0] if inner and len(names) == 1 else written, UNKNOWN)
-    return _field_of(names[0], transform, columns)
+    number = numbers[0] if len(numbers) == 1 and transform in NUMBERED else None
+    return replace(_field_of(names[0], transform, columns), number=number)
 
 
 def _names(item: Cursor) -> Iterator[str]:

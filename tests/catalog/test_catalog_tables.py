@@ -101,8 +101,8 @@ def test_keys_and_nulls(
         ("USING iceberg PARTITIONED BY (days(b), a)", [("b", "days"), "a"]),
         ("USING iceberg PARTITIONED BY (year(b), months(b))", [("b", "years"), ("b", "months")]),
         ("USING iceberg PARTITIONED BY (date(b), hours(b))", [("b", "days"), ("b", "hours")]),
-        ("USING iceberg PARTITIONED BY (bucket(16, a))", [("a", "bucket")]),
-        ("USING iceberg PARTITIONED BY (truncate(4, a))", [("a", "truncate")]),
+        ("USING iceberg PARTITIONED BY (bucket(16, a))", [("a", "bucket", 16)]),
+        ("USING iceberg PARTITIONED BY (truncate(4, a))", [("a", "truncate", 4)]),
         ("USING iceberg PARTITIONED BY (identity(a))", ["a"]),
         ("USING iceberg PARTITIONED BY (zorder(a))", [("a", "unknown")]),
         ("USING iceberg PARTITIONED BY (length(a))", [("a", "unknown")]),
@@ -110,7 +110,9 @@ def test_keys_and_nulls(
         ("USING iceberg PARTITIONED BY (missing)", [("missing", "unknown")]),
     ],
 )
-def test_partitioning(follow: Follow, clause: str, fields: list[str | tuple[str, str]]) -> None:
+def test_partitioning(
+    follow: Follow, clause: str, fields: list[str | tuple[str, str] | tuple[str, str, int]]
+) -> None:
     found = table(follow(f"CREATE TABLE t (a INT, b TIMESTAMP) {clause}"))
     expected = [PartitionField(f) if isinstance(f, str) else PartitionField(*f) for f in fields]
     assert list(found.partitioned_by) == expected

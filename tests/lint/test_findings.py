@@ -97,7 +97,7 @@ def _said(text: str, catalog: Catalog) -> list[tuple[str, str]]:
         pytest.param(
             "SELECT a.id FROM sales a JOIN sales b ON a.day = b.day JOIN calendar c "
             "ON b.day = c.day WHERE c.year = 2024",
-            [("DPP001", "sales"), ("DPP001", "sales")],
+            [("DPP001", "sales"), ("DPP001", "sales"), ("DPP013", "sales")],
             id="two facts of one equality class",
         ),
         pytest.param(
@@ -378,7 +378,7 @@ def test_what_a_comment_suppresses(
     [
         ("ingore", "`-- dpp-rewrite: ingore` is not known: did you mean `ignore`?"),
         ("ignore[DPP0007]", "no finding has the code DPP0007: did you mean DPP007?"),
-        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP012?"),
+        ("ignore[DPP101]", "no finding has the code DPP101: did you mean DPP013?"),
         ("ignore[DPP001]", "`-- dpp-rewrite: ignore[DPP001]` suppresses nothing of DPP001"),
         ("ignore", "`-- dpp-rewrite: ignore` suppresses nothing"),
     ],

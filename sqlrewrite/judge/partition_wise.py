@@ -1,0 +1,223 @@
+"""Whether Spark joins two tables part by part, without an exchange, and what it would take.
+
+In: a ``Meeting``, and the settings that are known. Out: a ``Storage``. Each condition was found by
+switching one setting and looking for the Exchange in Spark's plan, Iceberg's tables and Spark's own
+(docs/partition-wise.md, "What Spark needs"):
+
+1. buckets (``CLUSTERED BY … INTO n BUCKETS``, a format of Spark's own): both tables have them by
+   columns that the join ties, in the same order, of the same types and of the same number, or of
+   numbers of which the one is a few times the other;
+2. storage partitions (Iceberg): both tables have fields that the join ties, with the same transform
+   or compatible ones;
+3. partitions of Spark's own formats (``PARTITIONED BY``) never count: what would do is said as DDL.
+
+What is in none of these rows is not known, and no advice is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlrewrite.find.meetings import Meeting
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan, Scan
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.comparisons import FLOATING, read_as
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.regime import on
+from sqlrewrite.warehouse import Buckets, PartitionField
+
+ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
+V1, COALESCE = "spark.sql.sources.bucketing.enabled", "spark.sql.bucketing.coalesceBucketsInJoin"
+V2 = "spark.sql.sources.v2.bucketing"
+GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
+SUBSETS = (  # the name until Spark 4.2, and the one after
+    f"{V2}.allowJoinKeysSubsetOfPartitionKeys.enabled",
+    f"{V2}.allowKeysSubsetOfPartitionKeys.enabled",
+)
+
+_OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
+_MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
+_BUCKET_BYTES = 128 << 20
+_BROADCAST = {  # the sides that a join may broadcast, and then nothing is exchanged
+    JoinType.INNER: (0, 1),
+    JoinType.LEFT: (1,),
+    JoinType.RIGHT: (0,),
+    JoinType.SEMI: (1,),
+    JoinType.ANTI: (1,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """How two tables that meet are stored: ``alike`` says how in words; ``settings`` are those that
+    are missing for a join without an exchange, each with its value, and ``ddl`` is what the tables'
+    definitions lack. With neither, Spark exchanges nothing."""
+
+    alike: str
+    settings: tuple[str, ...] = ()
+    ddl: tuple[str, ...] = ()
+
+
+def storage(
+    plan: Plan, meeting: Meeting, engine: Engine, said: Mapping[str, str]
+) -> Storage | None:
+    """What is to be said of a meeting; None where the tables are not laid out alike, where one of
+    them is broadcast anyway, and where it is not known."""
+    if engine.name != "spark" or broadcast(meeting, engine.broadcast_threshold):
+        return None
+    tied = {key.one: key.other for key in meeting.keys if _same_type(plan, meeting, key.one)}
+    one, other = meeting.one.table, meeting.other.table
+    if "iceberg" in (one.provider, other.provider):
+        return _by_fields(meeting, tied, said) if one.provider == other.provider else None
+    if not {one.provider, other.provider} <= _OWN:
+        return None
+    if one.buckets is not None and other.buckets is not None:
+        found = _by_buckets(one.buckets, other.buckets, tied, len(meeting.keys), said)
+        if found is not None:
+            return found
+    return _by_partitions(meeting, tied, said)
+
+
+def broadcast(meeting: Meeting, threshold: int) -> bool:
+    """Whether a side is small enough to be broadcast, as far as sizes are known."""
+    sizes = meeting.one.table.size_in_bytes, meeting.other.table.size_in_bytes
+    sides = (sizes[it] for it in _BROADCAST.get(meeting.kind, ()))
+    return any(it is not None and it <= threshold for it in sides)
+
+
+def _same_type(plan: Plan, meeting: Meeting, column: str) -> bool:
+    """Whether both columns of a key have one type: a cast of one of them hides how it is stored."""
+    other = next(key.other for key in meeting.keys if key.one == column)
+    kinds = {
+        None if kind is None else read_as(kind)
+        for scan, name in ((meeting.one, column), (meeting.other, other))
+        for kind in [type_of(plan, ColumnRef(scan.relation, name, None))]
+    }
+    return len(kinds) == 1 and None not in kinds and kinds.isdisjoint(FLOATING)
+
+
+def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[str, ...]:
+    """The settings of ``wanted`` that are not as they should be."""
+    return tuple(
+        f"{it} = {str(value).lower()}" for it, value in wanted if on(said, it) is not value
+    )
+
+
+def _by_buckets(
+    one: Buckets, other: Buckets, tied: Mapping[str, str], keys: int, said: Mapping[str, str]
+) -> Storage | None:
+    if tuple(tied.get(it) for it in one.columns) != other.columns:
+        return None
+    fewer, more = sorted((one.count, other.count))
+    if more % fewer or more // fewer > _MOST_TIMES:
+        return None
+    if more != fewer and keys > len(one.columns):  # coalesced only where all keys are the buckets'
+        return None
+    wanted = [(V1, True)]
+    wanted += [(f"{COALESCE}.enabled", True)] if more != fewer else []
+    wanted += [(ALL_KEYS, False)] if keys > len(one.columns) else []
+    into = f"{one.count} buckets" if fewer == more else f"{one.count} and {other.count} buckets"
+    alike = f"clustered by {', '.join(one.columns)} into {into}"
+    return Storage(alike, _missing(said, *wanted))
+
+
+def _by_fields(
+    meeting: Meeting, tied: Mapping[str, str], said: Mapping[str, str]
+) -> Storage | None:
+    """Of Iceberg's tables, whose fields are compared in their order."""
+    sides = meeting.one.table.partitioned_by, meeting.other.table.partitioned_by
+    first = [it for it in sides[0] if it.column.lower() in tied]
+    reached = {tied[it.column.lower()] for it in first}
+    second = [it for it in sides[1] if it.column.lower() in reached]
+    if not first or [tied[it.column.lower()] for it in first] != [
+        it.column.lower() for it in second
+    ]:
+        return None
+    relations = {_relation(a, b) for a, b in zip(first, second, strict=True)}
+    if None in relations:
+        return None
+    wanted = [(GROUPING, True), (f"{V2}.enabled", True), (f"{V2}.pushPartValues.enabled", True)]
+    wanted += (
+        [(f"{V2}.allowCompatibleTransforms.enabled", True)] if "compatible" in relations else []
+    )
+    fewer = max(map(len, sides)) > len(first)
+    if fewer and not any(on(said, it) for it in SUBSETS):
+        wanted.append((SUBSETS[0], True))
+    if fewer or len(meeting.keys) > len({it.column for it in first}):
+        wanted.append((ALL_KEYS, False))
+    return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(said, *wanted))
+
+
+def _relation(one: PartitionField, other: PartitionField) -> str | None:
+    """How the fields of two tables for one key go together: the ``same``, ``compatible`` ones, of
+    which one is made of the other, or None."""
+    transforms = {one.transform, other.transform}
+    if "unknown" in transforms:
+        return None
+    if len(transforms) == 1 and one.number == other.number:
+        known = one.transform not in ("bucket", "truncate") or one.number is not None
+        return "same" if known else None
+    if transforms == {"days", "hours"}:
+        return "compatible"
+    if transforms == {"bucket"} and one.number and other.number:
+        fewer, more = sorted((one.number, other.number))
+        return None if more % fewer else "compatible"
+    return None
+
+
+def _shown(field: PartitionField) -> str:
+    if field.transform == "identity":
+        return field.column
+    number = "" if field.number is None else f"{field.number}, "
+    return f"{field.transform}({number}{field.column})"
+
+
+def _by_partitions(
+    meeting: Meeting, tied: Mapping[str, str], said: Mapping[str, str]
+) -> Storage | None:
+    """Of tables of Spark's own formats that are partitioned alike: what definition would do."""
+    fields = [_identities(scan) for scan in (meeting.one, meeting.other)]
+    columns = [it for it in fields[0] if tied.get(it) in fields[1]]
+    if not columns:
+        return None
+    others = [(one, two) for one, two in tied.items() if one not in fields[0]]
+    others = [(one, two) for one, two in others if two not in fields[1]]
+    alike = f"partitioned by {', '.join(columns)}"
+    scans = (meeting.one, meeting.other)
+    if others:
+        count = _count(meeting)
+        ddl = (
+            f"{scan.parts[-1]}: CLUSTERED BY ({', '.join(it[side] for it in others)}) INTO {count} "
+            "BUCKETS"
+            for side, scan in enumerate(scans)
+        )
+        return Storage(alike, _missing(said, (V1, True), (ALL_KEYS, False)), tuple(ddl))
+    names = (columns, [tied[it] for it in columns])
+    ddl = (
+        f"{scan.parts[-1]}: USING iceberg PARTITIONED BY ({', '.join(names[side])})"
+        for side, scan in enumerate(scans)
+    )
+    wanted = [(GROUPING, True), (f"{V2}.enabled", True), (f"{V2}.pushPartValues.enabled", True)]
+    return Storage(alike, _missing(said, *wanted), tuple(ddl))
+
+
+def _identities(scan: Scan) -> list[str]:
+    fields = scan.table.partitioned_by
+    return [it.column.lower() for it in fields if it.transform == "identity"]
+
+
+def _count(meeting: Meeting) -> str:
+    """How many buckets: a power of two, about 128 MB of the larger table in each; ``n`` where its
+    size is not known."""
+    sizes = [it.table.size_in_bytes for it in (meeting.one, meeting.other)]
+    if None in sizes:
+        return "n"
+    wanted = -(-max(it or 0 for it in sizes) // _BUCKET_BYTES)
+    return str(1 << max(1, (wanted - 1).bit_length()))
+
+
+def remedies(found: Storage) -> Iterator[str]:
+    """What is to be done, as it would be written: definitions, then settings."""
+    yield from found.ddl
+    yield from (f"SET {it}" for it in found.settings)
