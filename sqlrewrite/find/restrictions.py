@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
+from sqlrewrite.plan.expressions import columns
 
 Path = tuple[int, ...]
 """The way down to a node of an expression: at each step the number of the operand."""
@@ -138,3 +139,16 @@ def neighbours(found: Sequence[Restriction]) -> Iterator[Relation]:
                 yield from neighbours(inner)
             case Conjunct():
                 pass
+
+
+def named(found: Sequence[Restriction]) -> Iterator[ColumnRef]:
+    """The columns that restrictions name, of whatever relation."""
+    for item in found:
+        match item:
+            case AnyOf(branches=branches):
+                for branch in branches:
+                    yield from named(branch)
+            case SemiJoin(key=key):
+                yield key  # what is named inside is its neighbour's
+            case Conjunct(expression=expression):
+                yield from columns(expression)

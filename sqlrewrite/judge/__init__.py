@@ -152,11 +152,11 @@ Examined = tuple[Case, tuple[RuleResult, ...], Verdict]
 def _followed(case: Case, reach: Reach) -> Examined:
     """All rules on a case whose neighbours are followed so far."""
     kept, left_out = conditions.sift(case, restrictions(case.plan, case.pair, reach))
-    case = replace(case, kept=kept, left_out=left_out, against=_against(case))
+    case = replace(case, kept=kept, left_out=left_out)
     if not selective_predicate.is_filtered(case):
         more, against = conditions.sift(case, of_fact(case.plan, case.pair, reach))
         case = replace(case, kept=kept + more, left_out=left_out + against)
-    return _examined(case, RULES)
+    return _examined(replace(case, against=_against(case)), RULES)
 
 
 def _pays(far: Examined, near: Examined) -> bool:

@@ -115,7 +115,7 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
 def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for; ``tried``: what could raise an error in it is written so that it does not."""
-    yield from of_expression(case.options, expression)
+    yield from of_expression(case, expression)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from sqlrewrite.find.ties import Side
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
 from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Opaque, Subquery
+from sqlrewrite.plan.algebra import (
+    ColumnRef,
+    CteReference,
+    Derived,
+    Expression,
+    Opaque,
+    Subquery,
+)
 from sqlrewrite.plan.columns import (
     arithmetic,
     column_type,
@@ -97,7 +105,7 @@ def _computed(case: Case) -> Judgement:
         ends = [it.column for it in trace(case.plan, ref) if it.relations == way]
         if ref.relation != pair.fact.relation or not ends or not names.issuperset(ends):
             return failed(f"{pair.path.column} is inside an expression at the join, with others")
-    why = None if pair.fact_plain else _unfit(case, expression)
+    why = None if pair.fact_plain else _unfit(case, pair.fact_side)
     why = why or _failing_below(case, expression) or _elsewhere(case)
     if why:
         return failed(f"{pair.path.column} is inside an expression at the join: {why}")
@@ -123,7 +131,7 @@ def judge_key(case: Case) -> Judgement:
     shown = f"the key is an expression over {case.label(pair.key)}, not a column"
     if any(ref.relation != pair.dimension.relation for ref in columns(expression)):
         return failed(f"{shown}, and over others")
-    why = _unfit(case, expression) or _of_no_row(case)
+    why = _unfit(case, pair.key_side) or _of_no_row(case)
     if why:
         return failed(f"{shown}: {why}")
     return passed(f"the key is computed from columns of {case.dimension_name} alone")
@@ -149,18 +157,26 @@ def _raising_inside(case: Case) -> str | None:
 
 
 def _written_anew(case: Case) -> bool:
-    """Whether the key query, which repeats a derived table's text, writes what computes the key in
-    a form that raises no error (``plan/facts/arithmetic.py``)."""
+    """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
+    the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
     dimension, plan = case.pair.dimension, case.plan
-    if not isinstance(dimension, Derived) or dimension.anchor is None:
-        return False
-    blocks = [plan.blocks[number] for number in dimension.query.top]
+    match dimension:
+        case Derived(anchor=int(), query=query):
+            pass
+        case CteReference(query=query, cte=cte) if plan.ctes[cte].name:
+            if plan.ctes[cte].columns or plan.ctes[cte].outer or len(query.top) != 1:
+                return False
+            if any(against(case, query.blocks)):  # its text must mean the same there
+                return False
+        case _:
+            return False
+    blocks = [plan.blocks[number] for number in query.top]
     if any(block.aggregate is not None or block.distinct for block in blocks):
         return False  # GROUP BY may name the expression, too, and so may ORDER BY
     return all(
         raising_in(case, expression) is None
         or (
-            arithmetic(plan, expression) is not None
+            (arithmetic(plan, expression) is not None or bool(exact_attempts(case, expression)))
             and all(
                 ref.span is not None and raising_below(case, ref) is None
                 for ref in columns(expression)
@@ -170,11 +186,13 @@ def _written_anew(case: Case) -> bool:
     )
 
 
-def _unfit(case: Case, expression: Expression) -> str | None:
+def _unfit(case: Case, side: Side) -> str | None:
     """Why an expression may not be computed again, elsewhere and for other rows; what can raise an
     error may be written in forms that raise none and give just what the join compares."""
-    tie = case.pair.tie
-    if tie.query is not None or tie.condition.clause is None:
+    tie, expression = case.pair.tie, side.expression
+    inside = () if tie.query is None else tie.query.top
+    given = all(case.plan.owner[ref.relation] in inside for ref in columns(expression))
+    if tie.condition.clause is None or (side.operand is None and not given):
         return "it cannot be repeated from its place in the text"
     safe = harmless(case.plan, expression) is not None  # written so that it raises no error
     safe = safe or bool(exact_attempts(case, expression))

@@ -15,31 +15,22 @@ from functools import partial
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
-    Aggregate,
     Call,
     Cast,
     ColumnRef,
-    Condition,
     CteReference,
     Derived,
     Expression,
-    Filter,
-    Generate,
     Inline,
-    Join,
     Limit,
     Literal,
-    Node,
     Opaque,
     OutputColumn,
     Parameter,
     Plan,
-    Project,
     Query,
     Relation,
-    SetOperation,
     Subquery,
-    Window,
 )
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
@@ -62,7 +53,7 @@ from sqlrewrite.plan.facts.types import (
     Type,
     valued,
 )
-from sqlrewrite.plan.relations import generates, leaves, one_row, read_by
+from sqlrewrite.plan.relations import deciding, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
 """The kinds of constants; those of columns are families of types."""
@@ -190,44 +181,10 @@ def _raising_among(case: Case, found: Iterable[tuple[Expression, bool]]) -> Expr
 
 def _deciding_in(case: Case, query: Query) -> Iterator[tuple[Expression, bool]]:
     """What decides which rows a query has, and those of all that it reads."""
-    yield from _deciding(query)
+    yield from deciding(query)
     for relation in read_by(case.plan, query):
         if isinstance(relation, Derived | CteReference):
-            yield from _deciding(relation.query)
-
-
-def _deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
-    """The expressions that decide which rows a query has, and whether each is a condition: keys of
-    groups and windows, and columns of which each row is kept once, are none."""
-    stack: list[tuple[Node, bool]] = [(query.node, False)]
-    while stack:
-        node, once = stack.pop()
-        found: tuple[Expression, ...] = ()
-        conditions: tuple[Condition, ...] = ()
-        match node:
-            case Filter(child=child, conditions=conditions):
-                stack.append((child, once))
-            case Join(left=left, right=right, conditions=conditions):
-                stack += [(left, False), (right, False)]
-            case Generate(child=child, expression=expression):
-                found = (expression,)
-                stack.append((child, False))
-            case Aggregate(child=child, keys=found, kind=kind):
-                stack.append((child, kind == "distinct"))
-            case Window(child=child, partitions=partitions):
-                found = tuple(key for keys in partitions for key in keys)
-                stack.append((child, once))
-            case Limit(child=child, order=found):
-                stack.append((child, once))
-            case Project(child=child, outputs=outputs):
-                found = tuple(it.expression for it in outputs) if once else ()
-                stack.append((child, False))
-            case SetOperation(left=left, right=right, all=every):
-                stack += [(left, once or not every), (right, once or not every)]
-            case _:
-                pass  # a relation, or what is not read again at all
-        yield from ((it, False) for it in found)
-        yield from ((it.expression, True) for it in conditions)
+            yield from deciding(relation.query)
 
 
 def raising_in(case: Case, expression: Expression) -> Expression | None:

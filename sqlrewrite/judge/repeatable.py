@@ -7,8 +7,9 @@ rule picks those under its own code.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from sqlrewrite.find.restrictions import named
 from sqlrewrite.judge.case import Case, called, relation_name
 from sqlrewrite.plan.algebra import (
     Block,
@@ -21,17 +22,18 @@ from sqlrewrite.plan.algebra import (
     Inline,
     Literal,
     Opaque,
+    OutputColumn,
     Plan,
     Relation,
     Scan,
     SetOperation,
 )
-from sqlrewrite.plan.columns import computed_as, expression_type
-from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.columns import column_names, computed_as, expression_type
+from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import same
-from sqlrewrite.plan.relations import relations_of
+from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
 
 STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
@@ -46,23 +48,37 @@ STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
 Reason = tuple[str, str]
 """A rule's code and a sentence."""
 
+_OVER = "over"
+"""Noted among the functions of a block for a window whose frame counts rows."""
+
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
 """Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
 ANSI mode it raises an error where it leaves the range on its way; in another order it need not."""
 
 
-def against(case: Case, blocks: tuple[int, ...], *, copied: bool = True) -> Iterator[Reason]:
+def against(
+    case: Case,
+    blocks: tuple[int, ...],
+    *,
+    copied: bool = True,
+    unread: Sequence[OutputColumn] = (),
+) -> Iterator[Reason]:
     """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
+    ``unread`` are what one of them shows, but the predicate does not ask for.
     """
     for number in blocks:
         block = case.plan.blocks[number]
-        yield from _of_functions(case.options, block.functions)
+        left = [it.expression for it in block.outputs if it in unread]
+        values = [it.expression for it in block.outputs if it not in unread]
+        values += [condition.expression for condition in block.having]
+        skipped = _called(left) - _called(values) if left else frozenset()
+        yield from _of_functions(case.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _of_sums(case.plan, block)
+        yield from _of_sums(case.plan, block, values)
         if block.limit is not None and not total_order(case.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(case.plan, number):
@@ -76,7 +92,40 @@ def of_whole(case: Case, relation: Relation) -> Iterator[Reason]:
     if isinstance(relation, Derived | CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, Derived) and not relation.view
-        yield from against(case, relation.query.blocks, copied=copied)
+        unread = _unread(case, relation) if relation is case.pair.dimension else ()
+        yield from against(case, relation.query.blocks, copied=copied, unread=unread)
+
+
+def _unread(case: Case, relation: Derived | CteReference) -> tuple[OutputColumn, ...]:
+    """What a dimension's SELECT computes for columns that the key query does not name, and for no
+    other end: each of its rows comes out, whatever value is there."""
+    names, query = column_names(relation), relation.query
+    if names is None or len(query.top) != 1 or isinstance(query.node, SetOperation):
+        return ()
+    block = case.plan.blocks[query.top[0]]
+    if block.distinct or not block.complete or len(block.outputs) != len(names):
+        return ()
+    asked = {ref.name for ref in (*columns(case.pair.key_side.expression), *named(case.kept))}
+    called = _called([expression for expression, _ in deciding(query)])
+    shown = zip(names, block.outputs, strict=True)
+    others = [it for name, it in shown if name not in asked]
+    return tuple(
+        it
+        for it in others
+        if _called([it.expression]).isdisjoint(called) and _of_a_row(case, it.expression)
+    )
+
+
+def _of_a_row(case: Case, expression: Expression) -> bool:
+    """Whether an expression surely makes no more or fewer rows, as a generator does."""
+    found = map(case.options.function, _called([expression]))
+    return all(it is not None and not it.generator for it in found)
+
+
+def _called(expressions: Iterable[Expression]) -> frozenset[str]:
+    """The functions that expressions call."""
+    nodes = (node for expression in expressions for node in walk(expression))
+    return frozenset(node.name for node in nodes if isinstance(node, Call))
 
 
 def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
@@ -124,11 +173,24 @@ def of_relation(
         yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
 
 
-def of_expression(options: Options, expression: Expression) -> Iterator[Reason]:
-    """The reasons why a condition's own functions may not be computed again."""
+def of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
+    """The reasons why a condition's own functions may not be computed again, and what a derived
+    table computes for its columns."""
     for node in walk(expression):
         if isinstance(node, Call):
-            yield from _of_functions(options, (node.name,))
+            yield from _of_functions(case.options, (node.name,))
+        elif isinstance(node, ColumnRef):
+            for below in computed_as(case.plan, node):
+                yield from _of_functions(case.options, _called([below]) - {_OVER})
+                yield from _sums_in(case.plan, below)
+            yield from _of_frames(case.plan, node)
+
+
+def _of_frames(plan: Plan, ref: ColumnRef) -> Iterator[Reason]:
+    relation = plan.relations[ref.relation]
+    for number in relation.query.top if isinstance(relation, Derived | CteReference) else ():
+        if _OVER in plan.blocks[number].functions:
+            yield DETERMINISM, "a frame of ROWS depends on the order of rows"
 
 
 def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
@@ -146,15 +208,17 @@ def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
             yield DETERMINISM, f"{name}() depends on the order of rows"
 
 
-def _of_sums(plan: Plan, block: Block) -> Iterator[Reason]:
-    sums = {name for name in block.functions if _is_sum(name)}
-    if not sums:
+def _of_sums(plan: Plan, block: Block, values: Iterable[Expression]) -> Iterator[Reason]:
+    if not any(map(_is_sum, block.functions)):
         return
-    shown = [output.expression for output in block.outputs]
-    for expression in (*shown, *(condition.expression for condition in block.having)):
-        for node in walk(expression):
-            if isinstance(node, Call) and node.name in sums and not _exact(plan, node.args[0]):
-                yield DETERMINISM, _why(plan, node.args[0])
+    for expression in values:
+        yield from _sums_in(plan, expression)
+
+
+def _sums_in(plan: Plan, expression: Expression) -> Iterator[Reason]:
+    for node in walk(expression):
+        if isinstance(node, Call) and _is_sum(node.name) and not _exact(plan, node.args[0]):
+            yield DETERMINISM, _why(plan, node.args[0])
 
 
 def _why(plan: Plan, summed: Expression) -> str:

@@ -177,7 +177,7 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             return None if cast is None else valued(cast)
         case Call(name=".", args=(base, Literal(text=name))):
             return field_of(_of_expression(plan, base, world), name)
-        case Call(name="distinct", args=(arg,)):
+        case Call(name="distinct", args=(arg,)) | Call(name="over", args=(arg, *_)):
             return _of_expression(plan, arg, world)
         case Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with

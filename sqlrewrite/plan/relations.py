@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.plan.algebra import (
+    Aggregate,
     Block,
+    Condition,
     CteReference,
     Derived,
+    Expression,
+    Filter,
     Generate,
     Inline,
     Join,
+    Limit,
     Node,
     Opaque,
     Plan,
+    Project,
     Query,
     Relation,
     Scan,
+    SetOperation,
+    Window,
 )
 from sqlrewrite.plan.facts.functions import function
 
@@ -96,3 +104,37 @@ def joins(node: Node) -> Iterator[Join]:
                 stack.append(child)
             case _:
                 pass
+
+
+def deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
+    """The expressions that decide which rows a query has, and whether each is a condition: keys of
+    groups and windows, and columns of which each row is kept once, are none."""
+    stack: list[tuple[Node, bool]] = [(query.node, False)]
+    while stack:
+        node, once = stack.pop()
+        found: tuple[Expression, ...] = ()
+        conditions: tuple[Condition, ...] = ()
+        match node:
+            case Filter(child=child, conditions=conditions):
+                stack.append((child, once))
+            case Join(left=left, right=right, conditions=conditions):
+                stack += [(left, False), (right, False)]
+            case Generate(child=child, expression=expression):
+                found = (expression,)
+                stack.append((child, False))
+            case Aggregate(child=child, keys=found, kind=kind):
+                stack.append((child, kind == "distinct"))
+            case Window(child=child, partitions=partitions):
+                found = tuple(key for keys in partitions for key in keys)
+                stack.append((child, once))
+            case Limit(child=child, order=found):
+                stack.append((child, once))
+            case Project(child=child, outputs=outputs):
+                found = tuple(it.expression for it in outputs) if once else ()
+                stack.append((child, False))
+            case SetOperation(left=left, right=right, all=every):
+                stack += [(left, once or not every), (right, once or not every)]
+            case _:
+                pass  # a relation, or what is not read again at all
+        yield from ((it, False) for it in found)
+        yield from ((it.expression, True) for it in conditions)

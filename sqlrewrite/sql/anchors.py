@@ -23,7 +23,7 @@ from sqlrewrite.sql.keywords import (
     OPENERS,
     OR,
 )
-from sqlrewrite.sql.walking import AnchorError, Range, Walk
+from sqlrewrite.sql.walking import ENDS_OPERAND, AnchorError, Range, Walk
 from sqlrewrite.text.edits import Span
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
-_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER})
-_IN_SUM = _OPERANDS | {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.DOT}
+_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _IN_QUERY = (TokenType.IN, OPEN, TokenType.SELECT)
-_BEFORE_ITEM = frozenset({TokenType.SELECT, TokenType.DISTINCT, TokenType.COMMA})
-_BEHIND_ITEM = _OPERANDS | {TokenType.ALIAS, TokenType.COMMA, TokenType.FROM}
+_TIES = COMPARISONS | {TokenType.IN}
 
 
 class ConditionClause(NamedTuple):
@@ -201,9 +199,9 @@ class Anchors(Walk):
 
     def operand(self, condition: Condition, number: int | None) -> Range:
         """An operand of a conjunct that compares, by its number from 0: those of BETWEEN are the
-        value and its two bounds."""
+        value and its two bounds, of IN there is the value alone."""
         whole = self._unwrapped(self.conjunct(condition))
-        ends = [index for index in self._top(whole) if self._types[index] in COMPARISONS]
+        ends = [index for index in self._top(whole) if self._types[index] in _TIES]
         if len(ends) == 1 and self._types[ends[0]] is TokenType.BETWEEN:
             ends += [i for i in self._top(whole) if self._types[i] is TokenType.AND]
         starts = (whole.start, *(end + 1 for end in ends))
@@ -230,7 +228,7 @@ class Anchors(Walk):
         if at is None or self.kind(at + 1) is not OPEN:
             raise AnchorError("no list behind an IN")
         inner = Range(at + 2, whole.end - 1)
-        ends = [it for it in self._top(inner) if self._types[it] is TokenType.COMMA]
+        ends = self._commas(inner)
         starts = (inner.start, *(end + 1 for end in ends))
         return [Range(s, e) for s, e in zip(starts, (*ends, inner.end), strict=True)]
 
@@ -241,27 +239,31 @@ class Anchors(Walk):
         starts = (condition.start, *(end + 1 for end in ends))
         return [Range(s, e) for s, e in zip(starts, (*ends, condition.end), strict=True)]
 
-    def sum_around(self, inside: int) -> Range:
-        """The sum or product in a SELECT list, of columns and numbers, that the token at an offset
-        stands in, without the alias behind it."""
+    def item(self, inside: int) -> Range:
+        """The item of a SELECT list that the token at an offset stands in, without its alias."""
         index = self.index(inside)
-        start = index
-        while self.kind(start - 1) in _IN_SUM:
-            start -= 1
-        select = self.kind(start - 1)
-        end = index + 1
-        while self.kind(end) in _IN_SUM and self._continues(end):
-            end += 1
-        behind = self.kind(end)
-        if select not in _BEFORE_ITEM or behind not in _BEHIND_ITEM:
-            raise AnchorError("not an item of a SELECT list by itself")
-        return Range(start, end)
+        select = self.lead(index)
+        if self.kind(select) is not TokenType.SELECT:
+            raise AnchorError("no SELECT around the place")
+        listed = Range(select + 1, self._find(select, _TO_FROM))
+        for comma in (*self._commas(listed), listed.end):
+            if index < comma:
+                return self._unnamed(Range(listed.start, comma))
+            listed = Range(comma + 1, listed.end)
+        raise AnchorError("not an item of a SELECT list")
 
-    def _continues(self, index: int) -> bool:
-        """Whether a token goes on with a sum, and is not the alias behind it: two operands never
-        stand side by side."""
-        operands = (self.kind(index - 1) in _OPERANDS, self.kind(index) in _OPERANDS)
-        return operands != (True, True)
+    def _commas(self, tokens: Range) -> list[int]:
+        return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
+
+    def _unnamed(self, item: Range) -> Range:
+        """An item without DISTINCT before it, and the alias behind it: two operands never stand
+        side by side."""
+        start = item.start + (self.kind(item.start) is TokenType.DISTINCT)
+        named = next((it for it in self._top(item) if self._types[it] is TokenType.ALIAS), None)
+        if named is not None:
+            return Range(start, named)
+        alone = self.kind(item.end - 1) in _NAMES and self.kind(item.end - 2) in ENDS_OPERAND
+        return Range(start, item.end - (alone and item.end - start > 1))
 
     def parenthesised(self, alias: int) -> Range:
         """The parentheses before the alias at an offset: a derived table, both included."""
@@ -271,6 +273,13 @@ class Anchors(Walk):
         if self.kind(close) is not CLOSE:
             raise AnchorError("no parenthesis before the alias")
         return Range(self.opening(close), close + 1)
+
+    def query_around(self, inside: int) -> Range:
+        """The parentheses, both included, in which the SELECT of a token is the first word."""
+        opening = self.lead(self.index(inside)) - 1
+        if self.kind(opening) is not OPEN:
+            raise AnchorError("no query in parentheses around the place")
+        return Range(opening, self.opening(opening) + 1)  # its partner: the one that closes
 
     def values(self, alias: int) -> Range:
         """The VALUES before the alias at an offset, with the parentheses around it, if any."""

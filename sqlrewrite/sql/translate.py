@@ -262,6 +262,9 @@ class Translator:
         self.facts.partitions.append(partition)
         order = base.args.get("order") if base is not None else None
         rest = [self.translate(item) for item in order.expressions] if order is not None else []
+        spec = node.args.get("spec") or (base.args.get("spec") if base is not None else None)
+        if spec is not None and spec.args.get("kind") != "RANGE":
+            self.facts.functions.add("over")  # which of several equal rows come before is open
         return Call("over", (inner, *partition, *rest))
 
     def _subquery(

@@ -25,7 +25,7 @@ from sqlrewrite.sql.keywords import (
     STEPS,
 )
 
-_ENDS_OPERAND = frozenset(
+ENDS_OPERAND = frozenset(
     {
         *(CLOSE, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING),
         *(TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END),
@@ -250,7 +250,7 @@ def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> No
     """Makes the DO behind the query of ``FOR r AS query DO`` end it as a semicolon does; a column
     of that name never stands behind an operand."""
     for index, token in enumerate(tokens):
-        if token.text.upper() == "DO" and types[index - 1] in _ENDS_OPERAND:
+        if token.text.upper() == "DO" and types[index - 1] in ENDS_OPERAND:
             types[index] = TokenType.SEMICOLON
 
 

@@ -24,13 +24,27 @@ def repeated(
 ) -> str:
     """The author's text of one side of a join, each column ``named`` anew, so that it raises no
     error and gives what the join compares."""
-    tokens, expression = anchors.operand(case.pair.tie.condition, side.operand), side.expression
+    expression = side.expression
+    tokens = _own(case, side, anchors)
     around = arithmetic(case.plan, expression)
     forms = None if around is not None else exact_attempts(case, expression)
     if forms:
         return attempted(anchors, style, tokens, expression, forms, named)
     around = around or harmless(case.plan, expression)
     return computed(anchors, style, tokens, expression, named, around)
+
+
+def _own(case: Case, side: Side, anchors: Anchors) -> Range:
+    """The text of a side: an operand of the condition, or what an IN's subquery gives."""
+    if side.operand is not None:
+        return anchors.operand(case.pair.tie.condition, side.operand)
+    first = next(iter(columns(side.expression)), None)
+    if first is None or first.span is None:
+        raise AnchorError("a value without a column in the text")
+    item = anchors.item(first.span.start)
+    span = anchors.span(item)
+    written(anchors.text[span.start : span.end], span.start, side.expression, [()])
+    return item
 
 
 def attempted(

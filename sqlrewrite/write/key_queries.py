@@ -16,7 +16,9 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Forms, Restriction, Se
 from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
+from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.plan.algebra import (
     ColumnRef,
     CteReference,
@@ -168,21 +170,28 @@ class Writer:
     def source(self, cases: Sequence[Case]) -> str:
         """The dimension's text, in which sums that a derived table computes for a key are written
         so that they raise no error."""
+        relation = cases[0].pair.dimension
         anew: dict[Span, str] = {}
         for case in cases:
-            for expression in computed_as(case.plan, case.pair.key):
-                around = arithmetic(case.plan, expression)
-                if around is not None and isinstance(case.pair.dimension, Derived):
-                    anew |= self.wrapping(expression, around)
-        return _source(cases[0].pair.dimension, self.anchors, anew)
+            if isinstance(relation, Derived) or raising_below(case, case.pair.key) is not None:
+                for expression in computed_as(case.plan, case.pair.key):
+                    anew |= self.anew(case, expression)
+        return _source(relation, self.anchors, anew)
 
-    def wrapping(self, expression: Expression, around: Wrapping) -> dict[Span, str]:
-        """The text of a sum in a SELECT list and, for it, one that wraps around."""
+    def anew(self, case: Case, expression: Expression) -> dict[Span, str]:
+        """The text of what can raise an error in a SELECT list and, for it, what does not."""
+        around = arithmetic(case.plan, expression)
+        forms = None if around is not None else exact_attempts(case, expression)
+        if around is None and not forms:
+            return {}
         anchors, first = self.anchors, next(iter(columns(expression)), None)
         if first is None or first.span is None:
             raise AnchorError("a sum that the text does not have")
-        tokens = anchors.sum_around(first.span.start)
-        text = computed(anchors, self.style, tokens, expression, self.as_written, around)
+        tokens = anchors.item(first.span.start)
+        if forms:
+            text = attempted(anchors, self.style, tokens, expression, forms, self.as_written)
+        else:
+            text = computed(anchors, self.style, tokens, expression, self.as_written, around)
         return {anchors.span(tokens): text}
 
     def as_written(self, ref: ColumnRef) -> str:
@@ -279,6 +288,8 @@ class Writer:
 
 def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
     match relation:
+        case CteReference() if anew:
+            return anchors.copy(anchors.query_around(next(iter(anew)).start), anew)
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
