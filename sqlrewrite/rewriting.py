@@ -92,13 +92,17 @@ def rewrite(
 def rewrite_as(sql: str, catalog: Warehouse, wanted: Options, show: Show | None = None) -> Rewrite:
     """``rewrite`` for options that are made and checked; ``show`` is given the document."""
     with at_rest(sql):  # until no more is left of it than the result
-        in_blocks = rendered(sql, catalog, wanted, show) if "{%" in sql else None
-        if in_blocks is not None:
-            return in_blocks
-        document = read(sql, catalog, wanted.limits, named=show is not None)
-        if show is not None:
-            show(document)
-        return result(decide(document, wanted))
+        return _rewritten(sql, catalog, wanted, show)
+
+
+def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: Show | None) -> Rewrite:
+    in_blocks = rendered(sql, catalog, wanted, show) if "{%" in sql else None
+    if in_blocks is not None:
+        return in_blocks
+    document = read(sql, catalog, wanted.limits, named=show is not None)
+    if show is not None:
+        show(document)
+    return result(decide(document, wanted))
 
 
 def rendered(
