@@ -3,9 +3,13 @@ answers is asked of Spark itself in ``tests/referee``."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes, plain
+from sqlrewrite.sql.lex.quick import quick
 from sqlrewrite.sql.lex.tokens import read, tokenize
 from sqlrewrite.sql.parse import statements
 
@@ -106,6 +110,39 @@ def test_both_agree(text: str) -> None:
     assert [(it.start, it.end, it.text) for it in tokens] == [
         (it.start, it.end, it.text) for it in tokenize(text)
     ]
+
+
+QUICK = [
+    "select a.b, `c d`, 'e', '' , 1.5, 10 from t -- f\n-- g\nwhere h::int <> 1 ; ",
+    "/* a\nb */ SELECT 1 -- c\r\n/* d */, 2 /* e\n */ /**/ ; -- f",
+    "SELECT a FROM t GROUP  BY a ORDER BY b, sum(c) OVER (PARTITION BY d); group byx order",
+    "ALTER TABLE t ADD COLUMN a INT, ADD b DOUBLE PRECISION; x <= y || z != 1 %-+/ *",
+]
+LEFT = ["SHOW TABLES", "MSCK REPAIR TABLE t", "a GROUP\nBY b", "'a\nb'", "'a\\'b'", "user-definedx"]
+
+
+def _quick_texts() -> list[str]:
+    paths = sorted(Path(__file__).parent.parent.glob("fixtures/queries/*/*.sql"))
+    return [*QUICK, *(it for path in paths if plain(it := path.read_bytes().decode()))]
+
+
+def test_quick_tokens_are_those_of_sqlglot() -> None:
+    """In every respect, comments, lines and columns included."""
+    read_here = 0
+    for text in _quick_texts():
+        found = quick(text)
+        assert found is not None or text not in QUICK
+        if found is not None:
+            read_here += 1
+            theirs = Spark().tokenize(text)
+            assert [repr(it) for it in found] == [repr(it) for it in theirs], text
+    assert read_here > 500
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_is_left_to_sqlglot(text: str) -> None:
+    assert plain(text)
+    assert quick(text) is None
 
 
 @pytest.mark.parametrize("text", PART)

@@ -80,7 +80,8 @@ class Statement:
     @property
     def last_words(self) -> frozenset[str]:
         """The same, and of a name with dots in backquotes its last part."""
-        return self.words | {it.rpartition(".")[2] for it in self.words if "." in it}
+        words = self.words
+        return words | {it.rpartition(".")[2] for it in words if "." in it}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

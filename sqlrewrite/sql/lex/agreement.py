@@ -91,7 +91,8 @@ def glued(text: str) -> bool:
 def joined(text: str, tokens: list[Token]) -> list[Token]:
     """The tokens with as one what sqlglot takes for two: each string that has doubled quotes,
     ``'it''s'``, and each keyword of two words with a comment between them, ``GROUP /* a */ BY``."""
-    if "''" not in text and '""' not in text and not _INTERRUPTED.search(text):
+    interrupted = ("--" in text or "/*" in text) and _INTERRUPTED.search(text)
+    if "''" not in text and '""' not in text and not interrupted:
         return tokens
     found: list[Token] = []
     for token in tokens:

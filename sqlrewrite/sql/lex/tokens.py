@@ -23,6 +23,7 @@ from sqlrewrite.sql.lex.agreement import (
     unread,
 )
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes, plain
+from sqlrewrite.sql.lex.quick import COMPILED, quick
 
 _OF_THREAD = threading.local()
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
@@ -41,8 +42,10 @@ def tokenize(text: str) -> list[Token]:
 def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
     """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
     does, at most once a statement. Raises nothing."""
-    tokens = _tokenized(text)
-    if tokens is not None and plain(text) and not glued(text):
+    certain = plain(text) and not glued(text)
+    tokens = quick(text) if certain and not COMPILED else None
+    tokens = _tokenized(text) if tokens is None else joined(text, tokens)
+    if tokens is not None and certain:
         return tokens, ()
     found = lexemes(text)
     if tokens is not None and _parted(text, tokens, found, 0, len(text)) is None:
