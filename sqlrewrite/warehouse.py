@@ -26,6 +26,9 @@ Reference = tuple[str, ...]
 VARIABLE = "variable"
 """What a reference to a variable of the project begins with, as one of dbt's does with ``ref``."""
 
+Constant = int | float | str
+"""A value in a bound: a number, or the text of a string or date."""
+
 Given = tuple[tuple[str, str], ...]
 """Variables, each with its value."""
 
@@ -62,6 +65,37 @@ class Buckets:
 
     columns: tuple[str, ...]
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Which rows a partition of PostgreSQL's holds: FOR VALUES IN (``values``, of which None is
+    NULL), FROM (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or all that no
+    other one does (``default``). MINVALUE and MAXVALUE are the infinities."""
+
+    values: tuple[Constant | None, ...] = ()
+    low: tuple[Constant, ...] = ()
+    high: tuple[Constant, ...] = ()
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A partition under its name, with those that it has itself."""
+
+    name: Name
+    bound: Bound
+    below: Parts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How PostgreSQL partitions a table: ``list``, ``range`` or ``hash``, by the values of its
+    ``keys``; a key that is an expression is empty."""
+
+    strategy: str
+    keys: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +137,7 @@ class Table:
     clustered_by: tuple[str, ...] = ()
     derived: tuple[Derivation, ...] = ()
     buckets: Buckets | None = None
+    parts: Parts | None = None
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,7 +147,7 @@ class Table:
     @property
     def laid_out(self) -> bool:
         """Whether which part of the table a row is in depends on its columns."""
-        return bool(self.partitioned_by or self.clustered_by or self.buckets)
+        return bool(self.partitioned_by or self.clustered_by or self.buckets or self.parts)
 
     def column(self, name: str) -> Column | None:
         """The column of that name, compared without case, or None."""

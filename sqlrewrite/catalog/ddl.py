@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
+from sqlrewrite.catalog import bounds
 from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
 from sqlrewrite.catalog.queried import Poor, completed
 from sqlrewrite.frozen import dataclass
@@ -90,7 +91,10 @@ def _folded(text: str, at: Where, catalog: Warehouse, account: _Account) -> Ware
     for statement in script.statements(text, catalog.refer):
         if statement.tokens[0].text.lower() == "drop":
             continue
-        if definitions.defines_relation(statement, text):
+        partitioned = bounds.apply(statement, text, catalog, at.source)
+        if partitioned is not None:
+            catalog = partitioned
+        elif definitions.defines_relation(statement, text):
             catalog = _defined(statement, text, at, catalog, account)
         else:
             after = definitions.apply(statement, text, catalog, at.source)
@@ -120,6 +124,7 @@ def _defined(
         return catalog
     old = catalog.relations.get(name) if name in account.defined else None
     after = definitions.apply(statement, text, catalog.without(name), at.source)
+    after = bounds.declared(statement, text, after, name)
     made, where = after.relations.get(name), at(statement.start)
     if name[-1:] in after.relations:  # temporary: a session's, in which it may hide a table
         if isinstance(catalog.relations.get(name), Table):

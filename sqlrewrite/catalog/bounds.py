@@ -1,0 +1,229 @@
+"""PostgreSQL's partitions, read from its DDL: how a table is partitioned, and the bounds of each.
+
+In: a statement's tokens and the catalog before it. Out: the catalog in which the partitioned table
+knows its ``Parts``. Read are ``PARTITION BY LIST|RANGE|HASH (…)`` behind CREATE TABLE, ``CREATE
+TABLE … PARTITION OF …``, and ALTER TABLE … ATTACH and DETACH PARTITION (PostgreSQL's manual,
+"CREATE TABLE"). A bound that cannot be read takes what is known of the table's parts with it: a
+part that is not known may hold any row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from math import inf
+
+from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.parse import Statement
+from sqlrewrite.warehouse import Bound, Column, Constant, Name, Part, Parts, Table, Warehouse
+
+_STRATEGIES = ("list", "range", "hash")
+_TYPES = {  # as Spark reads values of the kind; one without a zone is what it says
+    "text": "string",
+    "varchar": "string",
+    "character varying": "string",
+    "int2": "smallint",
+    "int4": "int",
+    "int8": "bigint",
+    "numeric": "decimal",
+    "timestamp": "timestamp_ntz",
+    "timestamp without time zone": "timestamp_ntz",
+    "timestamptz": "timestamp",
+    "timestamp with time zone": "timestamp",
+}
+_TYPE = re.compile(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+\))?")
+
+
+def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) -> Warehouse:
+    """The catalog after a CREATE TABLE, in which the table of that name knows how it is
+    partitioned, if the statement says so."""
+    table = catalog.relations.get(name)
+    found = _partitioned_by(Cursor(statement.tokens, text))
+    if found is None or not isinstance(table, Table):
+        return catalog
+    columns = tuple(_typed(column, statement, text) for column in table.columns)
+    return catalog.with_relation(replace(table, columns=columns, parts=found))
+
+
+def apply(statement: Statement, text: str, catalog: Warehouse, source: str) -> Warehouse | None:
+    """The catalog after a statement that makes, attaches or detaches a partition; None for any
+    other. Raises nothing."""
+    at = Cursor(statement.tokens, text)
+    if at.take("create", "table") or at.take("create", "unlogged", "table"):
+        at.take("if", "not", "exists")
+        name = at.name()
+        if not name or not at.take("partition", "of"):
+            return None
+        return _made(at, catalog.qualify(name), catalog, source)
+    if at.take("alter", "table"):
+        at.take("if", "exists")
+        at.take("only")
+        parent = _table(at.name(), catalog)
+        attached, detached = at.take("attach", "partition"), at.take("detach", "partition")
+        if parent is None or not (attached or detached):
+            return None
+        name = catalog.qualify(at.name())
+        kept = _without(parent, name)
+        if detached:
+            return _known(catalog, kept)
+        child = catalog.relations.get(name)
+        below = child.parts if isinstance(child, Table) else None
+        return _known(catalog, _with(kept, name, _bound(at), below))
+    return None
+
+
+def _made(at: Cursor, name: Name, catalog: Warehouse, source: str) -> Warehouse | None:
+    """The catalog after CREATE TABLE name PARTITION OF …: the partition has the columns of its
+    table."""
+    parent = _table(at.name(), catalog)
+    if parent is None:
+        return None
+    at.group()  # constraints of its own
+    bound, below = _bound(at), _partitioned_by(at)
+    child = replace(parent, name=name, parts=below, source=source, size_in_bytes=None)
+    return _known(catalog.with_relation(child), _with(parent, name, bound, below))
+
+
+def _table(parts: Name, catalog: Warehouse) -> Table | None:
+    found = catalog.relations.get(catalog.qualify(parts)) if parts else None
+    return found if isinstance(found, Table) and found.parts is not None else None
+
+
+def _with(table: Table, name: Name, bound: Bound | None, below: Parts | None) -> Table:
+    """The table with a partition more; where its bound is not understood, with none known."""
+    if table.parts is None or bound is None:
+        return replace(table, parts=None)
+    parts = replace(table.parts, parts=(*table.parts.parts, Part(name, bound, below)))
+    return replace(table, parts=parts)
+
+
+def _without(table: Table, name: Name) -> Table:
+    assert table.parts is not None
+    kept = tuple(it for it in table.parts.parts if it.name != name)
+    return replace(table, parts=replace(table.parts, parts=kept))
+
+
+def _known(catalog: Warehouse, table: Table) -> Warehouse:
+    """The catalog with a table, and with all that it is a partition of."""
+    catalog = catalog.with_relation(table)
+    for other in list(catalog.relations.values()):
+        if not isinstance(other, Table) or other.parts is None:
+            continue
+        mine = [it for it in other.parts.parts if it.name == table.name]
+        if mine and mine[0].below != table.parts:
+            kept = _without(other, table.name)
+            return _known(catalog, _with(kept, table.name, mine[0].bound, table.parts))
+    return catalog
+
+
+# --- clauses
+
+
+def _partitioned_by(at: Cursor) -> Parts | None:
+    """What PARTITION BY says, somewhere behind."""
+    at = at.between(at.at, at.end)
+    while not at.done:
+        if at.take("partition", "by"):
+            strategy = at.word
+            at.at += 1
+            inner = at.group() if strategy in _STRATEGIES else None
+            if inner is None:
+                return None
+            return Parts(strategy, tuple(_key(item) for item in inner.items()))
+        if at.group() is None:
+            at.at += 1
+    return None
+
+
+def _key(item: Cursor) -> str:
+    name = item.part().lower()
+    return name if item.done else ""
+
+
+def _bound(at: Cursor) -> Bound | None:
+    """FOR VALUES …, or DEFAULT; None for what is not understood."""
+    if at.take("default"):
+        return Bound(default=True)
+    if at.take("for", "values", "in"):
+        values = _values(at)
+        return None if values is None else Bound(values=values)
+    if at.take("for", "values", "from"):
+        low = _values(at)
+        high = _values(at) if at.take("to") else None
+        if low is None or high is None or None in (*low, *high):
+            return None
+        return Bound(low=_infinite(low, -inf), high=_infinite(high, inf))
+    if at.take("for", "values", "with"):
+        inner = at.group()
+        words = inner.rest().lower().replace(",", " ").split() if inner is not None else []
+        with suppress(ValueError, IndexError):
+            given = dict(zip(words[::2], map(int, words[1::2]), strict=True))
+            return Bound(values=(given["modulus"], given["remainder"]))
+    return None
+
+
+def _values(at: Cursor) -> tuple[Constant | None, ...] | None:
+    inner = at.group()
+    if inner is None:
+        return None
+    found = [_value(item) for item in inner.items()]
+    return None if any(it is _NOTHING for it in found) else tuple(found)  # type: ignore[arg-type]
+
+
+_NOTHING = object()
+_QUOTE = re.compile(r"['\\]")  # which Spark and PostgreSQL read in ways of their own
+_WORDS: dict[str, Constant | None] = {
+    "null": None,
+    "minvalue": -inf,
+    "maxvalue": inf,
+    "true": "true",
+    "false": "false",
+}
+
+
+def _value(item: Cursor) -> object:
+    """A constant: NULL, a number, a text, an infinity; ``_NOTHING`` for an expression."""
+    text = item.string()
+    if text is not None:
+        return text if item.done and not _QUOTE.search(text) else _NOTHING
+    written = item.rest().replace(" ", "").lower()
+    if written in _WORDS:
+        return _WORDS[written]
+    with suppress(ValueError):
+        return int(written)
+    return _NOTHING
+
+
+def _infinite(values: tuple[Constant | None, ...], usual: float) -> tuple[Constant, ...]:
+    """The values of one end; behind an infinity all are that one, as PostgreSQL has it."""
+    found: list[Constant] = []
+    for it in values:
+        last = found[-1] if found else None
+        found.append(last if isinstance(last, float) else usual if it is None else it)
+    return tuple(found)
+
+
+# --- types
+
+
+def _typed(column: Column, statement: Statement, text: str) -> Column:
+    """The column, with the type that PostgreSQL's name for it means."""
+    for name, written in _columns(Cursor(statement.tokens, text)):
+        match = _TYPE.match(" ".join(written.lower().split()))
+        if name != column.name.lower() or match is None or match[1] not in _TYPES:
+            continue
+        kind: str | None = _TYPES[match[1]]
+        if kind == "decimal":  # which has any scale, where none is said
+            kind = f"{kind}{match[2]}".replace(" ", "") if match[2] else None
+        return replace(column, type=kind)
+    return column
+
+
+def _columns(at: Cursor) -> Iterator[tuple[str, str]]:
+    while not at.done and not at.opens:
+        at.at += 1
+    inner = at.group()
+    for item in inner.items() if inner is not None else ():
+        yield item.part().lower(), item.rest()

@@ -1,0 +1,253 @@
+"""Whether PostgreSQL joins two tables partition by partition, from the bounds of their partitions.
+
+In: a ``Meeting`` of two tables whose ``Parts`` are known. Out: an ``Alike``: how many joins of
+partitions it is, or why it is none. The conditions are PostgreSQL's (``enable_partitionwise_join``;
+``try_partitionwise_join``, ``have_partkey_equi_join`` and ``partition_bounds_merge`` in its
+sources), and its own EXPLAIN is the judge of them (``tests/postgres``):
+
+1. both are partitioned by the same strategy, by as many columns, of the same types;
+2. an equality, no null-safe one, ties each of these columns with the one in its place;
+3. their bounds are the same; or, for lists and ranges, each partition of the one may hold partners
+   of no more than one partition of the other, where a default partition holds what is left;
+4. in an outer join and an anti-join each partition whose rows are all kept has its partner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from math import inf
+
+from sqlrewrite.find.meetings import Key, Meeting
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import read_as
+from sqlrewrite.plan.facts.types import DATE, STRING, Type
+from sqlrewrite.warehouse import Bound, Constant, Part, Parts
+
+_KEEPS_LEFT = frozenset({JoinType.LEFT, JoinType.ANTI, JoinType.FULL})
+_KEEPS_RIGHT = frozenset({JoinType.RIGHT, JoinType.FULL})
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How many joins of partitions a join is, or ``why`` it is one of whole tables."""
+
+    joins: int = 0
+    why: str = ""
+
+
+class _Refusal(Exception):  # noqa: N818 - not an error: how the search for partners ends
+    """Why two tables are not joined partition by partition."""
+
+
+def partition_wise(plan: Plan, meeting: Meeting) -> Alike:
+    """Whether a join of two tables of PostgreSQL's is one of their partitions."""
+    one, other = meeting.one.table.parts, meeting.other.table.parts
+    if one is None or other is None:
+        table = (meeting.one if one is None else meeting.other).parts[-1]
+        return Alike(why=f"{table} is not partitioned, or not all of its bounds are known")
+    if meeting.kind is JoinType.UNKNOWN:
+        return Alike(why="a join of a type that is not known")
+    try:
+        return Alike(_Matching(plan, meeting).joins(one, other))
+    except _Refusal as refusal:
+        return Alike(why=str(refusal))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Matching:
+    """The search for partners among the partitions of two tables, level by level."""
+
+    plan: Plan
+    meeting: Meeting
+
+    def joins(self, one: Parts, other: Parts) -> int:
+        """The number of joins of partitions. Raises _Refusal."""
+        if one.strategy != other.strategy:
+            raise _Refusal(
+                f"the one is partitioned by {one.strategy}, the other by {other.strategy}"
+            )
+        if len(one.keys) != len(other.keys):
+            raise _Refusal("they are partitioned by more and by fewer columns")
+        kinds = [self._kind(*it) for it in zip(one.keys, other.keys, strict=True)]
+        first, second = (_read(parts, kinds) for parts in (one, other))
+        links = self._links(one.strategy, first, second, ordered=STRING not in kinds)
+        return sum(self._below(*link) for link in links)
+
+    def _below(self, one: Part, other: Part) -> int:
+        if one.below is None or other.below is None:
+            return 1
+        try:
+            return self.joins(one.below, other.below)
+        except _Refusal:
+            return 1
+
+    def _kind(self, one: str, other: str) -> Type:
+        """The type of two partition columns that an equality ties. Raises _Refusal."""
+        if not one or not other:
+            raise _Refusal("a partition key is an expression")
+        if Key(one, other) not in self.meeting.keys:
+            raise _Refusal(f"no equality ties {one} with {other}")
+        kinds = [
+            type_of(self.plan, ColumnRef(scan.relation, name, None))
+            for scan, name in ((self.meeting.one, one), (self.meeting.other, other))
+        ]
+        if None in kinds:
+            raise _Refusal(f"the type of {one} or {other} is not known")
+        first, second = (read_as(kind) for kind in kinds if kind is not None)
+        if first != second:
+            raise _Refusal(f"{one} is {first} and {other} is {second}")
+        return first
+
+    def _links(
+        self, strategy: str, one: Sequence[Part], other: Sequence[Part], *, ordered: bool
+    ) -> list[tuple[Part, Part]]:
+        """The partitions that are joined, in pairs. Raises _Refusal."""
+        bounds = [{it.bound: it for it in parts} for parts in (one, other)]
+        if bounds[0].keys() == bounds[1].keys() and one:
+            return [(part, bounds[1][bound]) for bound, part in bounds[0].items()]
+        if strategy == "hash":
+            raise _Refusal("partitions by hash must have the same moduli and remainders")
+        if strategy == "range" and not ordered:
+            raise _Refusal("the order of texts depends on a collation, and their bounds differ")
+        kind = self.meeting.kind
+        found = _Links(_default(one), _default(other))
+        if strategy == "list":
+            _merge_lists(one, other, kind, found)
+        else:
+            _merge_ranges(one, other, found)
+        if found.defaults[0] is not None and found.defaults[1] is not None:
+            found.link(found.defaults[0], found.defaults[1])
+        for keeps, parts, side in ((_KEEPS_LEFT, one, 0), (_KEEPS_RIGHT, other, 1)):
+            alone = [it for it in parts if it not in found.partners[side]]
+            if kind in keeps and alone:
+                raise _Refusal(f"no partition is the partner of {alone[0].name[-1]}")
+        if not found.partners[0]:
+            raise _Refusal("no two partitions have values in common")
+        return list(found.partners[0].items())
+
+
+class _Links:
+    """The partners found so far, of each side, and the default partition of each."""
+
+    def __init__(self, one: Part | None, other: Part | None) -> None:
+        self.defaults = one, other
+        self.partners: tuple[dict[Part, Part], dict[Part, Part]] = ({}, {})
+
+    def link(self, one: Part, other: Part) -> None:
+        """Makes two partitions partners. Raises _Refusal where one of them has another."""
+        for side, part, its in ((0, one, other), (1, other, one)):
+            if self.partners[side].setdefault(part, its) is not its:
+                raise _Refusal(f"{part.name[-1]} has values of more than one partition")
+
+    def rest(self, part: Part, side: int) -> None:
+        """What a partition has and no partition of the other side names may be in the default one
+        there. Raises _Refusal."""
+        default = self.defaults[1 - side]
+        if default is None:
+            return
+        if self.defaults[side] is not None:
+            raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
+        self.link(*((part, default) if side == 0 else (default, part)))
+
+
+def _default(parts: Sequence[Part]) -> Part | None:
+    return next((it for it in parts if it.bound.default), None)
+
+
+def _merge_lists(one: Sequence[Part], other: Sequence[Part], kind: JoinType, found: _Links) -> None:
+    by_value = [{value: it for it in parts for value in it.bound.values} for parts in (one, other)]
+    first, second = by_value
+    nulls = first.pop(None, None), second.pop(None, None)
+    for value in first.keys() & second.keys():
+        found.link(first[value], second[value])
+    for value, part in first.items():
+        if value not in second:
+            found.rest(part, 0)
+    for value, part in second.items():
+        if value not in first:
+            found.rest(part, 1)
+    # NULL equals nothing, but its rows must be somewhere where a side is kept.
+    if kind in _KEEPS_LEFT | _KEEPS_RIGHT and nulls[0] is not None and nulls[1] is not None:
+        unlinked = nulls[0] not in found.partners[0], nulls[1] not in found.partners[1]
+        if all(unlinked):
+            found.link(nulls[0], nulls[1])
+
+
+def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> None:
+    sides = [[it for it in parts if not it.bound.default] for parts in (one, other)]
+    for part in sides[0]:
+        for its in sides[1]:
+            if max(part.bound.low, its.bound.low) < min(part.bound.high, its.bound.high):
+                found.link(part, its)
+    for side, parts in enumerate(sides):
+        for part in parts:
+            partner = found.partners[side].get(part)
+            if partner is None:
+                found.rest(part, side)
+            elif found.defaults[1 - side] is not None and not _covers(partner.bound, part.bound):
+                raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
+
+
+def _covers(one: Bound, other: Bound) -> bool:
+    return one.default or (one.low <= other.low and other.high <= one.high)
+
+
+# --- values, as those of their column's type
+
+
+def _read(parts: Parts, kinds: Sequence[Type]) -> list[Part]:
+    """The partitions, each with its bound as values of the columns' types."""
+    return [Part(it.name, _bound(parts.strategy, it.bound, kinds), it.below) for it in parts.parts]
+
+
+def _bound(strategy: str, bound: Bound, kinds: Sequence[Type]) -> Bound:
+    if strategy == "hash" or bound.default:
+        return bound
+    if strategy == "list":
+        read = (None if it is None else _constant(it, kinds[0]) for it in bound.values)
+        return Bound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
+    if any(len(end) != len(kinds) for end in (bound.low, bound.high)):
+        raise _Refusal("a bound has more or fewer values than there are keys")
+    ends = (
+        tuple(_constant(it, kind) for it, kind in zip(end, kinds, strict=True))
+        for end in (bound.low, bound.high)
+    )
+    low, high = ends
+    return Bound(low=low, high=high)
+
+
+def _constant(value: Constant, kind: Type) -> Constant:
+    """A value as one of a type, so that equal ones are the same. Raises _Refusal."""
+    if value in (inf, -inf):
+        return value
+    for of, read in _CONSTANTS:
+        if of(kind):
+            try:
+                return read(value)
+            except ValueError:
+                break
+    raise _Refusal(f"the bound {value} is not read as one of the type {kind}")
+
+
+def _day(value: Constant) -> Constant:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        return value
+    raise ValueError(value)
+
+
+def _text(value: Constant) -> Constant:
+    if isinstance(value, str):
+        return value
+    raise ValueError(value)
+
+
+_CONSTANTS: tuple[tuple[Callable[[Type], bool], Callable[[Constant], Constant]], ...] = (
+    (is_integral, int),
+    (lambda kind: kind == DATE, _day),
+    (lambda kind: kind == STRING, _text),
+)

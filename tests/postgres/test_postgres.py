@@ -1,0 +1,63 @@
+"""PostgreSQL is the judge: which joins are joins of partitions, and what rows our text returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sqlrewrite import Catalog
+from sqlrewrite.document import read
+from sqlrewrite.find.meetings import meetings
+from sqlrewrite.judge.bounds import Alike, partition_wise
+from sqlrewrite.text.limits import Limits
+from tests.postgres.tables import DDL, queries
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+pytestmark = pytest.mark.postgres
+
+QUERIES = [pytest.param(text, id=name) for name, text in queries()]
+
+
+@cache
+def _catalog() -> Catalog:
+    return Catalog.from_ddl(DDL)
+
+
+def _ours(text: str) -> Alike:
+    """Our verdict on the one join of a query."""
+    bound = read(text, _catalog(), Limits()).statements[0].bound
+    assert bound is not None
+    (found,) = meetings(bound.plan)
+    return partition_wise(bound.plan, found)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_our_verdict_is_postgresqls(text: str, postgres: Connection[Any]) -> None:
+    """As many joins of partitions as in its plan, or none in both."""
+    assert _ours(text).joins == _joins(postgres, text)
+
+
+def _joins(connection: Connection[Any], text: str) -> int:
+    """How many joins of partitions a plan has; none where one joins whole tables."""
+    ((plan,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {text}").fetchall()[0]
+    found = [it for it in _walk(plan["Plan"]) if "Join Type" in it]
+    top = plan["Plan"] if "Join Type" in plan["Plan"] else None
+    whole = top is not None and any(_is_append(it) for it in top["Plans"])
+    return 0 if whole or not found else len(found)
+
+
+def _is_append(node: dict[str, Any]) -> bool:
+    while node["Node Type"] in ("Hash", "Materialize", "Aggregate", "Unique", "Sort"):
+        node = node["Plans"][0]
+    return bool(node["Node Type"] == "Append")
+
+
+def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _walk(child)
