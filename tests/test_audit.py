@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-import time
+from contextlib import suppress
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -30,6 +30,7 @@ CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
 CREATE TABLE dw.days (day INT, month INT);
 """
 QUERY = "SELECT s.v FROM sales s JOIN days d ON s.day = d.day WHERE d.month = 3"
+MERGE = "MERGE INTO sales t USING days s ON t.day = s.day WHEN MATCHED THEN DELETE"
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,8 @@ def test_poisoned_texts_cost_only_themselves() -> None:
         (QUERY.replace("JOIN", "LEFT JOIN").replace("WHERE", "AND"), "dw", "eligible", "rejected"),
         ("SELECT * FROM sales", "dw", "eligible", "nothing"),
         ("SELECT FROM (", "dw", "eligible", "error"),
+        (MERGE, "dw", "eligible", "rejected"),
+        (MERGE.replace("ON", "ON t.day = 3 AND"), "dw", "eligible", "nothing"),
     ],
 )
 def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> None:
@@ -79,8 +82,9 @@ def test_outcomes(text: str, schema: str | None, when: str, outcome: str) -> Non
     if outcome == "pruned":
         assert [it.verdict for it in found.scans] == [BY_ENGINE]
     if outcome == "rejected":
-        assert [(it.fact, it.code, it.only) for it in found.scans] == [
-            ("spark_catalog.dw.sales", "DPP101", True)
+        code = "DPP010" if text == MERGE else "DPP101"
+        assert [(it.fact, it.column, it.code, it.only) for it in found.scans] == [
+            ("spark_catalog.dw.sales", "day", code, True)
         ]
 
 
@@ -101,7 +105,12 @@ def test_decisions_are_kept_for_all_that_they_depend_on(
 
 
 def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlrewrite.audit.judged.decide", lambda *args: time.sleep(30))
+    def endless(*args: Any) -> Any:
+        while True:
+            with suppress(Exception):  # as a stage does that takes any failure for its own
+                sum(range(1_000))
+
+    monkeypatch.setattr("sqlrewrite.audit.judged.decide", endless)
     found = judged(QUERY, "dw", Catalog.from_ddl(DDL), options(), 0.05)
     assert (found.outcome, found.reason) == ("skipped", "it takes more than 0.05 s")
 

@@ -22,9 +22,9 @@ ROOMS = (
     "spark",
     "__init__",  # the public face
     "library",
+    "audit",
     "linting",
     "run",
-    "audit",
     "embedded",
     "rewriting",
     "document",

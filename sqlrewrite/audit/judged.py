@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
-from sqlrewrite.document import decide, read
+from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.estimate import BY_RATIO
+from sqlrewrite.linting.merges import MERGED, whole
 from sqlrewrite.results import Candidate, Outcome, Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.settings.options import LEFT_TO_ENGINE, Options
@@ -32,7 +34,8 @@ _MOST_SCANS = 50
 @dataclass(frozen=True, slots=True)
 class Scan:
     """A fact scan and what could bound it. ``only`` says whether the rule that speaks against it is
-    the only one; ``partitions`` is how many the table has."""
+    the only one; ``partitions`` is how many the table has, ``kept`` how many of them the predicate
+    would keep, where statistics of columns say so."""
 
     fact: str
     alias: str
@@ -45,6 +48,7 @@ class Scan:
     only: bool = False
     predicate: str = ""
     partitions: int | None = None
+    kept: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +63,30 @@ class Judged:
     scans: tuple[Scan, ...] = ()
 
 
-class TooLongError(Exception):
-    """A text took longer than it may."""
+class TooLong(BaseException):
+    """A text took longer than it may. No ``except Exception`` of ours takes it for a failure."""
 
 
 def judged(
     text: str, schema: str | None, catalog: Warehouse, options: Options, most: float
 ) -> Judged:
-    """What a text comes to, in at most so many seconds. Raises nothing."""
+    """What a text comes to, in at most so many seconds of processor time. Raises nothing."""
     if len(text) > options.limits.statement:
         return Judged("skipped", over("statement", len(text), options.limits.statement))
     try:
         known = catalog.use(schema) if schema else catalog
         with _within(most), at_rest(text):
-            found = result(decide(read(text, known, options.limits), options))
-        return _told(found, known)
-    except TooLongError:
+            decision = decide(read(text, known, options.limits), options)
+            found, merged = result(decision), tuple(_merged(decision))
+        scans = *(_scan(it, known) for it in found.candidates[:_MOST_SCANS]), *merged
+        return _told(found, scans)
+    except TooLong:
         return Judged("skipped", f"it takes more than {most:g} s")
     except Exception as error:
         return Judged("error", f"{type(error).__name__}: {error}"[:_MOST_REASON])
 
 
-def _told(found: Rewrite, catalog: Warehouse) -> Judged:
-    scans = tuple(_scan(it, catalog) for it in found.candidates[:_MOST_SCANS])
+def _told(found: Rewrite, scans: tuple[Scan, ...]) -> Judged:
     verdicts = {it.verdict for it in scans}
     if found.changed:
         return Judged("rewritten", rewritten=found.sql, scans=scans)
@@ -110,6 +115,9 @@ def _scan(it: Candidate, catalog: Warehouse) -> Scan:
         predicate=it.predicate or "",
         partitions=relation.partition_count if isinstance(relation, Table) else None,
     )
+    estimate, count = it.estimate, scan.partitions
+    if count is not None and estimate is not None and estimate.basis != BY_RATIO:
+        scan = replace(scan, kept=round(count * (1 - estimate.share)))
     if not rejected:
         return scan
     first = against[0]
@@ -120,21 +128,36 @@ def _scan(it: Candidate, catalog: Warehouse) -> Scan:
     )
 
 
+def _merged(decision: Decision) -> Iterator[Scan]:
+    """The targets of MERGEs, by their partition columns, that nothing but constants would bound."""
+    for it in decision.statements:
+        found = whole(it.plan, it.reading.pairs) if it.reading.bound is not None else None
+        if found is None:
+            continue
+        table, reason = found.scan.table, f"{found.why}; {found.how}"[:_MOST_REASON]
+        said = Scan(".".join(table.name), found.scan.alias, "", "", "", Verdict.REJECTED.value)
+        said = replace(
+            said, code=MERGED, reason=reason, only=True, partitions=table.partition_count
+        )
+        yield from (replace(said, column=it) for it in found.joined or found.columns)
+
+
 @contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raises TooLongError inside after so many seconds, where the system can."""
+    """Raises TooLong inside after so many seconds, where the system can: of processor time, which
+    is the same for a text whatever else the machine does; and again, should ``__del__`` eat it."""
     here = threading.current_thread() is threading.main_thread()
     if not here or not hasattr(signal, "setitimer"):
         yield
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise TooLongError
+        raise TooLong
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -106,7 +106,7 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
-    help="A text that takes longer is passed over.",
+    help="A text that takes longer, in processor time, is passed over.",
 )
 @click.option(
     "--measure",

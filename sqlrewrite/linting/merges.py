@@ -6,10 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.find.pairs import Pair
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.plan.algebra import Join, Plan, Scan
+
+MERGED = "DPP010"
+"""The code of the rule."""
 
 _HOW = (
     "a MERGE prunes its target by constants alone: `--predicate values` writes the source's keys "
@@ -18,32 +22,55 @@ _HOW = (
 _NONE = "join by {shown}, too, where the source has it, or restrict it in the ON"
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The target of a MERGE that is read whole: its partition columns, and those of them that its
+    source has keys for."""
+
+    scan: Scan
+    columns: tuple[str, ...]
+    joined: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """What of its ON leaves the whole to be read."""
+        shown = ", ".join(self.joined or self.columns)
+        if not self.joined:
+            return f"this MERGE reads the whole target: nothing in its ON speaks of {shown}"
+        are = "columns are" if len(self.joined) > 1 else "column is"
+        count = f"{len(self.joined)} partition {are} joined"
+        return f"this MERGE reads the whole target: {count}, {shown}"
+
+    @property
+    def how(self) -> str:
+        """What to do about it."""
+        return (_HOW if self.joined else _NONE).format(shown=", ".join(self.joined or self.columns))
+
+
 def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP010: nothing in the ON of a MERGE says by itself which partitions of the target count."""
-    found = target(decided.plan)
-    if found is None:
+    found = whole(decided.plan, decided.reading.pairs)
+    if found is None or found.scan.span is None:
         return
+    scan = found.scan
+    where, what = subject.original(found.scan.span), scan.alias or scan.parts[-1]
+    yield subject.finding(MERGED, where, what, found.why, found.how)
+
+
+def whole(plan: Plan, pairs: Sequence[Pair]) -> Whole | None:
+    """What of a statement's plan is read whole by its MERGE, if anything."""
+    found = target(plan)
+    if found is None:
+        return None
     join, scan = found
     table = scan.table
     names = frozenset(field.column.lower() for field in table.partitioned_by)
-    if scan.span is None or not names:
-        return
     # By what a partition is computed from, and by what orders its rows, files are left out too.
     sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
     choosing = names.union(sources, table.clustered_by)
-    if any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
-        return
-    joined = _joined(decided.reading.pairs, scan)
-    shown = ", ".join(joined or sorted(names))
-    count = f"{len(joined)} partition column{'s are' if len(joined) > 1 else ' is'} joined"
-    why = f"{count}, {shown}" if joined else f"nothing in its ON speaks of {shown}"
-    yield subject.finding(
-        "DPP010",
-        subject.original(scan.span),
-        scan.alias or scan.parts[-1],
-        f"this MERGE reads the whole target: {why}",
-        (_HOW if joined else _NONE).format(shown=shown),
-    )
+    if not names or any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
+        return None
+    return Whole(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
 
 
 def target(plan: Plan) -> tuple[Join, Scan] | None:
