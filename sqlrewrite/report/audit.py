@@ -45,6 +45,8 @@ def print_audit(printer: Printer, found: Answer) -> None:
             for number, it in enumerate(found.top, 1)
         ]
         print_table(printer, (">", ">runs", ">read", ">saved", "query"), shapes)
+        for how in dict.fromkeys(it.how for it in found.top):
+            printer.print([(("saved: ", "dim"), (how, "dim"))])
     if found.facts:
         printer.print([(), (("Tables", "bold"),)])
         facts = [

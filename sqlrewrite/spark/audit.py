@@ -36,7 +36,7 @@ PER_ROUND = 10_000
 SCANS = (
     "array<struct<fact: string, alias: string, column: string, dimension: string, key: string, "
     "verdict: string, code: string, reason: string, only: boolean, predicate: string, "
-    "partitions: bigint>>"
+    "partitions: bigint, kept: bigint>>"
 )
 _JUDGED = f"struct<outcome: string, reason: string, rewritten: string, scans: {SCANS}>"
 _DECIDED = (
@@ -94,7 +94,8 @@ def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
     from pyspark.sql import functions as f
 
     most = job.options.limits.statement + 1  # what is longer is not judged, and costs memory
-    history = history.withColumn("text", f.substring("text", 1, most))
+    text, schema = f.substring("text", 1, most), f.col("schema")
+    history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
     with spark_errors("the audit cannot be done"):
         told("counting shapes")
         _counted(history).write.mode("overwrite").parquet(f"{job.place}/work/counted")
@@ -114,6 +115,14 @@ def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
         joined = joined.select(counted["*"], *(known[it] for it in _RESULT))
         joined.write.mode("overwrite").parquet(f"{job.place}/shapes")
         return Counts(texts.count(), count)
+
+
+def _readable(column: Column) -> Column:
+    """A text as Java reads it, with a character in the place of bytes that are no UTF-8: Arrow,
+    which brings rows over Connect, would fail at them."""
+    from pyspark.sql import functions as f
+
+    return f.decode(f.encode(column, "UTF-8"), "UTF-8")
 
 
 _RESULT = ("outcome", "reason", "rewritten", "scans", "text")
@@ -208,9 +217,13 @@ class _Judge:
 
     def __init__(self, catalog: Warehouse, options: Options, timeout: float) -> None:
         self._given = catalog, options, timeout
+        self._version = sqlrewrite.__version__
 
     def __call__(self, text: str, schema: str | None) -> tuple[Any, ...]:
         catalog, options, timeout = self._given
+        if self._version != sqlrewrite.__version__:  # its values may be other ones there
+            here = f"dpp-rewrite {sqlrewrite.__version__}"
+            raise RuntimeError(f"{here} is on this machine, and {self._version} on the driver's")
         found = judged(text, schema, catalog, options, timeout)
         return found.outcome, found.reason, found.rewritten, [astuple(it) for it in found.scans]
 

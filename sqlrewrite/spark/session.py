@@ -53,6 +53,8 @@ _TALKATIVE = ("py4j", "SQLQueryContextLogger", "DataFrameQueryContextLogger", "p
 _NO_PLAN = re.compile(
     r"\s*Error occurred during query planning:\s*|\s*== Physical Plan ==\s*[\w.]+Exception:\s"
 )
+# What a Python worker has raised stands behind its stack, the places of which are indented.
+_RAISED = re.compile(r"Traceback \(most recent call last\):\n(?: .*\n)+(\S.*)")
 _GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
 _UNAVAILABLE = "StatusCode.UNAVAILABLE"  # gRPC's word for it
 _CONTINUES = ("JVM stacktrace", "\n\tat ", "\n== SQL", ";\n'")
@@ -147,6 +149,8 @@ def reason(error: BaseException) -> str:
         return "the Spark process has ended; was it killed, or short of memory?"
     java = getattr(error, "java_exception", None)
     text = _NO_PLAN.sub("", str(java if java is not None else error), count=1)
+    if raised := _RAISED.findall(text):
+        return f"a Python worker fails: {raised[-1]}"
     for sign in _CONTINUES:
         text = text.partition(sign)[0]
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]

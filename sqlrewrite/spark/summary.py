@@ -19,7 +19,7 @@ from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 MOST = 100
 """So many tables and reasons are brought, those with the most bytes."""
@@ -83,24 +83,30 @@ def _top(shapes: DataFrame, top: int) -> tuple[Shape, ...]:
     order = (f.col("bytes").desc_nulls_last(), f.col("micros").desc_nulls_last())
     rewritten = shapes.where("outcome = 'rewritten'")
     found = rewritten.orderBy(*order, f.col("runs").desc(), "shape", "schema").limit(top).collect()
-    return tuple(
-        Shape(
-            it["shape"],
-            it["schema"],
-            it["runs"],
-            it["users"],
-            it["bytes"],
-            it["micros"],
-            it["text"],
-            it["rewritten"],
-            tuple(
-                Kept(scan["fact"], scan["alias"], scan["predicate"], scan["partitions"])
-                for scan in it["scans"]
-                if scan["verdict"] == "rewritten"
-            ),
-        )
-        for it in found
+    return tuple(map(_shape, found))
+
+
+def _shape(row: Row) -> Shape:
+    """A shape that gets predicates; what they keep is what statistics say, where they all do."""
+    scans = tuple(
+        Kept(it["fact"], it["alias"], it["predicate"], it["partitions"], it["kept"])
+        for it in row["scans"]
+        if it["verdict"] == "rewritten"
     )
+    plain = ("shape", "schema", "runs", "users", "bytes", "micros", "text", "rewritten")
+    shape = Shape(**{name: row[name] for name in plain}, scans=scans)
+    if any(it.kept is None for it in scans):
+        return shape
+    how = "by the catalog's statistics of columns, all partitions taken to be of one size"
+    return _saving(shape, scans, f"estimated {how}")
+
+
+def _saving(shape: Shape, scans: tuple[Kept, ...], how: str) -> Shape:
+    """A shape with what its scans keep of the partitions that there are."""
+    kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
+    if not total:
+        return replace(shape, scans=scans, how="not known: there are no partitions")
+    return replace(shape, scans=scans, saved=1 - kept / total, how=how)
 
 
 def _scans(shapes: DataFrame) -> DataFrame:
@@ -190,12 +196,10 @@ def _measured(session: Session, shape: Shape, listed: Listed) -> Shape:
                 session.spark.sql(f"USE {literal_name(tuple(shape.schema.split('.')))}")
         scans = tuple(_kept(session.spark, it, listed) for it in shape.scans)
     except SparkError as error:
-        return replace(shape, how=f"not known: {error}")
-    kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
-    if not total:
-        return replace(shape, scans=scans, how="not known: there are no partitions")
+        before = "not known" if shape.saved is None else f"{shape.how}; not measured"
+        return replace(shape, how=f"{before}: {error}")
     how = "each predicate over SHOW PARTITIONS, all partitions taken to be of one size"
-    return replace(shape, scans=scans, saved=1 - kept / total, how=how)
+    return _saving(shape, scans, how)
 
 
 def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:

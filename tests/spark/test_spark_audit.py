@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +157,7 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
     assert [(it.total, it.kept) for it in other.scans] == [(8, 2)]
     assert (other.saved, other.saved_partitions) == (6 / 8, 6)
     spark.sql("DROP DATABASE audited CASCADE")
-    assert all("not known" in it.how for it in summary.measured(session, found).top)
+    assert all("not measured" in it.how for it in summary.measured(session, found).top)
 
 
 def test_the_command(session: Session, tmp_path: Path) -> None:
@@ -269,3 +271,58 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
     assert {it.what: it.runs for it in found.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,
     }  # fmt: skip
+
+
+CONNECTED = """
+from pyspark.sql import SparkSession
+from sqlrewrite.cli import main
+from sqlrewrite.spark import enable
+
+builder = SparkSession.builder.remote("local[1]").config("spark.sql.warehouse.dir", "w")
+spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+for statement in open("tables.sql").read().split(";"):
+    spark.sql(statement)
+bytes_ = "CAST(concat(CAST('SELECT \\"' AS BINARY), X'ff', CAST('\\"' AS BINARY)) AS STRING)"
+texts = f"SELECT '{QUERY.format(1)}' query UNION ALL SELECT {bytes_}"
+spark.sql(texts).write.parquet("history.parquet")
+query = QUERY.format(":month")
+with enable(spark, when="eligible") as enabled:
+    for given in ({"month": 1}, {"month": 2}, {"month": 1}):
+        ours, plain = (run(query, given) for run in (spark.sql, enabled._original))
+        assert sorted(ours.collect()) == sorted(plain.collect()), given
+main()
+"""
+
+
+def test_over_connect(spark: SparkSession, tmp_path: Path) -> None:
+    """`enable` and then `audit` in a session of Connect, with a text that is no UTF-8."""
+    if find_spec("grpc") is None or find_spec("pandas") is None:
+        pytest.skip("Spark Connect's packages are not installed: pip install -e '.[connect]'")
+    made = (
+        "CREATE DATABASE audited; CREATE TABLE audited.sales USING parquet PARTITIONED BY (day) AS "
+        "SELECT 1 v, CAST(id AS INT) day FROM range(8); CREATE TABLE audited.days USING parquet AS "
+        "SELECT CAST(id AS INT) day, CAST(id DIV 3 AS INT) month FROM range(20)"
+    )
+    (tmp_path / "tables.sql").write_text(made, "utf-8")
+    (tmp_path / "ddl.sql").write_text(DDL, "utf-8")
+    query = GOOD.replace("sales s", "audited.sales s").replace("days d", "audited.days d")
+    args = ("audit", "-c", "ddl.sql", "-o", "out", "--measure", "--format", "json")
+    done = subprocess.run(
+        [sys.executable, "-c", f"QUERY = {query!r}{CONNECTED}", *args, "history.parquet"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stderr.count("audited.sales.day bounded by audited.days") == 2  # once a value
+    found = json.loads(done.stdout)
+    assert {it["what"]: it["runs"] for it in found["totals"]} == {"rewritten": 1, "nothing": 1}
+    assert [it["kept"] for it in found["top"][0]["scans"]] == [3]

@@ -163,3 +163,12 @@ def test_a_table_that_is_only_in_the_catalog(spark: SparkSession, tmp_path: Path
         assert "[TABLE_OR_VIEW_NOT_FOUND]" in told
         assert "never_made" in told
         assert "give --master or --remote" in told
+
+
+@pytest.mark.parametrize("behind", ["", "\n SQLSTATE: 38000", "\n\nJVM stacktrace:\nx\n\tat y"])
+def test_what_a_python_worker_raised_is_the_reason(behind: str) -> None:
+    error = Exception(
+        "An exception was thrown from the Python worker: Traceback (most recent call last):\n"
+        '  File "a.py", line 7, in f\n    raise KeyError("x")\nKeyError: \'x\'' + behind
+    )
+    assert session.reason(error) == "a Python worker fails: KeyError: 'x'"
