@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.catalog.derived import declaring
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
@@ -27,6 +26,8 @@ def load_catalog(
         found = replace(found, settings={**found.settings, **settings.spark_conf})
     if not settings.derived:
         return found
+    from sqlrewrite.catalog.derived import declaring  # which reads SQL: few settings need it
+
     try:
         return declaring(found, settings.derived)
     except CatalogError as error:
