@@ -43,8 +43,8 @@ def test_transforms_of_a_v2_table() -> None:
         (Column("ts", "timestamp"), Column("User", "bigint", False), Column("country", "string")),
         (
             PartitionField("ts", "days"),
-            PartitionField("User", "bucket"),
-            PartitionField("country", "truncate"),
+            PartitionField("User", "bucket", 16),
+            PartitionField("country", "truncate", 2),
             PartitionField("country"),
             PartitionField("zorder(ts, country)", "unknown"),
         ),
