@@ -64,7 +64,8 @@ THEIRS = {
     "DESCRIBE": "DESCRIBE QUERY SELECT f.a FROM f WHERE f.a = 1 AND {}",
     "a constraint": "ALTER TABLE f ADD CONSTRAINT c CHECK (a = 1 AND {})",
     "a variable": "SET VAR x = (SELECT max(f.a) FROM f WHERE f.a = 1 AND {})",
-    "a function": "CREATE FUNCTION h() RETURNS INT RETURN (SELECT 1 FROM f WHERE f.a = 1 AND {})",
+    "a function": "CREATE FUNCTION h() RETURNS INT RETURN 1 + (SELECT 1 FROM f WHERE {})",
+    "another's": "CREATE FUNCTION h() RETURNS INT LANGUAGE X RETURN SELECT a FROM f WHERE {}",
     "COPY": "COPY INTO f FROM (SELECT f.a FROM f WHERE f.a = 1 AND {})",
     "what a script makes": "BEGIN CREATE TABLE g AS SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
     "what a script drops": "BEGIN DROP TABLE f; SELECT f.a FROM f WHERE f.a = 1 AND {}; END",
@@ -109,6 +110,14 @@ OURS = {
     "a table": (
         "CREATE TABLE IF NOT EXISTS h AS SELECT f.a FROM f WHERE f.a = 1 AND {}",
         "CREATE TABLE IF NOT EXISTS h AS SELECT f.a FROM f WHERE f.a = 1",
+    ),
+    "a function": (
+        "CREATE FUNCTION h() RETURNS INT RETURN (SELECT 1 FROM f WHERE f.a = 1 AND {})",
+        "CREATE FUNCTION h() RETURNS INT RETURN (SELECT 1 FROM f WHERE f.a = 1)",
+    ),
+    "a table's function": (
+        "CREATE FUNCTION h(x INT) RETURNS TABLE RETURN SELECT f.a FROM f WHERE {} AND x = 1",
+        "CREATE FUNCTION h(x INT) RETURNS TABLE RETURN SELECT f.a FROM f WHERE x = 1",
     ),
     "CACHE": (
         "CACHE LAZY TABLE h AS SELECT f.a FROM f WHERE f.a = 1 AND {}",

@@ -19,6 +19,8 @@ SCHEMAS = frozenset({"schema", "database", "namespace"})
 _OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *SCHEMAS})
 _BEFORE_NAME = frozenset({"(", "as", "select"})
 
+_QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES})
+
 # Words of another statement, where a semicolon is missing.
 _OF_ANOTHER = frozenset({TokenType.CREATE, TokenType.INSERT})
 
@@ -37,9 +39,50 @@ def after_kind(at: Cursor) -> int:
     return 0
 
 
+def function_query(tokens: Sequence[Token]) -> int | None:
+    """The index of the query that a function of SQL returns; None of what is none, and of one that
+    returns an expression.
+
+    Its parameters are named as columns are, which they are not: a name is a column's where a
+    relation around it has one, and in a subquery it is never a parameter (docs/spark.md).
+    """
+    if tokens[0].token_type is not TokenType.CREATE:
+        return None
+    if not any(it.token_type is TokenType.FUNCTION for it in tokens[:5]):
+        return None
+    depth = 0
+    for index, token in enumerate(tokens[:-1]):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        word, behind = token.text.lower(), tokens[index + 1]
+        if depth or word not in ("language", "return"):
+            continue
+        if word == "language" and behind.text.lower() != "sql":
+            return None
+        if word == "return":
+            return index + 1 if _is_query(tokens[index + 1 :]) else None
+    return None
+
+
+def _is_query(tokens: Sequence[Token]) -> bool:
+    """Whether these are one query, with or without parentheses around it."""
+    kinds = [it.token_type for it in tokens]
+    if kinds[0] is not TokenType.L_PAREN:
+        return kinds[0] in _QUERY
+    depth = 0
+    for index, kind in enumerate(kinds):
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0:
+            return index == len(kinds) - 1 and _is_query(tokens[1:-1])
+    return False
+
+
 def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
-    """``CREATE TABLE name AS query`` of any CREATE or REPLACE that has a query; other statements as
-    they are."""
+    """``CREATE TABLE name AS query`` of any CREATE or REPLACE that has a query, ``CREATE VIEW name
+    AS query`` of a function's; other statements as they are."""
+    returned = function_query(tokens)
+    if returned is not None:
+        name = next(n for n, it in enumerate(tokens) if it.token_type is TokenType.FUNCTION) + 1
+        return _made(tokens, _as_view(tokens[name - 1]), (name, name + 1), returned)
     at = Cursor(tokens, text)
     start = after_kind(at) if at.word in ("create", "replace") else 0
     if not start:
@@ -53,8 +96,17 @@ def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
     query = read(at).query
     if query is None or any(it.token_type in _OF_ANOTHER for it in tokens[behind:query]):
         return list(tokens)
+    kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
+    return _made(tokens, kind, (start, behind), query)
+
+
+def _as_view(it: Token) -> Token:
+    return Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
+
+
+def _made(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
+    """The tokens of a CREATE of which only the name and the query are left."""
     first, before = tokens[0], tokens[query - 1]
     made = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
-    kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
     word = Token(TokenType.ALIAS, "AS", before.line, before.col, before.start, before.end)
-    return [made, kind, *tokens[start:behind], word, *tokens[query:]]
+    return [made, kind, *tokens[slice(*name)], word, *tokens[query:]]

@@ -10,6 +10,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.sql.changes import changes
+from sqlrewrite.sql.definition_head import function_query
 from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
@@ -79,9 +80,10 @@ def known(tokens: Sequence[Token]) -> bool:
 
 
 def _makes_function(tokens: Sequence[Token]) -> bool:
-    """Whether a statement makes a function, whose query reads parameters that look like columns."""
+    """Whether a statement makes a function, and not by a query alone."""
     opens = tokens[0].token_type is TokenType.CREATE
-    return opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
+    makes = opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
+    return makes and function_query(tokens) is None
 
 
 def _defines_alone(tokens: Sequence[Token]) -> bool:

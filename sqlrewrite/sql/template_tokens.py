@@ -31,7 +31,8 @@ from sqlrewrite.warehouse import Name, has_template
 _BEFORE_NAME = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
 )
-_BEFORE_MADE = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.EXISTS})
+_MADE_KINDS = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.FUNCTION})
+_BEFORE_MADE = _MADE_KINDS | {TokenType.EXISTS}
 _BEFORE_SCHEMA = frozenset({TokenType.USE, TokenType.SCHEMA, TokenType.DATABASE})
 _MADE = " made"
 _NAMES = frozenset({TokenType.IDENTIFIER, TokenType.VAR})
@@ -291,7 +292,7 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | 
 
 def _up_to_name(tokens: Sequence[Token]) -> Sequence[Token]:
     """The tokens of a CREATE down to the name of what it makes."""
-    kinds = (n for n, it in enumerate(tokens) if it.token_type in (TokenType.TABLE, TokenType.VIEW))
+    kinds = (n for n, it in enumerate(tokens) if it.token_type in _MADE_KINDS)
     end = next(kinds, len(tokens)) + 1
     while end < len(tokens) and tokens[end].text.upper() in ("IF", "NOT", "EXISTS"):
         end += 1

@@ -220,3 +220,39 @@ def test_what_the_plan_has_is_left_to_spark(
     done = missed(session, "q.sql", everything, Request(catalog, Settings(when="missed")))
     assert done.changed is not (broadcast and case.natively)
     assert done.sql == (everything.sql if done.changed else everything.original)
+
+
+FUNCTIONS = """
+CREATE TEMPORARY FUNCTION tabled(least INT) RETURNS TABLE (amount INT) LANGUAGE SQL RETURN
+  SELECT c.amount FROM clicks c JOIN days d ON c.day = d.day
+  WHERE d.season = 'winter' AND d.weekday >= least;
+CREATE TEMPORARY FUNCTION scalar(least INT) RETURNS INT RETURN
+  (SELECT max(c.amount) FROM clicks c JOIN days d ON c.day = d.day
+   WHERE d.season = 'winter' AND d.weekday >= least);
+CREATE TEMPORARY FUNCTION shadowed(weekday INT) RETURNS TABLE (amount INT) RETURN
+  SELECT c.amount FROM clicks c JOIN days d ON c.day = d.day WHERE d.day < weekday + 3;
+"""
+
+
+def test_a_function_returns_what_it_did(shop: SparkSession, catalog: Catalog) -> None:
+    """Called with a constant, and with a column of what stands around it; a parameter gives way to
+    a column of its name, and would be no name at all in a subquery."""
+    shop.sql("USE placements")
+    result = rewrite(FUNCTIONS, catalog)
+    assert result.sql.count(MARKER) == 3
+    calls = (
+        "SELECT * FROM tabled(3)",
+        "SELECT d.day, t.amount FROM days d, LATERAL tabled(d.weekday) t",
+        "SELECT day, scalar(weekday) FROM days",
+        "SELECT * FROM shadowed(-1)",
+    )
+    rows = []
+    for text in (result.original, result.sql):
+        for statement in text.split(";")[:-1]:
+            shop.sql(statement.replace("TEMPORARY", "OR REPLACE TEMPORARY"))
+        rows.append([run(shop, call).rows for call in calls])
+    assert all(rows[0])
+    for before, after in zip(*rows, strict=True):
+        assert difference(before, after) is None
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        shop.sql(FUNCTIONS.split(";")[0].replace("least;", "") + " AND c.day IN (SELECT least)")
