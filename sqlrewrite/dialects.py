@@ -1,6 +1,6 @@
 """Texts of other dialects than Spark's, heard as Spark: the same text, of the same length.
 
-In: a text of Trino or DuckDB. Out: a text that means the same to Spark's grammar, character for
+In: a text of Trino, DuckDB or Flink. Out: one that means the same to Spark's grammar, character for
 character in the same place, so that all that is known of places, names and clauses holds for the
 author's own text; and back again. A quoted name stands in backquotes. What means something to one
 of the two alone (a backslash in a string, ``/*+``) is a private character. A function that Spark
@@ -55,7 +55,8 @@ class Dialect:
     """How a text is read and what is written into it. ``forms`` are the predicates it can say;
     ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases,
     ``clauses`` what stands before parentheses and calls nothing, ``same`` the functions that mean
-    what Spark's of that name do, and ``alphabet`` the letters with which all others begin."""
+    what Spark's of that name do, ``alphabet`` the letters with which all others begin, ``reader``
+    the dialect of sqlglot that reads it, too, and ``quote`` what stands around a name."""
 
     name: str
     forms: frozenset[str]
@@ -67,10 +68,14 @@ class Dialect:
     clauses: frozenset[str]
     same: frozenset[str]
     alphabet: str
+    reader: str
+    quote: str
 
     def hear(self, text: str) -> Heard:
         """The text as Spark's grammar has it."""
-        taken = next((it for it in text if ord(it) in _said(self.alphabet) and it != "`"), None)
+        taken = next(
+            (it for it in text if ord(it) in _said(self.alphabet, '"') and it != "`"), None
+        )
         if taken is not None:
             return Heard(text, strange=f"{taken!r} stands for another character here")
         made, unheard = [_held(sign) if sign == "`" else sign for sign in text], []
@@ -78,15 +83,17 @@ class Dialect:
         hidden = self._hidden(text, found)
         for kind, start, end in found:
             said = text[start:end]
-            if kind == "comment":
+            if kind in ("comment", "hint"):
                 made[start:end] = self._comment(said)
             elif kind in ("string", "quoted"):
                 made[start:end] = [_held(sign) for sign in said]
-                if kind == "quoted":
+                if kind == "quoted" and self.quote == '"':
                     made[start:end] = said.replace("`", _held("`")).replace('"', "`")
-            elif kind == "odd":
+                elif kind == "quoted":
+                    made[start:end] = said.replace("\\", _held("\\"))
+            if kind in ("odd", "hint"):
                 unheard.append((start, f"{said!r} is not understood in {self.name}'s SQL"))
-            name = said.strip('"').lower()
+            name = said.strip(self.quote).lower()
             field = made[start - 1 : start] == ["."] and not text.startswith("(", end)
             if kind in ("name", "quoted") and name in hidden and not field:
                 first = start + (kind == "quoted")
@@ -95,7 +102,12 @@ class Dialect:
 
     def say(self, text: str) -> str:
         """The text as its author wrote it, or would."""
-        return text.translate(_said(self.alphabet))
+        return text.translate(_said(self.alphabet, self.quote))
+
+    def read_by_sqlglot(self, text: str) -> str:
+        """The text as sqlglot's ``reader`` has it: names in double quotes, a hint a comment."""
+        hint = _PRIVATE + ord("+")
+        return text.translate({**_said(self.alphabet, '"'), hint: chr(hint)})
 
     def said(self, value: T) -> T:
         """A result, all texts in it as in the dialect."""
@@ -195,6 +207,8 @@ def dialect(name: str) -> Dialect | None:
         frozenset(rules["clauses"].split()),
         called.same,
         called.alphabet,
+        rules.get("reader", name),
+        rules["lexer"]["quoted"][0],
     )
 
 
@@ -208,10 +222,10 @@ def able(name: str, form: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _said(alphabet: str) -> dict[int, str]:
+def _said(alphabet: str, quote: str) -> dict[int, str]:
     back = {_PRIVATE + code: chr(code) for code in range(0x20, 0x7F)}
     letters = dict(zip(map(ord, alphabet), _LETTERS + _LETTERS.upper(), strict=True))
-    return {**back, **letters, ord("`"): '"'}
+    return {**back, **letters, ord("`"): quote}
 
 
 def _held(sign: str) -> str:

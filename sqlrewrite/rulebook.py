@@ -37,6 +37,8 @@ class Engine:
     transforms: frozenset[str]
     planner: str
     native_joins: frozenset[str]
+    takes_keys: frozenset[str]
+    queries_in_on: bool
     predicates: frozenset[str]
     branching: frozenset[str]
 

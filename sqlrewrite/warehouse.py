@@ -120,7 +120,8 @@ class Table:
     for nothing that needs to know which columns there are. ``names`` are those of all its columns
     in lower case, empty where these are not known. ``clustered_by`` are columns by which its rows
     are sorted or clustered, so that a file or row group holds a narrow range of each: what is said
-    there wrongly costs time, and no row.
+    there wrongly costs time, and no row. ``unsteady`` is why it is ``streaming``, where more than
+    that is known, or why else each scan may give other rows.
     """
 
     name: Name
@@ -138,6 +139,7 @@ class Table:
     derived: tuple[Derivation, ...] = ()
     buckets: Buckets | None = None
     parts: Parts | None = None
+    unsteady: str = ""
     names: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -204,6 +206,8 @@ class Warehouse:
     ``zone_set`` says that the text has set another time zone for its session. ``variables`` are the
     values that the project gives to variables in names. ``settings`` are those of the sessions that
     run the queries, as far as they are known: what Spark prunes by itself depends on them.
+    ``streaming`` says that a text of Flink's has set another mode than batch, or batch; None that
+    it has set none.
     ``prunable`` are the last names of all partitioned, clustered and bucketed tables, and of the
     views, which may hide one; ``by_last`` all qualified names by their last.
     """
@@ -216,6 +220,7 @@ class Warehouse:
     left_out: tuple[LeftOut, ...] = field(default=(), compare=False)
     declared: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
     zone_set: bool = False
+    streaming: bool | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     prunable: frozenset[str] = field(init=False, compare=False, repr=False)

@@ -231,12 +231,6 @@ def test_a_planner_that_is_not_there_is_an_error(tmp_path: Path, catalog: Catalo
         rewrite(PRUNED["join"], catalog, engine=str(path), when="missed")
 
 
-def test_nothing_is_left_to_an_engine_that_was_not_measured(catalog: Catalog) -> None:
-    for sql in PRUNED.values():
-        eligible = rewrite(sql, catalog, engine="flink").sql
-        assert rewrite(sql, catalog, engine="flink", when="missed").sql == eligible
-
-
 def test_another_word_is_refused(catalog: Catalog) -> None:
     with pytest.raises(
         ConfigError, match=r"when must be 'eligible' or 'missed' or 'auto', not 'mised'"

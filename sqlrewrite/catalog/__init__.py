@@ -85,6 +85,7 @@ class Catalog(Warehouse):
             found.left_out,
             found.declared,
             found.zone_set,
+            found.streaming,
             found.variables,
             found.settings,
         )

@@ -166,6 +166,7 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
         references=references,
         settings=settings,
         left_out=(*catalog.left_out, *later.left_out),
+        streaming=catalog.streaming or later.streaming,
     )
 
 

@@ -83,6 +83,7 @@ class _Table(Struct, omit_defaults=True):
     row_count: _Count | None = None
     partition_count: _Count | None = None
     complete: bool | None = None
+    unsteady: _Text | None = None
     derived: list[_Derived] | None = None
     buckets: _Buckets | None = None
     proposed: list[_Derived] | None = None
@@ -188,6 +189,7 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
         row_count=table.row_count,
         partition_count=table.partition_count,
         complete=None if table.complete else False,
+        unsteady=table.unsteady or None,
         derived=_written_derived(table.derived),
         buckets=_Buckets([*table.buckets.columns], table.buckets.count) if table.buckets else None,
         proposed=_written_derived(proposed),
@@ -271,6 +273,7 @@ def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
         partition_count=found.partition_count,
         source=source,
         complete=found.complete is not False,
+        unsteady=found.unsteady or "",
         derived=tuple(
             derivation(it.column, it.expression, ORIGIN, [each.name for each in columns])
             for it in found.derived or ()

@@ -93,7 +93,7 @@ def _clauses(table: Table) -> Iterator[str]:
     properties = []
     if not table.complete or not table.columns:
         properties.append(f"'{SOME}' = 'some'")
-    if table.streaming:
+    if table.streaming or table.unsteady:
         properties.append("'dpp.streaming' = 'true'")
     if properties:
         yield f"TBLPROPERTIES ({', '.join(properties)})"

@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import Options
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.templates import is_template
 
 Judgement = tuple[Outcome, str]
@@ -53,7 +54,14 @@ class Case:
         read all the same: with ``when = auto``, which writes what pays, it is a set."""
         form = self.options.form
         left_open = form == "auto" or (form == "in" and self.options.when == "auto")
-        return "set" if left_open and not self.engine.enabled else form
+        spark = self.options.limits.dialect == SPARK  # no other dialect has words for a set
+        return "set" if left_open and spark and not self.engine.enabled else form
+
+    @property
+    def other_form(self) -> str:
+        """What to ask for where an IN would not prune, as its option says it."""
+        spark = self.options.limits.dialect == SPARK
+        return f"--predicate {'auto writes a set' if spark else 'values writes constants'}"
 
     @property
     def target_block(self) -> Block:

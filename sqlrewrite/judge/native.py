@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.estimate import read_again
-from sqlrewrite.judge.planners import duckdb, spark, trino
+from sqlrewrite.judge.planners import duckdb, flink, spark, trino
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.regime import decides
@@ -21,6 +21,7 @@ PLANNERS: Mapping[str, Callable[[Case], str | None]] = {
     "spark": spark.missed,
     "duckdb": duckdb.missed,
     "trino": trino.missed,
+    "flink": flink.missed,
 }
 """By the name in an engine's file: why that engine does not find as good a bound by itself; None
 where it does."""
@@ -58,6 +59,8 @@ def _assumed(case: Case) -> Iterator[str]:
     """What has to be assumed of what is not known, to tell what the engine does."""
     if not decides(case.around.catalog.settings):
         yield f"{case.engine.name}'s settings are its defaults"
+    if case.engine.takes_keys and case.pair.scan.table.provider is None:
+        yield f"the connector of {case.pair.scan.alias} takes keys"
     if case.engine.reuse_broadcast_only:
         for name, size in {it.parts[-1]: it.table.size_in_bytes for it in read_again(case)}.items():
             if size is None:

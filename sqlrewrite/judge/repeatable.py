@@ -35,6 +35,7 @@ from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
+from sqlrewrite.warehouse import Table
 
 STREAMING, DETERMINISM, ROW_LIMIT, CORRELATED, NAMES, PARAMETERS = (
     "DPP107",
@@ -154,7 +155,11 @@ def of_relation(
     visible = case.target_block.ctes
     match relation:
         case Opaque(streaming=True) | Scan(streaming=True):
-            yield STREAMING, f"{relation.alias} is a stream: it cannot be read twice"
+            said = relation.table.unsteady if isinstance(relation, Scan) else ""
+            why = f" ({said})" if said else ""
+            yield STREAMING, f"{relation.alias} is a stream{why}: it cannot be read twice"
+        case Scan(table=Table(unsteady=why)) if why:
+            yield DETERMINISM, f"{relation.alias} gives other rows each time: {why}"
         case Opaque(reason=reason):
             yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
         case CteReference(name=name, cte=cte, query=query):

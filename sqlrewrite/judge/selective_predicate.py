@@ -47,7 +47,7 @@ def judge(case: Case) -> Judgement:
     if any(_holds(case, item, _narrows) for item in case.kept):
         return failed(
             f"the engine does not take what filters {case.dimension_name} for selective, and would "
-            "not prune by an IN: --predicate auto writes a set there"
+            f"not prune by an IN: {case.other_form} there"
         )
     if _is_constant(case):
         return failed(f"{case.dimension_name} is a row of constants: the engine knows its key")

@@ -19,11 +19,15 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
             continue
         column = f"{scan.alias}.{case.pair.path.column}"
         by = "IN" if case.pair.tie.query is not None else f"the join with {case.dimension_name}"
+        # Flink makes a join of a subquery behind = as well, and prunes by few of those.
+        help_ = f"compare it by =: {column} = (SELECT max(…) …)"
+        if case.engine.takes_keys:
+            help_ = f"write the value itself: {case.other_form}"
         yield subject.finding(
             "DPP011",
             subject.original(scan.span),
             column,
             f"{column} is compared with a single value through {by}: every partition is read to "
             "find the rows of one",
-            f"compare it by =: {column} = (SELECT max(…) …)",
+            help_,
         )

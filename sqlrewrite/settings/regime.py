@@ -43,19 +43,20 @@ STORAGE = {
 SETTINGS = (*PRUNING, *STORAGE)
 """What is asked of a session."""
 
-_BY_NAME = {name.lower(): name for name in SETTINGS}
+_IN_FLINK = "table.optimizer.dynamic-filtering.enabled"
+_BY_NAME = {name.lower(): name for name in (*SETTINGS, _IN_FLINK)}
 _SIZE = re.compile(r"\s*(-?\d+)\s*([kmgtp]?)b?\s*", re.IGNORECASE)
 _UNITS = " kmgtp"
 
 
 def setting(name: str) -> str | None:
-    """The name of one of ``SETTINGS``, as Spark spells it; None for any other."""
+    """The name of one of ``SETTINGS``, or of Flink's, as it is spelled; None for any other."""
     return _BY_NAME.get(name.strip().strip("`").lower())
 
 
 def decides(said: Mapping[str, str]) -> bool:
     """Whether settings that pruning depends on are among them."""
-    return any(setting(name) in PRUNING for name in said)
+    return any(setting(name) in (*PRUNING, _IN_FLINK) for name in said)
 
 
 def on(said: Mapping[str, str], name: str) -> bool:
@@ -65,8 +66,11 @@ def on(said: Mapping[str, str], name: str) -> bool:
 
 
 def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:
-    """The engine under settings, by their names in any case; another engine than Spark has none of
-    them. A value that is none is passed over, as Spark takes none."""
+    """The engine under settings, by their names in any case; of another engine than Spark only
+    whether Flink filters dynamically. A value that is none is passed over, as Spark takes none."""
+    if engine.name == "flink":
+        off = said.get(_IN_FLINK, "").strip().lower() == "false"
+        return replace(engine, enabled=False) if off else engine
     if engine.name != "spark":
         return engine
     by_name = {name.lower(): value.strip().lower() for name, value in said.items()}

@@ -91,7 +91,7 @@ class Settings:
     dialect: str = setting(
         SPARK,
         STRING,
-        "How the text is read, and what is written into it: spark, trino, duckdb.",
+        "How the text is read, and what is written into it: spark, trino, duckdb, flink.",
         section="known",
         commands=(*ON_FILES, "catalog show"),
         metavar="NAME",

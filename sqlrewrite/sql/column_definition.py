@@ -14,8 +14,8 @@ from sqlrewrite.warehouse import Column
 _BEHIND_TYPE = frozenset(
     """
     after as auto_increment by check comment constraint default disable distkey enable encode
-    enforced first foreign generated key mask masking nologging norely not null on options position
-    primary references rely sortkey tags unique validate with
+    enforced first foreign generated key mask masking metadata nologging norely not null on options
+    position primary references rely sortkey tags unique validate with
     """.split()
 )
 _CONSTRAINTS = frozenset({"primary", "foreign", "unique", "check", "not"})
@@ -37,6 +37,13 @@ def generated_as(item: Cursor) -> str:
         if ahead.group() is None:
             ahead.at += 1
     return ""
+
+
+def computed_as(item: Cursor) -> str:
+    """The expression of ``name AS expression``, which each scan computes; empty where there is
+    none."""
+    ahead = item.between(item.at, item.end)
+    return ahead.rest() if ahead.part() and ahead.take("as") else ""
 
 
 def is_constraint(item: Cursor) -> bool:

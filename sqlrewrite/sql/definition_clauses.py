@@ -9,24 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import field
+from itertools import pairwise
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.column_definition import generated_as, is_constraint, read_column, table_key
+from sqlrewrite.sql.column_definition import (
+    computed_as,
+    generated_as,
+    is_constraint,
+    read_column,
+    table_key,
+)
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.lex.tokens import tokenize
 from sqlrewrite.warehouse import Column, Name
 
 UNKNOWN = "unknown"
+_TAKEN_OVER = frozenset({"including", "excluding", "overwriting"})
 _TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 
 @dataclass(slots=True)
 class Definition:
     """What the clauses of a CREATE TABLE or VIEW say, as they are met. ``query`` is the index of
-    the first token of its query; ``unread`` says why it cannot be read, if it cannot."""
+    the first token of its query; ``unread`` says why it cannot be read, if it cannot. ``computed``
+    are the columns that each scan computes, ``excluding`` what a LIKE behind the columns does not
+    take over of the ``model``."""
 
     columns: tuple[Column, ...] = ()
     generated: tuple[tuple[str, str], ...] = ()
+    computed: tuple[tuple[str, str], ...] = ()
+    watermark: bool = False
     listed: bool = False
     complete: bool = True
     key: tuple[str, ...] = ()
@@ -39,6 +51,7 @@ class Definition:
     collation: str | None = None
     settings: dict[str, str] = field(default_factory=dict)
     model: Name = ()
+    excluding: frozenset[str] | None = None
     query: int | None = None
     unread: str | None = None
 
@@ -98,10 +111,13 @@ def _columns(found: Definition, inner: Cursor) -> None:
     columns: list[Column] = []
     key: list[str] = []
     generated: list[tuple[str, str]] = []
+    computed: list[tuple[str, str]] = []
     for item in inner.items():
-        expression = generated_as(item)
+        expression, by_scan = generated_as(item), computed_as(item)
         if item.take("like"):
             found.model = item.name()
+        elif item.take("watermark", "for"):
+            found.watermark = True
         elif is_constraint(item):
             key += table_key(item)
         elif _TEMPLATE.match(item.rest()) or not (column := read_column(item)):
@@ -110,7 +126,8 @@ def _columns(found: Definition, inner: Cursor) -> None:
             columns.append(column[0])
             key += [column[0].name] if column[1] else []
             generated += [(column[0].name, expression)] if expression else []
-    found.listed, found.generated = True, tuple(generated)
+            computed += [(column[0].name, by_scan)] if by_scan else []
+    found.listed, found.generated, found.computed = True, tuple(generated), tuple(computed)
     found.columns, found.key = tuple(columns), (*found.key, *key)
 
 
@@ -137,7 +154,13 @@ def _partitioned(found: Definition, at: Cursor) -> None:
 
 
 def _like(found: Definition, at: Cursor) -> None:
-    found.model = at.name()
+    """LIKE behind the columns, and Flink's ``(EXCLUDING OPTIONS …)`` behind it."""
+    found.model, found.excluding = at.name(), frozenset()
+    if at.opens and at.word_at(at.at + 1) in _TAKEN_OVER:
+        inner = at.group()
+        words = inner.rest().lower().split() if inner is not None else []
+        left_out = {what for how, what in pairwise(words) if how == "excluding"}
+        found.excluding = frozenset(left_out)
 
 
 def _clone(found: Definition, at: Cursor) -> None:

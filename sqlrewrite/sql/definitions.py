@@ -36,6 +36,10 @@ _PARSES = "spark.sql.legacy.timeparserpolicy"
 _BOTH_PARSERS = re.compile(r"['\"]?exception\b", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
+_MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
+"""Settings of Flink's: anything but batch makes streams of all tables, and another dialect gives
+the text behind it another meaning."""
+_FLINK = re.compile(r"\s*(re)?set\s+'([\w.-]+)'(?:\s*=\s*'([^']*)')?", re.IGNORECASE)
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
 
 
@@ -60,7 +64,7 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
             return without_stale(catalog, _alter(at, catalog))
         case "use":
             return _use(catalog, _used(at, catalog))
-        case "set":
+        case "set" | "reset":
             return _set(at, catalog)
     return catalog
 
@@ -79,7 +83,11 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
         case "set":
             if at.follow("set", "catalog"):
                 return _use(catalog, UNKNOWN_NAMESPACE)
-            return replace(catalog, zone_set=catalog.zone_set or _set(at, catalog).zone_set)
+            after = _set(at, catalog)
+            zone_set = catalog.zone_set or after.zone_set
+            return replace(
+                catalog, zone_set=zone_set, streaming=catalog.streaming or after.streaming
+            )
     return catalog
 
 
@@ -278,6 +286,8 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
         parts = at.name()
         known = len(parts) == 1 and at.done
         return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
+    if at.word == "reset" or at.word_at(1) == "":
+        return _set_in_flink(at, catalog)
     found = _SET.match(at.text, at.tokens[0].start)
     variable = found.group(1).lower() if found else ""
     of_spark = setting(variable)
@@ -293,6 +303,21 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
             catalog = catalog.without(name)
     if variable and _holds(catalog.namespace, variable):
         return replace(catalog, namespace=UNKNOWN_NAMESPACE)
+    return catalog
+
+
+def _set_in_flink(at: Cursor, catalog: Warehouse) -> Warehouse:
+    """``SET 'name' = 'value'``, and RESET, which brings back its default: streaming."""
+    found = _FLINK.match(at.text, at.tokens[0].start)
+    name, value = (found[2].lower(), (found[3] or "").lower()) if found else ("", "")
+    reset = at.word == "reset" and at.end == 1 and catalog.streaming is not None
+    if name == _MODE or reset:
+        return replace(catalog, streaming=value != "batch")
+    if name == _DIALECT and value not in ("", "default"):
+        return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
+    of_engine = setting(name)
+    if of_engine is not None:
+        return replace(catalog, settings={**catalog.settings, of_engine: value})
     return catalog
 
 

@@ -95,6 +95,9 @@ class TableBinder:
                 return Opaque(number, alias, why, span, columns, unread=True)
             version = node.args.get("version")
             shown = version.sql("spark") if version is not None else ""
+            if version is not None and version.find(exp.Column) is not None:
+                why = "a temporal join reads it as of a time of each row"
+                found = replace(found, streaming=True, unsteady=why)
             return Scan(
                 number,
                 found,

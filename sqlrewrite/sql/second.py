@@ -39,9 +39,9 @@ def _otherwise(statement: Statement, text: str, name: str) -> str | None:
     spoken = dialect(name)
     assert spoken is not None
     assert statement.tree is not None
-    end = statement.tokens[-1].end + 1
+    said = spoken.read_by_sqlglot(text[statement.start : statement.tokens[-1].end + 1])
     try:
-        trees = sqlglot.parse(spoken.say(text[statement.start : end]), read=name)
+        trees = sqlglot.parse(said, read=spoken.reader)
     except (SqlglotError, RecursionError) as error:
         return f"sqlglot does not read it as {name}'s SQL: {str(error).split(chr(10), 1)[0]}"
     if len(trees) != 1 or trees[0] is None:

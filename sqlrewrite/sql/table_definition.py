@@ -14,6 +14,13 @@ from dataclasses import replace
 
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql.column_definition import find, read_column, spark_type
+from sqlrewrite.sql.connectors import (
+    WATERMARK,
+    computed_anew,
+    connector,
+    endless,
+    others_each_time,
+)
 from sqlrewrite.sql.definition_clauses import UNKNOWN, Definition
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import (
@@ -65,15 +72,21 @@ def created_table(
     """The table that a definition makes, under the name given. Raises nothing."""
     relation = catalog.resolve(said.model) if said.model else None
     model = relation if isinstance(relation, Table) else None
-    provider = said.provider or ("hive" if said.hive else None)
-    provider = provider or (model.provider if model is not None else None)
-    columns = said.columns
+    provider = said.provider or ("hive" if said.hive else None) or connector(said.settings)
+    left_out = said.excluding or frozenset()
+    kept = model if left_out.isdisjoint({"all", "options"}) else None
+    provider = provider or (kept.provider if kept is not None else None)
+    columns, key = said.columns, said.key
     fields: list[PartitionField] = []
-    if model is not None and not columns:
+    extends = said.excluding is not None and bool(columns or left_out)
+    if model is not None and (extends or not columns):
         known = model.columns if model.complete else ()
-        columns = tuple(replace(column, distinct_count=None) for column in known)
-        fields = list(model.partitioned_by)
-    declared = columns if said.complete else ()
+        columns = (*(replace(column, distinct_count=None) for column in known), *columns)
+        fields = list(model.partitioned_by) if left_out.isdisjoint({"all", "partitions"}) else []
+        inherits = extends and left_out.isdisjoint({"all", "constraints"})
+        key = (*model.primary_key, *key) if inherits else key
+    whole = said.complete and (not extends or _whole(model, left_out))
+    declared = columns if whole else ()
     for item in said.partitions:
         typed = _partition_column(item)
         if typed is not None:
@@ -83,20 +96,22 @@ def created_table(
         else:
             fields.append(partition_field(item, declared))
     sorts = said.clustered or sorted_by(said.settings.get("sort-order", ""))
-    columns = tuple(_collated(column, said.collation) for column in _keyed(columns, said.key))
+    columns = tuple(_collated(column, said.collation) for column in _keyed(columns, key))
     names = [column.name for column in columns]
+    stream, unsteady = _of_connector(said, model, provider)
     table = Table(
         name=parts,
         columns=tuple(_with_statistics(column, said.settings) for column in columns),
         partitioned_by=tuple(fields),
-        primary_key=tuple(found.name for name in said.key if (found := find(columns, name))),
-        streaming=streaming or said.settings.get(_STREAMING, "false") != "false",
+        primary_key=tuple(found.name for name in key if (found := find(columns, name))),
+        streaming=streaming or stream or said.settings.get(_STREAMING, "false") != "false",
+        unsteady=unsteady,
         provider=provider,
         size_in_bytes=_number(said.settings.get(_STATISTICS + "totalsize")),
         row_count=_number(said.settings.get(_STATISTICS + "numrows")),
         source=source,
         # Of a table whose columns are a query's or in a file, its partition columns are a part.
-        complete=said.complete
+        complete=whole
         and (said.listed or model is not None or not columns)
         and said.settings.get(_SOME) != "some",
         clustered_by=sorts,
@@ -114,6 +129,31 @@ def _buckets(said: Definition, model: Table | None) -> Buckets | None:
     if said.bucketed and said.buckets:
         return Buckets(said.bucketed, said.buckets)
     return model.buckets if model is not None and not said.columns else None
+
+
+def _whole(model: Table | None, left_out: frozenset[str]) -> bool:
+    """Whether all columns are known that a table has from the one it is LIKE: computed columns and
+    those of metadata, which may be left out, are not told apart there."""
+    some = left_out & {"all", "generated", "metadata"}
+    return model is not None and model.complete and not some
+
+
+def _of_connector(said: Definition, model: Table | None, name: str | None) -> tuple[bool, str]:
+    """Whether a table of Flink's is a stream, and why, or why else its rows are others for each
+    scan. ``model`` is the table that it is LIKE, ``name`` its connector."""
+    left_out = said.excluding or frozenset()
+    inherits = model is not None and model.unsteady and left_out.isdisjoint({"all", "options"})
+    why = others = None
+    if name is not None and (connector(said.settings) or (said.settings and inherits)):
+        why = endless(name, said.settings)
+        others = others_each_time(name, said.settings, len(said.columns))
+    elif inherits and model is not None and model.unsteady != WATERMARK:
+        why, others = (model.unsteady, None) if model.streaming else (None, model.unsteady)
+    marked = model is not None and model.unsteady == WATERMARK
+    if said.watermark or (marked and left_out.isdisjoint({"all", "watermarks"})):
+        why = why or WATERMARK
+    anew = (found for it in said.computed if (found := computed_anew(*it)))
+    return why is not None, why or others or next(anew, "")
 
 
 def ordered(table: Table, catalog: Warehouse) -> Table:

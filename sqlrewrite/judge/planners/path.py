@@ -6,9 +6,18 @@ from __future__ import annotations
 from sqlrewrite.find.restrictions import neighbours
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.plan.algebra import Aggregate, CteReference, Derived, Limit, Query, SetOperation
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    CteReference,
+    Derived,
+    Join,
+    Limit,
+    Node,
+    Query,
+    SetOperation,
+)
 from sqlrewrite.plan.columns import column_type
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.relations import leaves, numbers
 
 
 def further(case: Case) -> str | None:
@@ -52,3 +61,14 @@ def _unions(query: Query) -> bool:
             case _:
                 pass
     return True
+
+
+def joining(node: Node, one: int, other: int) -> Join | None:
+    """The join that brings two relations together; none where they are not in one FROM."""
+    found = None
+    while isinstance(node, Join) and {one, other} <= numbers(node):
+        found, left = node, numbers(node.left)
+        if (one in left) != (other in left):
+            return found
+        node = node.left if one in left else node.right
+    return None

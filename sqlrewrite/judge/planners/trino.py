@@ -13,8 +13,8 @@ An IN that we write is a join whose build side is the key query, wherever the fa
 from __future__ import annotations
 
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.planners.path import further, hidden
-from sqlrewrite.plan.algebra import Join, Node, Scan
+from sqlrewrite.judge.planners.path import further, hidden, joining
+from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.relations import leaves, numbers
 
 _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
@@ -39,24 +39,13 @@ def built(case: Case) -> str | None:
     be."""
     pair = case.pair
     fact, key = pair.fact.relation, pair.key.relation
-    join = _between(pair.tie.block.source, fact, key)
+    join = joining(pair.tie.block.source, fact, key)
     if join is None or fact in numbers(join.left):
         return None
     dimension, size = _size(join.left), _size(join.right)
     if dimension is not None and size is not None and dimension < size:
         return None  # the sides are changed by cost
     return f"{pair.scan.parts[-1]} is on the build side of its join with {case.dimension_name}"
-
-
-def _between(node: Node, one: int, other: int) -> Join | None:
-    """The join that brings two relations together; none where they are not in one FROM."""
-    found = None
-    while isinstance(node, Join) and {one, other} <= numbers(node):
-        found, left = node, numbers(node.left)
-        if (one in left) != (other in left):
-            return found
-        node = node.left if one in left else node.right
-    return None
 
 
 def _size(node: Node) -> int | None:

@@ -1,0 +1,237 @@
+"""What Flink prunes by itself in batch mode: the partitions of a fact that no key of a dimension
+names (FLIP-248; ``DynamicPartitionPruningUtils``; asked of Flink 2.3 with Paimon's connector, plan
+by plan: docs/engines.md, "Flink"):
+
+1. the join is inner, semi, or an outer one whose preserved side is the dimension;
+2. an equality ties the fact's own partition column, of the key's very type: a cast hides it;
+3. the fact's connector takes the keys, and up to the join come no window, LIMIT or grouping, whose
+   rows Flink may sort;
+4. across the join stands one table, read once or more, which is not partitioned; nor is a window,
+   LIMIT, grouping or a second table there, not even in a subquery;
+5. a filter of the right kind is on it, among the first two that an AND or OR has;
+6. no join above prunes the same scan: Flink takes the uppermost one.
+
+Whatever else the dimension is joined with beyond that restricts no key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.reducers import asked_of
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours
+from sqlrewrite.judge.case import Case, relation_name
+from sqlrewrite.judge.planners.path import hidden, joining
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    Call,
+    CteReference,
+    Derived,
+    Expression,
+    Filter,
+    Limit,
+    Literal,
+    Node,
+    Plan,
+    Project,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    Subquery,
+    Unreadable,
+    Window,
+)
+from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.relations import leaves, numbers, read_by
+from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.options import ALONE
+
+_HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
+"""Providers of tables that may be Hive's."""
+_FIRST = 2
+"""So many operands of an AND or OR Flink looks at."""
+
+
+def missed(case: Case) -> str | None:
+    """Why the engine does not find as good a bound by itself; None where it does."""
+    pair, engine = case.pair, case.engine
+    why = unpruned(case.plan, engine, pair) or hidden(case)
+    if why is not None:
+        return why
+    inside = {it.relation for it in _across(case.plan, pair)}
+    if any(it.relation not in inside for it in neighbours(case.kept)):
+        return "a neighbour of the dimension restricts the keys further"
+    others = (it for it in case.pairs if it.scan.relation == pair.scan.relation)
+    for other in others:
+        if other.dimension.relation in inside or unpruned(case.plan, engine, other) is not None:
+            continue
+        if not _above(pair, other):
+            return f"it takes one join to prune {pair.scan.alias}, that with another dimension"
+    return None
+
+
+def takes_keys(engine: Engine, scan: Scan, column: str) -> bool:
+    """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
+    for Hive's."""
+    found = scan.table.column(column)
+    kind = (found.type if found is not None else None) or ""
+    provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)
+    return not {provider, f"{provider} {kind.split('(')[0]}"}.isdisjoint(engine.takes_keys)
+
+
+def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
+    """Why the engine does not prune the fact by this join, whatever else there is."""
+    if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
+        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    side = _across(plan, pair)
+    if pair.operator != "=" or not pair.fact_plain or not side:
+        return "no equality joins the fact's own column with the dimension itself"
+    kinds = {expression_type(plan, it.expression) for it in (pair.fact_side, pair.key_side)}
+    if len(kinds) != 1 or None in kinds:
+        return "a cast may hide the column: the types of the two are not known to be the same"
+    if not takes_keys(engine, pair.scan, pair.path.column):
+        return f"the connector of {pair.scan.alias} takes no keys for {pair.path.column}"
+    if not _passed(pair.path.relations[:-1]):
+        return f"{pair.path.column} does not come up to the join through what may be sorted"
+    why = _unfit(plan, side, pair)
+    if why is None and not any(_filtered(plan, engine, it) for it in side):
+        return f"no filter on {relation_name(pair.dimension)} is of a kind that it looks at"
+    return why
+
+
+# --- the dimension's side -------------------------------------------------------------------------
+
+
+def _across(plan: Plan, pair: Pair) -> tuple[Relation, ...]:
+    """What is read across the join from the fact, however deep, in the order of the text, which
+    Flink keeps; nothing where no join is between the two."""
+    fact, key = pair.fact.relation, pair.key.relation
+    if pair.tie.query is not None and pair.side == "outside":
+        return tuple(read_by(plan, pair.tie.query))
+    if pair.tie.query is None and not {fact, key} <= pair.tie.condition.relations:
+        return ()  # the key is that of a table further down
+    node: Node = plan.blocks[plan.owner[key]].source
+    join = joining(node, fact, key)
+    if join is not None:
+        node = join.right if fact in numbers(join.left) else join.left
+    elif fact in numbers(node):
+        return ()
+    return tuple(_read(plan, node))
+
+
+def _above(pair: Pair, other: Pair) -> bool:
+    """Whether a pair's join is surely above that of another one with the same fact."""
+    if pair.tie.block is not other.tie.block or pair.tie.query or other.tie.query:
+        return False
+    source = pair.tie.block.source
+    ours, theirs = (joining(source, it.fact.relation, it.key.relation) for it in (pair, other))
+    return ours is not None and theirs is not None and numbers(theirs) < numbers(ours)
+
+
+def _read(plan: Plan, node: Node) -> Iterator[Relation]:
+    for leaf in leaves(node):
+        if isinstance(leaf, Relation):
+            yield leaf
+        if isinstance(leaf, Derived | CteReference):
+            yield from read_by(plan, leaf.query)
+
+
+def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
+    """What of a side the keys do not come through, if something is."""
+    relations = list(side)
+    for relation in side:
+        for item in asked_of(plan, relation.relation, ALONE):
+            for query in _subqueries(item):
+                inner = list(read_by(plan, query))
+                if pair.scan not in inner:
+                    relations += inner
+    tables = {it.table.name: it for it in relations if isinstance(it, Scan)}
+    known = all(isinstance(it, Scan | Derived | CteReference) for it in relations)
+    if len(tables) != 1 or not known:
+        return "it prunes by the keys of one table alone"
+    (table,) = tables.values()
+    if table.table.partitioned_by:
+        return f"{relation_name(table)} is partitioned: it collects no keys of such a table"
+    queries = () if pair.tie.query is None or pair.side == "inside" else (pair.tie.query,)
+    if not _passed(relations, *queries):
+        return "it collects no keys through what may be sorted"
+    return None
+
+
+def _passed(relations: Iterable[Relation], *queries: Query) -> bool:
+    """Whether what Flink looks for goes through these: no grouping, window or LIMIT, and of set
+    operations UNION ALL alone."""
+    found = [it.query for it in relations if isinstance(it, Derived | CteReference)]
+    stack: list[Node] = [it.node for it in (*found, *queries)]
+    while stack:
+        match stack.pop():
+            case SetOperation(left=left, right=right, kind="union", all=True):
+                stack += [left, right]
+            case Aggregate(child=child, kind="global") | Project(child=child) | Filter(child=child):
+                stack.append(child)
+            case SetOperation() | Aggregate() | Window() | Limit() | Unreadable():
+                return False
+            case _:
+                pass
+    return True
+
+
+def _subqueries(item: Restriction) -> Iterator[Query]:
+    if isinstance(item, Conjunct):
+        for node in walk(item.expression):
+            if isinstance(node, Subquery):
+                yield node.query
+    elif isinstance(item, AnyOf):
+        for branch in item.branches:
+            for inner in branch:
+                yield from _subqueries(inner)
+
+
+# --- its filter -----------------------------------------------------------------------------------
+
+
+def _filtered(plan: Plan, engine: Engine, relation: Relation) -> bool:
+    asked = asked_of(plan, relation.relation, ALONE)
+    return any(_suits(engine, it) for it in asked[:_FIRST])
+
+
+def _suits(engine: Engine, item: Restriction) -> bool:
+    match item:
+        case Conjunct(expression=expression):
+            return suitable(engine, expression)
+        case AnyOf(branches=branches):
+            return all(
+                any(_suits(engine, it) for it in each[:_FIRST]) for each in branches[:_FIRST]
+            )
+        case _:
+            return False
+
+
+def suitable(engine: Engine, expression: Expression) -> bool:
+    """Whether Flink takes a condition for a filter, in the form that its planner gives it."""
+    match expression:
+        case Call(name="and" | "or" as name, args=args):
+            first = [suitable(engine, it) for it in _flat(name, args)[:_FIRST]]
+            return any(first) if name == "and" else all(first)
+        case Call(name="not", args=(Call(name="is", args=(_, Literal(kind="boolean"))),)):
+            return True  # IS NOT TRUE, IS NOT FALSE: with NULL in it, no more than itself
+        case Call(name="not", args=(inner,)):
+            return suitable(engine, inner)
+        case Call(name="is" | "=" | "<>", args=(inner, Literal(kind="boolean"))):
+            return suitable(engine, inner)
+        case Call(name=name, args=args):
+            told = any(not isinstance(it, Literal) for it in args)
+            return told and name in engine.predicates
+        case _:
+            return False
+
+
+def _flat(name: str, args: Sequence[Expression]) -> list[Expression]:
+    found: list[Expression] = []
+    for arg in args:
+        inside = isinstance(arg, Call) and arg.name == name
+        found += _flat(name, arg.args) if isinstance(arg, Call) and inside else [arg]
+    return found

@@ -1,0 +1,337 @@
+"""Flink's dialect, DDL and engine, as far as no Flink is needed; tests/flink asks Flink itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.results import Rewrite
+from sqlrewrite.settings.options import Keys, options
+from sqlrewrite.stripping import stripped
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.warehouse import Table
+
+from .flink_plans import DDL, MISSED, PRUNED, USELESS
+
+
+def _flink(text: str, known: Catalog, when: str = "eligible") -> str:
+    return rewrite(text, known, dialect="flink", engine="flink", when=when).sql
+
+
+# --- what it prunes by itself ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", PRUNED)
+def test_left_to_it(query: str) -> None:
+    assert _flink(query, Catalog.from_ddl(DDL), "missed") == query
+
+
+@pytest.mark.parametrize(("query", "why"), MISSED.items())
+def test_missed(query: str, why: str) -> None:
+    """What Flink would not prune is not left to it, each with the reason."""
+    known = Catalog.from_ddl(DDL)
+    result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
+    told = [it for each in result.candidates for it in each.rules if it.code == "DPP125"]
+    assert any(why in it.message for it in told), told
+
+
+@pytest.mark.parametrize("query", USELESS)
+def test_an_in_would_be_missed_too(query: str) -> None:
+    assert _flink(query, Catalog.from_ddl(DDL)) == query
+
+
+def test_the_connector_decides() -> None:
+    """Hive's of some types and Paimon's take keys at run time; the filesystem's and Iceberg's do
+    not. Of a table without a connector that is assumed, and told."""
+    query = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
+    ddl = "CREATE TABLE f (v INT, k {}) PARTITIONED BY (k) {}; CREATE TABLE d (k {}, n STRING)"
+    found = {}
+    for kind in ("BIGINT", "DECIMAL(9, 2)"):
+        for name in ("hive", "paimon", "filesystem", "iceberg", ""):
+            said = f"WITH ('connector' = '{name}')" if name else ""
+            known = Catalog.from_ddl(ddl.format(kind, said, kind))
+            found[name, kind[:3]] = _flink(query, known, "missed") == query
+    assert [name for name, left in found.items() if left] == [
+        ("hive", "BIG"),
+        ("paimon", "BIG"),
+        ("", "BIG"),
+        ("paimon", "DEC"),
+    ]
+    result = rewrite(query, known, dialect="flink", engine="flink", when="missed")
+    told = [it.message for each in result.candidates for it in each.rules if it.code == "DPP125"]
+    assert told == ["flink misses it: the connector of f takes no keys for k"]
+
+
+def test_its_filtering_switched_off() -> None:
+    query = PRUNED[0]
+    text = f"SET 'table.optimizer.dynamic-filtering.enabled' = 'false';\n{query}"
+    told = _told(rewrite(text, Catalog.from_ddl(DDL), dialect="flink", engine="flink"))
+    assert any("flink prunes by no keys of an IN there" in it for it in told)
+    assert any("--predicate values writes constants" in it for it in told)
+
+
+def test_what_pays_where_no_keys_are_taken() -> None:
+    """A subquery prunes nothing of a table of files: constants do."""
+    query = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
+    result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink", when="auto")
+    why = "the connector of f takes no keys at run time for k, so a subquery prunes nothing: "
+    assert any(f"{why}--predicate values writes constants" in it for it in _told(result))
+    assert not result.changed
+
+
+def _told(result: Rewrite) -> list[str]:
+    return [f"{it.code} {it.message}" for each in result.candidates for it in each.rules]
+
+
+def test_no_subquery_in_an_on() -> None:
+    """Flink 2.3 fails on it with an error; constants it takes, and prunes by them."""
+    known = Catalog.from_ddl(DDL)
+    query = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND e.n = 'x'"
+    assert _flink(query, known) == query
+    result = rewrite(
+        query,
+        known,
+        dialect="flink",
+        engine="flink",
+        predicate="values",
+        resolve=lambda *_: Keys(("1", "2"), "bigint", "2026-01-31T09:30:00Z", False),
+    )
+    assert "AND f.k IN (1, 2)" in result.sql
+
+
+def test_the_limit_of_keys() -> None:
+    """8 MB: 1,048,576 keys of BIGINT."""
+    query = next(iter(PRUNED))
+    for rows, over in ((1_000_000, False), (3_000_000, True)):
+        ddl = DDL.replace(
+            "m BIGINT);", f"m BIGINT) TBLPROPERTIES ('spark.sql.statistics.numRows'='{rows}');", 1
+        )
+        assert rewrite(query, Catalog.from_ddl(ddl), engine="flink").changed or over
+
+
+# --- its DDL, and streams -------------------------------------------------------------------------
+
+TABLES = """
+CREATE TABLE f (
+  v BIGINT, c AS v + 1, at TIMESTAMP(3) METADATA FROM 'timestamp' VIRTUAL, k BIGINT,
+  PRIMARY KEY (v) NOT ENFORCED
+) COMMENT 'x' PARTITIONED BY (k) WITH ('connector' = 'filesystem', 'path' = '/x', 'format' = 'csv');
+CREATE TABLE d (k BIGINT, n STRING, off BIGINT METADATA VIRTUAL)
+DISTRIBUTED BY HASH(k) INTO 4 BUCKETS WITH ('connector' = 'jdbc');
+"""
+
+
+def _table(ddl: str, name: str = "t") -> Table:
+    found = Catalog.from_ddl(TABLES + ddl).resolve((name,))
+    assert isinstance(found, Table)
+    return found
+
+
+def test_a_table() -> None:
+    """Computed and metadata columns are columns, keys are keys, and partition columns keep their
+    place."""
+    table = _table("", "f")
+    assert [(it.name, it.type) for it in table.columns] == [
+        ("v", "bigint"),
+        ("c", None),
+        ("at", "timestamp"),
+        ("k", "bigint"),
+    ]
+    assert [it.column for it in table.partitioned_by] == ["k"]
+    assert (table.primary_key, table.provider) == (("v",), "filesystem")
+    assert (table.streaming, table.unsteady, table.complete) == (False, "", True)
+    assert [it.name for it in _table("", "d").columns] == ["k", "n", "off"]
+
+
+@pytest.mark.parametrize(
+    ("ddl", "columns", "partitions", "provider", "complete"),
+    [
+        ("LIKE f", "v c at k", "k", "filesystem", True),
+        ("(z INT) LIKE f", "v c at k z", "k", "filesystem", True),
+        ("(z INT) LIKE f (EXCLUDING PARTITIONS)", "v c at k z", "", "filesystem", True),
+        ("LIKE f (EXCLUDING ALL INCLUDING OPTIONS)", "v c at k", "", None, False),
+        ("(z INT) LIKE f (EXCLUDING GENERATED)", "v c at k z", "k", "filesystem", False),
+        ("WITH ('connector' = 'hive') LIKE f (OVERWRITING OPTIONS)", "v c at k", "k", "hive", True),
+        ("(z INT) LIKE not_known", "z", "", None, False),
+    ],
+)
+def test_like(ddl: str, columns: str, partitions: str, provider: str, complete: bool) -> None:
+    """LIKE takes over columns, partitions, keys and options, but for what is excluded."""
+    table = _table(f"CREATE TABLE t {ddl}")
+    assert " ".join(it.name for it in table.columns) == columns
+    assert " ".join(it.column for it in table.partitioned_by) == partitions
+    assert (table.provider, table.complete) == (provider, complete)
+
+
+KAFKA = "the connector 'kafka' without 'scan.bounded.mode' reads without an end"
+SEQUENCE = """(k BIGINT) WITH ('connector' = 'datagen', 'number-of-rows' = '9',
+'fields.k.kind' = 'sequence', 'fields.k.start' = '1', 'fields.k.end' = '9')"""
+
+
+@pytest.mark.parametrize(
+    ("ddl", "why"),
+    [
+        ("(k BIGINT) WITH ('connector' = 'filesystem')", ""),
+        ("(k BIGINT) WITH ('connector' = 'hive')", ""),
+        ("(k BIGINT) WITH ('connector' = 'paimon')", ""),
+        ("(k BIGINT) WITH ('connector' = 'kafka', 'scan.bounded.mode' = 'latest-offset')", ""),
+        (SEQUENCE, ""),
+        ("(k BIGINT) WITH ('bucket' = '4')", ""),
+        ("(k BIGINT, u AS UPPER('x'), w AS CAST(k AS STRING))", ""),
+        ("(k BIGINT) WITH ('connector' = 'kafka')", KAFKA),
+        ("(k BIGINT) WITH ('connector' = 'kafka', 'scan.bounded.mode' = 'unbounded')", KAFKA),
+        ("WITH ('connector' = 'kafka') LIKE d", KAFKA),
+        (
+            "(k BIGINT) WITH ('connector' = 'filesystem', 'source.monitor-interval' = '1 s')",
+            "the connector 'filesystem' with 'source.monitor-interval' reads without an end",
+        ),
+        (
+            "(k BIGINT) WITH ('connector' = 'hive', 'streaming-source.enable' = 'true')",
+            "the connector 'hive' with 'streaming-source.enable' reads without an end",
+        ),
+        (
+            "(k BIGINT) WITH ('connector' = 'datagen')",
+            "the connector 'datagen' without 'number-of-rows' reads without an end",
+        ),
+        (
+            "(k BIGINT) WITH ('connector' = 'mysql-cdc')",
+            "the connector 'mysql-cdc' reads without an end, as far as is known",
+        ),
+        (
+            "(k BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)",
+            "its DDL declares a watermark",
+        ),
+    ],
+)
+def test_what_is_a_stream(ddl: str, why: str) -> None:
+    table = _table(f"CREATE TABLE t {ddl};")
+    assert (table.streaming, table.unsteady) == (bool(why), why)
+
+
+def test_what_a_like_takes_over_of_a_stream() -> None:
+    ddl = """CREATE TABLE s (k BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'kafka', 'scan.bounded.mode' = 'latest-offset');
+    CREATE TABLE t LIKE s;
+    CREATE TABLE u LIKE s (EXCLUDING WATERMARKS);
+    CREATE TABLE v WITH ('connector' = 'kafka') LIKE d;
+    CREATE TABLE w LIKE v;
+    CREATE TABLE x WITH ('scan.bounded.mode' = 'latest-offset') LIKE v;
+    CREATE TABLE y WITH ('connector' = 'jdbc') LIKE v (EXCLUDING OPTIONS)"""
+    found = {name: _table(ddl, name).streaming for name in "stuvwxy"}
+    assert [name for name, streaming in found.items() if streaming] == ["s", "t", "v", "w"]
+
+
+QUERY = "SELECT f.v FROM f JOIN t ON f.k = t.k WHERE t.n = 'x'"
+
+
+@pytest.mark.parametrize(
+    ("ddl", "code", "why"),
+    [
+        ("(k BIGINT, n STRING) WITH ('connector' = 'kafka')", "DPP107", f"t is a stream ({KAFKA})"),
+        ("(k BIGINT, n STRING, u AS UUID())", "DPP109", "u is computed by uuid()"),
+        ("(k BIGINT, n STRING, p AS PROCTIME())", "DPP109", "p is computed by proctime()"),
+        (
+            "(k BIGINT, n STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '9')",
+            "DPP109",
+            "datagen makes other rows for each scan",
+        ),
+    ],
+)
+def test_such_a_dimension_is_not_read_twice(ddl: str, code: str, why: str) -> None:
+    _refused(QUERY, f"CREATE TABLE t {ddl};", code, why)
+
+
+def test_a_stream_is_not_bounded() -> None:
+    ddl = "CREATE TABLE t (k BIGINT, n STRING) PARTITIONED BY (n) WITH ('connector' = 'kafka')"
+    query = "SELECT * FROM t JOIN d ON t.n = d.n WHERE d.k = 3"
+    _refused(query, ddl, "DPP107", f"t is a stream ({KAFKA}): a bound would change what it keeps")
+
+
+BATCH = "SET 'execution.runtime-mode' = 'batch';\n"
+JOINED = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
+
+
+@pytest.mark.parametrize(
+    ("before", "changed"),
+    [
+        ("", True),
+        (BATCH, True),
+        ("SET 'execution.runtime-mode' = 'streaming';\n", False),
+        ("SET 'execution.runtime-mode' = 'STREAMING';\n" + BATCH, True),
+        (BATCH + "RESET 'execution.runtime-mode';\n", False),
+        (BATCH + "RESET;\n", False),
+        (BATCH + "SET 'table.sql-dialect' = 'hive';\n", False),
+        (BATCH + "SET 'pipeline.name' = 'x';\n", True),
+    ],
+)
+def test_the_mode_of_a_text(before: str, changed: bool) -> None:
+    text = before + JOINED
+    assert (_flink(text, Catalog.from_ddl(TABLES)) != text) == changed
+
+
+def test_the_mode_of_the_ddl() -> None:
+    mode = "SET 'execution.runtime-mode' = 'streaming';"
+    why = "execution.runtime-mode is not set to batch: all tables are read as streams"
+    _refused(JOINED, mode, "DPP107", why)
+
+
+def test_a_temporal_join() -> None:
+    query = "SELECT f.v FROM f JOIN d FOR SYSTEM_TIME AS OF f.at ON f.k = d.k WHERE d.n = 'x'"
+    why = "d is a stream (a temporal join reads it as of a time of each row)"
+    _refused(query, "", "DPP107", why)
+
+
+def _refused(query: str, ddl: str, code: str, why: str) -> None:
+    known = Catalog.from_ddl(TABLES + ddl)
+    result = rewrite(query, known, dialect="flink", engine="flink")
+    told = _told(result)
+    assert not result.changed
+    assert any(it.startswith(code) and why in it for it in told), told
+
+
+# --- its SQL --------------------------------------------------------------------------------------
+
+
+def test_its_own_words() -> None:
+    """Names in backquotes, a backslash that escapes nothing, functions of its own; no hint."""
+    known = Catalog.from_ddl(TABLES + "CREATE TABLE t (k BIGINT, `group` STRING)")
+    text = (
+        "SELECT DATE_FORMAT(f.at, 'yyyy'), LISTAGG(t.`group`) FROM f JOIN t ON f.k = t.k "
+        "WHERE t.`group` = 'a\\' AND REGEXP(f.c, 'x') AND LEFT(t.`group`, 1) = 'y'"
+    )
+    written = _flink(f"{text} GROUP BY 1", known)
+    assert written == (
+        f"{text} AND f.k IN (SELECT t2.k FROM t AS t2 WHERE t2.`group` = 'a\\' "
+        "AND LEFT(t2.`group`, 1) = 'y') /* dpp-rewrite */ GROUP BY 1"
+    )
+    assert stripped(written, Limits(dialect="flink")).sql == f"{text} GROUP BY 1"
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ("SELECT * FROM f JOIN d /*+ OPTIONS('a' = 'b') */ ON f.k = d.k WHERE d.n = 'x'", "OPT"),
+        ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n = U&'x'", "&"),
+        ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n != 'x'", "!"),
+        ("SELECT * FROM f JOIN d ON f.k = d.k WHERE d.n = 'x' // all", "/"),
+    ],
+)
+def test_what_is_not_understood(query: str, why: str) -> None:
+    result = rewrite(query, Catalog.from_ddl(TABLES), dialect="flink", engine="flink")
+    assert not result.changed
+    said = result.skipped[0].message
+    assert "is not understood in flink's SQL" in said
+    assert why in said
+
+
+def test_a_join_hint_stays() -> None:
+    text = "SELECT /*+ BROADCAST(d) */ f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
+    assert _flink(text, Catalog.from_ddl(TABLES)).startswith(f"{text} AND f.k IN (SELECT d2.k ")
+
+
+def test_lint_speaks_of_flink() -> None:
+    asked = options(engine="flink", dialect="flink")
+    found, _ = lint(JOINED, Catalog.from_ddl(TABLES), asked)
+    assert [it.code for it in found] == ["DPP001"]
+    assert all("Spark" not in it.message for it in found)
