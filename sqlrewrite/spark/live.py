@@ -61,6 +61,12 @@ class Live:
             if gone is None or not gone.isdisjoint(name):
                 self._known.pop(name, None)
 
+    def view(self, parts: Name) -> tuple[View | None, float]:
+        """A permanent view by its qualified name, if its text is certain, and until when that is
+        believed. Raises SparkError."""
+        known = self._ask(parts, parts[:-1])
+        return known.relation if isinstance(known.relation, View) else None, known.until
+
     def warehouse(self, names: Iterable[Name], namespace: Name) -> tuple[Warehouse, float]:
         """What is known of the names that a text has, and until when. Raises SparkError."""
         found = Warehouse(namespace=namespace)

@@ -1,4 +1,5 @@
-"""``enable(spark)``: every text given to ``spark.sql`` is rewritten before Spark sees it.
+"""``enable(spark)``: every text given to ``spark.sql`` is rewritten before Spark sees it, and that
+of a view given to ``spark.table``.
 
 A text is decided once, with what the session's own catalog and settings say, and remembered until
 one of them may have changed. Whatever of ours fails, or takes too long, Spark is given the text as
@@ -22,16 +23,17 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.options import Options, options
-from sqlrewrite.spark import hooks
+from sqlrewrite.spark import hooks, views
 from sqlrewrite.spark.events import Events
 from sqlrewrite.spark.live import Live
+from sqlrewrite.spark.session import literal_name
 from sqlrewrite.spark.settings import State, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.effects import ANYTHING, NOTHING, Effect, effect
 from sqlrewrite.sql.parameters import Filled, Literals, filled, literals
 from sqlrewrite.sql.parse import lex, statements
-from sqlrewrite.sql.references import relations_of
+from sqlrewrite.sql.references import relations_in, relations_of
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import apply
@@ -116,11 +118,16 @@ class Enabled:
         self._deciding = threading.RLock()
         self._changing = threading.Lock()
         self._thread = threading.local()
-        self._before = vars(spark).get("sql")
-        self._original = spark.sql
+        self._original, self._plain = spark.sql, spark.table
         self._active = True
-        self._installed = wraps(spark.sql)(lambda *args, **kwargs: self._sql(*args, **kwargs))
-        vars(spark)["sql"] = self._installed
+        own: dict[str, Any] = {
+            "sql": wraps(spark.sql)(lambda *args, **kwargs: self._sql(*args, **kwargs))
+        }
+        if views.replaceable(spark):
+            own["table"] = wraps(spark.table)(lambda *args, **kw: self._table(*args, **kw))
+        self._installed = own
+        self._before = {name: vars(spark).get(name) for name in own}
+        vars(spark).update(own)
         self._talkative = tuple(map(_logger, _TALKATIVE))
         for it in self._talkative:
             it.addFilter(self._asked_by_others)
@@ -135,10 +142,12 @@ class Enabled:
         self._events.close()
         for it in self._talkative:
             it.removeFilter(self._asked_by_others)
-        if vars(self._spark).get("sql") is self._installed:
-            del vars(self._spark)["sql"]
-            if self._before is not None:
-                vars(self._spark)["sql"] = self._before
+        for name, installed in self._installed.items():
+            if vars(self._spark).get(name) is not installed:
+                continue
+            del vars(self._spark)[name]
+            if self._before[name] is not None:
+                vars(self._spark)[name] = self._before[name]
 
     disable = __call__
 
@@ -168,7 +177,9 @@ class Enabled:
         key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
         entry = self._entries.get(key)
         if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
-            entry = self._decided(key, sqlQuery, given)
+            entry = self._decided(
+                key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now)
+            )
         try:
             if entry.sql is None:
                 return self._original(sqlQuery, args)
@@ -176,6 +187,26 @@ class Enabled:
         finally:
             if entry.effect is not NOTHING:
                 self._changed(entry.effect)
+
+    def _table(self, *args: Any, **kwargs: Any) -> DataFrame:
+        """``spark.table``; a view that is cached is read from there."""
+        frame = self._plain(*args, **kwargs)
+        if not self._active or getattr(self._thread, "ours", False):
+            return frame
+        try:
+            found = views.permanent(frame)
+            if found is None:
+                return frame
+            entry = self._entries.get(found)
+            if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
+                entry = self._decided(found, found[1], lambda now: self._viewed(*found, now))
+            if entry.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
+                return frame
+            ours = views.with_text(self._spark, frame, entry.sql)
+            return ours if ours.schema == frame.schema else frame
+        except Exception as error:
+            self._events.failed(str(args), error)
+            return frame
 
     def _run(self, key: Hashable, entry: _Entry, text: str, args: Any) -> DataFrame:
         """Runs a rewritten text; what Spark does not accept is run as it was written, and nothing
@@ -209,11 +240,11 @@ class Enabled:
 
     # --- deciding
 
-    def _decided(self, key: Hashable, text: str, given: Literals | None) -> _Entry:
+    def _decided(self, key: Hashable, text: str, judge: Callable[[int], _Entry]) -> _Entry:
         epoch = self._epoch
         with self._deciding, self._ours():
             try:
-                entry = self._judged(key, text, given, epoch)
+                entry = judge(epoch)
             except TimeoutError:
                 self._over.add(key)
                 self._events.left(text, f"it takes more than {self._budget} s")
@@ -249,6 +280,19 @@ class Enabled:
             return _Entry(None, parsed.effect, epoch, until, basis)
         sql = self._rewritten(text, whole, known, self._options(state, limits))
         return _Entry(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
+
+    def _viewed(self, name: Name, text: str, epoch: int) -> _Entry:
+        """What is decided of a permanent view, whose text speaks of its own namespace."""
+        state, (view, until) = self._current(), self._live.view(name)
+        limits = replace(self._asked.limits, double_quoted=state.double_quoted)
+        if state.obstacle or view is None or view.query != text or len(text) > limits.statement:
+            self._events.left(text, state.obstacle or "the view's text is not certain")
+            return _Entry(None, NOTHING, epoch, until)
+        place = Warehouse(namespace=view.namespace)
+        names = [place.qualify(it) for it in self._within(lambda: relations_in(text))]
+        known, until = self._live.warehouse(names, view.namespace)
+        sql = self._rewritten(text, Filled(text), known, self._options(state, limits))
+        return _Entry(sql, NOTHING, epoch, 0.0 if self._asked.form == "values" else until)
 
     def _rewritten(self, text: str, full: Filled, known: Warehouse, wanted: Options) -> str | None:
         """The text with its predicates; None where there are none."""
