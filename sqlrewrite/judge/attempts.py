@@ -18,8 +18,17 @@ from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_b
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Limit, Literal, Subquery
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import operands, walk, written_in
-from sqlrewrite.plan.facts.attempts import Attempt, attempt, attempted_cast, legacy_cast, legacy_sum
+from sqlrewrite.plan.facts.attempts import (
+    Attempt,
+    attempt,
+    attempted_cast,
+    legacy_cast,
+    legacy_sum,
+    moved,
+)
+from sqlrewrite.plan.facts.harmless import tame
 from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
@@ -162,10 +171,22 @@ def _form(case: Case, node: Expression) -> Attempt | None:
             return attempted_cast(type_of(case.plan, operand), parse(kind))
         case Call(name="element_at", args=(_, index)) if not _is_counted(index):
             return None  # the elements are counted from 1, and 0 is an error in any form
+        case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
+            return None  # what is asked for is a pattern, which might be none
+        case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
+            known = type_of(case.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
+            return (
+                moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
+            )
         case Call(name=name, args=args):
             return attempt(name, [type_of(case.plan, arg) for arg in args])
         case _:
             return None
+
+
+def _is_word(node: Expression) -> bool:
+    """Whether a node is a text of letters and the like."""
+    return isinstance(node, Literal) and node.kind == "string" and node.text.isidentifier()
 
 
 def _is_counted(index: Expression) -> bool:

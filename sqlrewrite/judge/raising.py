@@ -237,8 +237,12 @@ def _accepted(plan: Plan, found: Function, args: tuple[Expression, ...]) -> bool
     inside: dict[str, set[str]] = {}
     for at, arg in enumerate(args):
         parameter = form.parameter(at, len(args))
-        if parameter is None or parameter.given:
+        if parameter is None:
             return False
+        if parameter.given:  # a lambda
+            if parameter.pattern == "boolean" and type_of(plan, arg) != BOOLEAN:
+                return False
+            continue
         nested = _NESTED.fullmatch(parameter.pattern)
         if len(parameter.pattern) == 1:
             alike.setdefault(parameter.pattern, []).append(arg)
@@ -290,8 +294,8 @@ def comparable(
     """Whether operands meet in one type without a cast of a column that could fail: a string
     against a number is one, a string constant against anything is a cast of the constant. What is
     ``inside`` of arrays and maps meets with them."""
-    if operands and all(isinstance(it, Call) and it.name == "tuple" for it in operands):
-        rows = [it.args for it in operands if isinstance(it, Call)]
+    rows = [it for it in map(_fields, operands) if it is not None]
+    if operands and len(rows) == len(operands):
         alike = len({len(row) for row in rows}) == 1
         return alike and all(comparable(plan, column) for column in zip(*rows, strict=True))
     kinds = ({_kind(plan, operand) for operand in operands} | inside) - {_NULL}
@@ -302,6 +306,17 @@ def comparable(
         return False
     text = any(kind is not None and kind.startswith("string") for kind in columns)
     return not (text and kinds & {_NUMBER, _OTHER})
+
+
+def _fields(operand: Expression) -> tuple[Expression, ...] | None:
+    """The values of which an operand makes a row or struct, which are compared one by one."""
+    match operand:
+        case Call(name="tuple" | "struct", args=args):
+            return args
+        case Call(name="named_struct", args=args):
+            return args[1::2]
+        case _:
+            return None
 
 
 def _kind(plan: Plan, operand: Expression) -> str | None:

@@ -85,6 +85,19 @@ class Subquery:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter of a lambda, the one at a ``place`` of the lambda of that ``number`` in a call of
+    ``function``, whose first arguments are ``given``. The lambda itself is a Call of ``=>``, whose
+    one argument is its body."""
+
+    name: str
+    function: str
+    given: tuple[Expression, ...]
+    number: int
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """What the binder does not know: never copied, never reasoned about."""
 
@@ -92,7 +105,7 @@ class Unknown:
     args: tuple[Expression, ...] = ()
 
 
-Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Unknown
+Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Variable | Unknown
 
 
 # --- conditions and outputs -----------------------------------------------------------------------

@@ -26,6 +26,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
     SetOperation,
+    Variable,
 )
 from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
@@ -33,7 +34,7 @@ from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.facts.results import result, settled
+from sqlrewrite.plan.facts.results import parameters, result, settled
 from sqlrewrite.plan.facts.session import Session, World
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
@@ -179,6 +180,12 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             return field_of(_of_expression(plan, base, world), name)
         case Call(name="distinct", args=(arg,)) | Call(name="over", args=(arg, *_)):
             return _of_expression(plan, arg, world)
+        case Call(name="=>", args=(body,)):
+            return _of_expression(plan, body, world)
+        case Variable(name=name, number=number, place=place):
+            given = tuple(_of_expression(plan, it, world) for it in expression.given)
+            made = parameters(expression.function, Arguments(given, world))
+            return next((it[place] for it in made[number:] if place < len(it)), None)
         case Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
             parts = [

@@ -20,6 +20,7 @@ from sqlrewrite.plan.algebra import (
     Query,
     Subquery,
     Unknown,
+    Variable,
     Window,
 )
 
@@ -123,6 +124,8 @@ def substitute(expression: Expression, of: Callable[[ColumnRef], ColumnRef]) -> 
                 operand=None if operand is None else substitute(operand, of),
                 outer=tuple(of(ref) for ref in outer),
             )
+        case Variable(given=given):
+            return replace(expression, given=tuple(substitute(it, of) for it in given))
         case _:
             return expression
 

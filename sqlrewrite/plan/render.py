@@ -33,6 +33,7 @@ from sqlrewrite.plan.algebra import (
     Subquery,
     Unknown,
     Unreadable,
+    Variable,
     Window,
 )
 from sqlrewrite.results import PlanLine
@@ -135,6 +136,8 @@ class _Painter:
             case Subquery(kind=kind, operand=operand):
                 shown = f"{self.show(operand)} " if operand is not None else ""
                 return f"{shown}{'' if kind == 'scalar' else kind.upper()}(…)"
+            case Variable(name=name):
+                return name
             case Unknown():
                 return "…"
             case Call(name=name, args=args):

@@ -22,9 +22,11 @@ from sqlrewrite.sql.types.tree import (
     In,
     Index,
     InQuery,
+    Lambda,
     Operation,
     Scalar,
     Select,
+    Special,
     WrittenCall,
     WrittenCase,
     WrittenCast,
@@ -145,6 +147,13 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return *_listed(query), *_asked(query)
         case Subquery(kind="exists"), Exists(query):
             return tuple(_asked(query))
+        case Call(name="=>"), Lambda(body=body):
+            return (body,)
+        case Call(name="timestampadd" | "timestampdiff" | "extract" as name), Special(
+            its, arguments
+        ):
+            alike = its.lower() == name
+            return (arguments[0], *arguments) if alike else None  # the unit is a word
         case Call(name="case"), WrittenCase(operand, branches, otherwise):
             around = [() if it is None else (it,) for it in (operand, otherwise)]
             return (*around[0], *branches, *around[1])

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import takewhile
 
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal, Parameter, Subquery, Unknown
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    Expression,
+    Literal,
+    Parameter,
+    Subquery,
+    Unknown,
+    Variable,
+)
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
 from sqlrewrite.plan.facts.type_text import parse
@@ -34,6 +44,12 @@ from sqlrewrite.text.templates import holds_template
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 # What may stand between a window and the function that it is of.
+_OF_UNITS = {
+    **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
+    **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
+}
+"""What a function is whose first argument is a unit."""
+
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
 
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
@@ -74,6 +90,7 @@ class Translator:
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, Expression] = field(default_factory=dict)
     around: frozenset[str] | None = None
+    variables: dict[str, Variable] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
 
     def translate(self, node: exp.Expr | None) -> Expression:
@@ -139,6 +156,9 @@ class Translator:
             if name in self.aliases and lacks(self.scope, name):
                 return self.aliases[name]
             parts, spans = (name,), (self._span(last, last),)
+        if parts[0] in self.variables:
+            fields = (Literal("string", name) for name in parts[1:])
+            return reduce(lambda base, name: Call(".", (base, name)), fields, self._variable(last))
         if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
             self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
             return Call(LITERAL_FUNCTIONS[parts[0]])
@@ -283,14 +303,42 @@ class Translator:
             if isinstance(node, exp.Query):
                 return self._scalar(node)
             return self._unknown(node)
-        return Call(operator, tuple([self.translate(child) for child in _children(node)]))
+        operands = _children(node, names=bool(self.variables))
+        return Call(operator, tuple([self.translate(child) for child in operands]))
 
     def _function(self, node: exp.Expr) -> Expression:
         name = self._note(node)
-        arguments = tuple([self.translate(child) for child in node.expressions])
+        given: list[Expression] = []
+        operands = node.expressions
+        if name in _OF_UNITS and operands and isinstance(operands[0], exp.Var):
+            name = _OF_UNITS[name]
+            self.facts.functions.add(name)
+            given.append(Literal("string", operands[0].name.lower()))
+            operands = operands[1:]
+        for child in operands:
+            lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
+            given.append(self._lambda(child, name, given) if lambdas else self.translate(child))
+        arguments = tuple(given)
         if len(arguments) == 1 and name in CAST_FUNCTIONS:
             return _cast_of(arguments[0], name)
         return Call(name, arguments)
+
+    def _lambda(self, node: exp.Expr, function: str, before: list[Expression]) -> Expression:
+        """A lambda among the arguments of a function, behind others; its parameters hide columns of
+        their names."""
+        others = takewhile(lambda it: not (isinstance(it, Call) and it.name == "=>"), before)
+        given = tuple(others)
+        around, number = self.variables, len(before) - len(given)
+        names = [it.name.lower() for it in node.expressions]
+        its = {it: Variable(it, function, given, number, at) for at, it in enumerate(names)}
+        self.variables = around | its
+        body = self.translate(node.this)
+        self.variables = around
+        return Call("=>", (body,))
+
+    def _variable(self, node: exp.Expr) -> Expression:
+        name = node.name.lower()
+        return self.variables.get(name) or Unknown(f"{name} is not understood")
 
     def _note(self, node: exp.Expr) -> str:
         """Notes a function among the facts; its name."""
@@ -341,6 +389,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.Lambda: Translator._unknown,
     exp.Kwarg: Translator._unknown,
     exp.PropertyEQ: Translator._unknown,
+    exp.Identifier: Translator._variable,
 }
 
 
@@ -367,16 +416,17 @@ def _operands(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
     return found
 
 
-def _children(node: exp.Expr) -> list[exp.Expr]:
-    """Operands in the text's order where sqlglot keeps it; names and types are no operands."""
+def _children(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
+    """Operands in the text's order where sqlglot keeps it; types are no operands, and names only in
+    a lambda, whose parameters are no columns."""
     found: list[exp.Expr] = []
     for value in node.args.values():
         if type(value) is list:
-            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it)]
-        elif isinstance(value, exp.Expr) and _is_operand(value):
+            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it, names)]
+        elif isinstance(value, exp.Expr) and _is_operand(value, names):
             found.append(value)
     return found
 
 
-def _is_operand(node: exp.Expr) -> bool:
-    return type(node) not in _NO_OPERANDS
+def _is_operand(node: exp.Expr, names: bool) -> bool:
+    return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)

@@ -99,6 +99,13 @@ def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     return None
 
 
+def moved(unit: str) -> Attempt:
+    """The form of a time that is moved by a few units, which leaves those near the end of all time
+    where they are not known."""
+    near = "if(year({2}) BETWEEN -200000 AND 200000, {2}, NULL)"
+    return Attempt(f"timestampadd({unit.upper()}, {{1}}, {near})", exact=False)
+
+
 def legacy_sum(name: str, kinds: Types) -> Attempt | None:
     """The form of arithmetic that gives what Spark gives without ANSI mode: of integers a value
     that wraps around, computed in wider numbers and brought back into the range; of decimals NULL
@@ -141,8 +148,10 @@ def _integers(kinds: Types) -> bool:
 
 
 def _sums(kinds: Types) -> bool:
-    """Two numbers, two dates, or a date and an interval."""
-    if len(kinds) == 2 and kinds[0] == DATE and kinds[1] is not None:
+    """Two numbers, two dates, or a date or time and an interval."""
+    if len(kinds) == 2 and kinds[0] in (DATE, TIMESTAMP) and kinds[1] is not None:
+        if kinds[0] == TIMESTAMP and kinds[1] == DATE:
+            return False
         return kinds[1] == DATE or is_year_month(kinds[1]) or is_day_time(kinds[1])
     return len(kinds) == 2 and _numbers(kinds)
 
@@ -183,6 +192,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "dated": _dated,
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
+    "conv": lambda kinds: len(kinds) == 3 and kinds[0] == STRING and _integers(kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
 }

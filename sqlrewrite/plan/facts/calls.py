@@ -3,11 +3,14 @@ operands tell, which one row of the table of functions cannot say."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts.arithmetic import TypeOf
-from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import known
-from sqlrewrite.plan.facts.harmless import tame
+from sqlrewrite.plan.facts.harmless import CHECKS, tame
 from sqlrewrite.plan.facts.types import (
     BOOLEAN,
     DATE,
@@ -15,9 +18,22 @@ from sqlrewrite.plan.facts.types import (
     FLOAT,
     INT,
     SMALLINT,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     TINYINT,
+    Type,
     interval,
 )
+
+_MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+_LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
+"""Of which there are no more than a BIGINT holds between any two times."""
+
+_DIGITS = re.compile(r"S?\$?[09]+(?:[,G][09]{3})*(?:[.D][09]+)?")
+_CONVERSION = re.compile(
+    r"%(?:%|(?:-?[1-9]\d?)?(s)|(?:0?[1-9]\d?)?([dx])|(?:[1-9]\d?)?(?:\.\d)?(f))"
+)
+"""A conversion of format_string that takes any value of its type: text, integers, floats."""
 
 _WHOLE = (INT, SMALLINT, TINYINT)
 _DAYS = (*_WHOLE, interval("day"))
@@ -46,6 +62,30 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             )
         case Call(name="-", args=(arg,)):
             return of(arg) in (DOUBLE, FLOAT)
+        case Call(name="unix_timestamp" | "to_unix_timestamp", args=(arg, *_)):
+            return of(arg) in _MOMENTS
+        case Call(name="timestamp_seconds" | "timestamp_millis", args=(arg,)):
+            return of(arg) in _WHOLE
+        case Call(name="timestampdiff", args=(Literal(text=unit), *args)):
+            return unit in _LONG_UNITS and all(of(arg) in _MOMENTS for arg in args)
+        case Call(name="timestampadd", args=(Literal(), amount, start)):
+            return of(start) == DATE and isinstance(amount, Literal) and tame((amount,))
+        case Call(name="decode", args=(one, *rest)) if len(rest) > 1:
+            pairs = len(rest) // 2 * 2
+            given = (*rest[1:pairs:2], *rest[pairs:])
+            return _alike(of, (one, *rest[:pairs:2])) and _alike(of, given)
+        case Call(name="decode", args=(Call(name="encode", args=inner), *rest)):
+            return CHECKS["utf8"](inner) and CHECKS["utf8"]((inner[0], *rest))
+        case Call(name="map", args=args):
+            keys = args[::2]
+            said = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
+            return len(args) % 2 == 0 and len(said) == len(keys) and _alike(of, args[1::2])
+        case Call(name="format_string" | "printf", args=(Literal(kind="string", text=text), *args)):
+            return _formats(text, [of(arg) for arg in args])
+        case Call(name="to_char" | "to_varchar", args=(one, Literal(kind="string", text=text))):
+            kind = of(one)
+            number = kind is not None and (is_integral(kind) or is_decimal(kind))
+            return number and _DIGITS.fullmatch(text) is not None
         case Call(name="[]" | "element_at", args=(one, key)):
             kind = of(one)  # a map gives NULL for a key that it does not have
             return kind is not None and kind.name == "map" and of(key) == kind.element
@@ -57,6 +97,19 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             return False
 
 
+def _formats(text: str, kinds: list[Type | None]) -> bool:
+    """Whether a format asks for no more values than there are, and of their types."""
+    found = list(_CONVERSION.finditer(text))
+    asked = [it[it.lastindex] for it in found if it.lastindex]
+    if "%" in _CONVERSION.sub("", text) or len(asked) > len(kinds):
+        return False
+    return all(
+        kind is not None
+        and (sign == "s" or (kind in (DOUBLE, FLOAT) if sign == "f" else is_integral(kind)))
+        for sign, kind in zip(asked, kinds, strict=False)
+    )
+
+
 def _moved(call: Call, of: TypeOf) -> bool:
     """Whether a date is moved by days, or by a small constant."""
     start, by = call.args
@@ -65,6 +118,11 @@ def _moved(call: Call, of: TypeOf) -> bool:
     constant = isinstance(by, Literal) and by.kind != "string" and of(by) != DATE
     days = call.name != "add_months" and of(by) in _DAYS
     return of(start) == DATE and (days or (constant and tame((by,))))
+
+
+def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
+    """Whether values are of one type, to which none is cast."""
+    return None not in {of(arg) for arg in args} and len({of(arg) for arg in args}) == 1
 
 
 def _number(of: TypeOf, arg: Expression) -> bool:

@@ -36,6 +36,8 @@ _ANCHOR = r"\^|\$|\|"
 _EXPRESSION = re.compile(rf"(?:{_ATOM}|{_ANCHOR}|\((?:\?:)?(?:{_ATOM}|{_ANCHOR})*\)\??)*")
 _RANGE = re.compile(r"([a-zA-Z0-9])-([a-zA-Z0-9])")
 _GROUP = re.compile(r"\((?!\?)")
+_COLUMN = r"\w+ (?i:STRING|INT|BIGINT|SMALLINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|ARRAY<(?:STRING|INT)>)"
+_COLUMNS = re.compile(rf"{_COLUMN}(?:, ?{_COLUMN})*")
 _WEEKDAYS = frozenset(
     "mo mon monday tu tue tuesday we wed wednesday th thu thursday fr fri friday sa sat saturday"
     " su sun sunday".split()
@@ -179,6 +181,29 @@ def _literal_rest(args: Args) -> bool:
     return all(isinstance(arg, Literal) and len(arg.text) < _DIGITS for arg in args[1:])
 
 
+def _utf8(args: Args) -> bool:
+    """The encoding that texts have."""
+    return all(isinstance(it, Literal) and it.text.lower() == "utf-8" for it in args[1:])
+
+
+def _slice(args: Args) -> bool:
+    """A part that begins at an element, counted from either end, and is no less than nothing."""
+    start, length = (it.text if isinstance(it, Literal) else "" for it in args[1:])
+    return start.removeprefix("-").strip("0").isdigit() and length.isdigit()
+
+
+def _chosen(args: Args) -> bool:
+    """The number of one of the values behind it."""
+    first = args[0].text if isinstance(args[0], Literal) else ""
+    return first.isdigit() and 0 < int(first) < len(args)
+
+
+def _schema(args: Args) -> bool:
+    """The columns of a struct, each of a plain type; no options."""
+    text = args[1].text if isinstance(args[1], Literal) else ""
+    return len(args) == 2 and _COLUMNS.fullmatch(text) is not None and "_corrupt" not in text
+
+
 def _scale(args: Args) -> bool:
     """Digits behind the point that are kept, if any: then nothing is rounded up beyond its type."""
     return all(isinstance(arg, Literal) and arg.text.isdigit() for arg in args[1:])
@@ -197,6 +222,11 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "replacement": _replacement,
     "weekday": _weekday,
     "nonzero": _nonzero,
+    "utf8": _utf8,
+    "slice": _slice,
+    "chosen": _chosen,
+    "schema": _schema,
+    "alone": lambda args: len(args) == 1,
 }
 """What the table of functions names behind ``raises``: of literal arguments with which there is no
 error."""

@@ -21,12 +21,15 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
     BINARY,
+    DATE,
     DOUBLE,
     FLOAT,
     INT,
     INTERVAL,
     MAX_PRECISION,
     STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     TINYINT,
     VARIANT,
     VOID,
@@ -194,6 +197,11 @@ def _variant_get(call: Arguments) -> Argument:
     return None if text is None else parse(text)
 
 
+def _timestampadd(call: Arguments) -> Argument:
+    kind = call.types[2] if len(call.types) > 2 else None
+    return TIMESTAMP if kind == DATE else kind if kind in (TIMESTAMP, TIMESTAMP_NTZ) else None
+
+
 def _to_number(call: Arguments) -> Argument:
     """``ToNumberParser``: the digits of the format, and those behind its point."""
     text = call.literal(1)
@@ -285,6 +293,8 @@ PLAIN: Mapping[str, ResultRule] = {
     "@ceil": _ceil,
     "@date_part": _date_part,
     "@variant_get": _variant_get,
+    "@timestampadd": _timestampadd,
+    "@reduce": lambda call: call.types[3 if len(call.types) > 3 else 1],
     "@to_number": _to_number,
     "@sum": _sum,
     "@avg": _avg,
