@@ -52,7 +52,8 @@ def pruned_by(state: ScanState | None) -> str:
     """``our predicate, planned; dynamic pruning, possible``."""
     if state is None:
         return "not read"
-    return "; ".join(map(_words, state.pruned_by)) or "nothing"
+    words = (*map(_words, state.pruned_by), *((read_of_files(state),) if state.row_groups else ()))
+    return "; ".join(words) or "nothing"
 
 
 def explained_json(found: Iterable[Explained], stock: Stock) -> str:
@@ -83,7 +84,10 @@ def _data(explained: Explained) -> dict[str, Any]:
 def _state_data(state: ScanState | None) -> dict[str, Any] | None:
     if state is None:
         return None
+    found = state.row_groups
+    groups = {} if found is None else {"of": found.total, "read": found.left, "rows": found.rows}
     return {
+        "row_groups": groups or None,
         "partition_filters": list(state.filters),
         "pruned_by": [
             {"by": it.by.value, "certainty": "planned" if it.planned else "possible"}
@@ -104,8 +108,17 @@ def _state(word: str, state: ScanState | None) -> Iterator[Line]:
     if not state.pruned_by:
         pieces.append(("nothing: all partitions are read", "bold yellow"))
     yield tuple(pieces)
-    for text in state.filters:
+    texts = (*state.filters, *((read_of_files(state),) if state.laid_out else ()))
+    for text in texts:
         yield ((f"                {text}", "dim"),)
+
+
+def read_of_files(state: ScanState) -> str:
+    """How much of the files of a table that is laid out by a column is left, if that is known."""
+    found = state.row_groups
+    if found is None:
+        return "row groups and rows: not known without a run (see verify)"
+    return f"row groups of its files: {found.left:,} of {found.total:,}, with {found.rows:,} rows"
 
 
 def _words(pruning: Pruning) -> str:

@@ -32,7 +32,8 @@ _STYLES = {
 _NAMED = 4
 """So many of the partitions of a sample are named for people."""
 
-_MEASURES = ("partitions", "files", "bytes", "rows")
+_MEASURES = ("partitions", "files", "row_groups", "bytes", "rows")
+_NOT_ALWAYS = frozenset({"partitions", "row_groups"})
 
 
 def print_verified(printer: Printer, verified: Verified) -> None:
@@ -135,9 +136,10 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
     for scan in verified.scans:
         name = scan.table.removeprefix("spark_catalog.")
         sides = [it for it in (scan.before, scan.after) if it is not None]
-        counts = any(it.partitions is not None for it in sides)
-        for measure in _MEASURES if counts else _MEASURES[1:]:
-            label = measure
+        for measure in _MEASURES:
+            if measure in _NOT_ALWAYS and all(getattr(it, measure) is None for it in sides):
+                continue
+            label = measure.replace("_", " ")
             if measure == "partitions" and scan.partitions is not None:
                 label = f"partitions of {scan.partitions:,}"
             yield name, label, _value(scan.before, measure), _value(scan.after, measure)

@@ -33,6 +33,7 @@ from sqlrewrite.spark.physical import (
     parse,
     plain,
 )
+from sqlrewrite.spark.row_groups import RowGroups, planned_row_groups, scan_key
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.spark.warehouse import Stock, warehouse
@@ -47,6 +48,7 @@ _FILTERS = ("PartitionFilters", "RuntimeFilters")
 _OF_ICEBERG = re.compile(r"\bfilters=(.*?), (?:runtimeFilters|groupedBy)=")
 _PUSHED = re.compile(r"(?!IsNotNull)\w+\(([\w.]+)\s*,")
 Laid = Mapping[str, frozenset[str]]
+Groups = Mapping[str, RowGroups]
 
 
 class By(Enum):
@@ -67,10 +69,13 @@ class Pruning:
 
 @dataclass(frozen=True, slots=True)
 class ScanState:
-    """A fact scan in one plan: its filters on partition columns, and what they come to."""
+    """A fact scan in one plan: its filters on partition columns, and what they come to; where its
+    rows are ``laid_out`` by a column, what they leave of its files, if that is known."""
 
     filters: tuple[str, ...]
     pruned_by: tuple[Pruning, ...]
+    laid_out: bool = False
+    row_groups: RowGroups | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +116,13 @@ class ScanFilter:
 
 @dataclass(frozen=True, slots=True)
 class PlannedScan:
-    """A scan in a plan: its table, its filters on partition columns, and the columns it reads."""
+    """A scan in a plan: its table, its filters on partition columns, and the columns it reads; its
+    ``scan_key`` where the rows are laid out by a column."""
 
     table: str
     filters: tuple[ScanFilter, ...]
     schema: str
+    key: str
 
     @property
     def short(self) -> Name:
@@ -172,11 +179,18 @@ def explain(
         path=pair.path,
         line=pair.before.line,
         changed=pair.changed,
-        scans=tuple(_compared(first, second)),
+        scans=tuple(_compared(first, second, _row_groups(session, pair, laid or {}))),
         before=_text(before),
         after=_text(after),
         diff=tuple(_diff(before, after)),
     )
+
+
+def _row_groups(session: Session, pair: QueryPair, laid: Laid) -> Groups:
+    """What both plans leave of files: of those that there are, and not of what is made here."""
+    if not laid or not session.classic or session.target.embedded:
+        return {}
+    return planned_row_groups(session.spark, (pair.before.text, pair.after.text), laid)
 
 
 def plan(session: Session, sql: str, failing: str) -> PhysicalPlan:
@@ -224,7 +238,12 @@ class Planned:
             if "Join LeftSemi" in join.name and len(join.children) == 2
         }
         self.scans = [
-            PlannedScan(it.table, self._filters(it), it.details.get("ReadSchema", ""))
+            PlannedScan(
+                it.table,
+                self._filters(it),
+                it.details.get("ReadSchema", ""),
+                scan_key(it.table, it.details) if _last(it) in laid else "",
+            )
             for it in _read(plan)
             if it.table and (_last(it) in facts or _last(it) in laid or _on_partitions(it))
         ]
@@ -306,7 +325,7 @@ def _below_exchange(operator: PhysicalOperator) -> PhysicalOperator:
     return operator
 
 
-def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
+def _compared(before: Planned, after: Planned, groups: Groups) -> Iterator[ExplainedScan]:
     """The scans of both plans in pairs: of one table, alike in their columns if there are several.
 
     The plan after may read a fact once more, in a key query: that scan stands alone.
@@ -319,16 +338,17 @@ def _compared(before: Planned, after: Planned) -> Iterator[ExplainedScan]:
             left.remove(other)
         yield ExplainedScan(
             scan.table,
-            _state(scan.filters, scan.filters),
-            None if other is None else _state(other.filters, scan.filters),
+            _state(scan, scan, groups),
+            None if other is None else _state(other, scan, groups),
         )
     for scan in left:
-        yield ExplainedScan(scan.table, None, _state(scan.filters, scan.filters))
+        yield ExplainedScan(scan.table, None, _state(scan, scan, groups))
 
 
-def _state(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> ScanState:
+def _state(scan: PlannedScan, before: PlannedScan, groups: Groups) -> ScanState:
     """What the filters come to; those that ``before`` lacks come from our predicate."""
-    ours = _added(filters, before)
+    filters = scan.filters
+    ours = _added(filters, before.filters)
     found: dict[By, bool] = {}
     for number, it in enumerate(filters):
         if number in ours:
@@ -341,7 +361,7 @@ def _state(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> ScanS
             continue
         found[by] = found.get(by, False) or it.planned
     pruned = tuple(Pruning(by, found[by]) for by in By if by in found)
-    return ScanState(tuple(it.text for it in filters), pruned)
+    return ScanState(tuple(it.text for it in filters), pruned, bool(scan.key), groups.get(scan.key))
 
 
 def _added(filters: Sequence[ScanFilter], before: Sequence[ScanFilter]) -> frozenset[int]:

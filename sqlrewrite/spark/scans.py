@@ -9,7 +9,8 @@ collected, but for the scans in scalar subqueries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
@@ -31,7 +32,8 @@ _SPLITS, _PLANNED_FILES, _PLANNED_BYTES = "numSplits", "resultDataFiles", "total
 @dataclass(frozen=True)
 class TableScan:
     """What one scan of a table read; `static_files` is without the dynamic filter. None is what the
-    format does not count: Iceberg no partitions, and no bytes behind a filter at run time."""
+    format does not count: Iceberg no partitions, and no bytes behind a filter at run time; row
+    groups are counted apart (``row_groups.py``)."""
 
     table: str
     partitions: int | None
@@ -41,6 +43,7 @@ class TableScan:
     bytes: int | None
     rows: int
     qualified: str
+    row_groups: int | None = None
 
     @property
     def pruned(self) -> bool:
@@ -59,25 +62,33 @@ def partitioned_scans(frame: DataFrame) -> list[TableScan]:
     ]
 
 
-def fact_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
+def fact_scans(
+    frame: DataFrame, facts: frozenset[str], groups: Callable[[Any], int | None]
+) -> list[TableScan]:
     """The scans of partitioned tables, and of the tables with those last names, in the plan of a
-    DataFrame that has run, each once."""
+    DataFrame that has run, each once; ``groups`` counts the row groups of a scan of files."""
     found = []
     for node in plan_nodes(frame._jdf.queryExecution().executedPlan(), set()):
         kind = class_name(node)
         if kind == "FileSourceScanExec" and (
-            has_metric(node, "numPartitions") or _last_name(node) in facts
+            has_metric(node, "numPartitions") or last_name(node) in facts
         ):
-            found.append(table_scan(node))
+            found.append(replace(table_scan(node), row_groups=groups(node)))
         elif kind == "BatchScanExec" and has_metric(node, _SPLITS):
             scan = batch_scan(node)
             found += [scan] if scan.table.lower() in facts else []
     return found
 
 
-def _last_name(scan: Any) -> str:
+def table_name(scan: Any) -> str:
+    """The qualified name of the table that a scan of files reads; empty where it is of no table."""
     identifier = scan.tableIdentifier()
-    return str(identifier.get().table()).lower() if identifier.isDefined() else ""
+    return str(identifier.get().unquotedString()) if identifier.isDefined() else ""
+
+
+def last_name(scan: Any) -> str:
+    """The last part of that name, in lower case."""
+    return table_name(scan).rpartition(".")[2].lower()
 
 
 def reported_scans(frame: DataFrame, facts: frozenset[str] = NO_FACTS) -> list[TableScan]:
@@ -157,14 +168,14 @@ def table_scan(scan: Any) -> TableScan:
     files = metric(scan, "numFiles")
     dynamic_filter = any(is_live_dynamic_filter(f) for f in elements(scan.partitionFilters()))
     return TableScan(
-        table=str(scan.tableIdentifier().get().table()),
+        table=table_name(scan).rpartition(".")[2],
         partitions=metric(scan, "numPartitions") if has_metric(scan, "numPartitions") else None,
         files=files,
         static_files=metric(scan, "staticFilesNum") if dynamic_filter else files,
         dynamic_filter=dynamic_filter,
         bytes=metric(scan, "filesSize"),
         rows=metric(scan, "numOutputRows"),
-        qualified=str(scan.tableIdentifier().get().unquotedString()),
+        qualified=table_name(scan),
     )
 
 

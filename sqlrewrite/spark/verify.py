@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from enum import Enum
 from statistics import median
 from threading import Event, Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
@@ -29,8 +29,9 @@ from sqlrewrite.spark.pairs import (
     partitioned,
     use,
 )
+from sqlrewrite.spark.row_groups import row_groups
 from sqlrewrite.spark.sample import Sampled, sampled
-from sqlrewrite.spark.scans import TableScan, fact_scans, reported_scans
+from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import StatementKind
@@ -138,14 +139,15 @@ def verify_text(
             continue
         begin(pair.place)
         asked = of_view(pair) if view else pair
-        facts = partitioned(catalog) | laid_out(catalog).keys()
+        laid = frozenset(laid_out(catalog))
+        facts = partitioned(catalog) | laid
         with _time_limit(session, asked, how.timeout) as over:
             if how.sample is None:
-                keep(_Verifying(session, asked, how, over, facts).done())
+                keep(_Verifying(session, asked, how, over, facts, laid).done())
                 continue
             try:
                 with sampled(session, asked, catalog, how.sample) as (smaller, taken):
-                    keep(_Verifying(session, smaller, how, over, facts, taken).done())
+                    keep(_Verifying(session, smaller, how, over, facts, laid, taken).done())
             except SparkGoneError:
                 raise
             except SparkError as error:
@@ -174,13 +176,15 @@ class _Side:
 @dataclass(frozen=True, slots=True)
 class _Verifying:
     """One pair on its way. ``over`` says whether its time is over, when nothing counts any more;
-    ``facts`` are the last names of the tables whose scans are told."""
+    ``facts`` are the last names of the tables whose scans are told, ``laid`` those of them whose
+    row groups are counted."""
 
     session: Session
     pair: QueryPair
     how: How
     over: Callable[[], bool]
     facts: frozenset[str]
+    laid: frozenset[str]
     sample: tuple[Sampled, ...] = ()
 
     def done(self) -> Verified:
@@ -231,15 +235,23 @@ class _Verifying:
                 start = time.perf_counter()
                 ran = _run(self.session, frame)
                 side.seconds.append(time.perf_counter() - start)
-                classic = self.session.classic
-                told = fact_scans if classic else reported_scans
-                side.scans[:] = told(ran, self.facts)
+                if self.session.classic:
+                    side.scans[:] = fact_scans(ran, self.facts, self._row_groups)
+                else:
+                    side.scans[:] = reported_scans(ran, self.facts)
         except SparkGoneError:
             raise
         except SparkError as error:
             if self.over():
                 raise
             side.error = self._placeless(error)
+
+    def _row_groups(self, scan: Any) -> int | None:
+        """The row groups that a scan has read, where rows are laid out by a column."""
+        if last_name(scan) not in self.laid:
+            return None
+        found = row_groups(self.session.spark, scan)
+        return None if found is None else found.left
 
     def _placeless(self, error: SparkError) -> str:
         """An error as a line below its statement's place, which a report has named already."""
