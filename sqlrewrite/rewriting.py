@@ -50,6 +50,8 @@ def rewrite(
     functions: Mapping[str, str] | None = None,
     time_zone: str | None = None,
     resolve: Resolve | None = None,
+    strategy: str = "predicates",
+    groups: int | None = None,
 ) -> Rewrite:
     """Writes pruning predicates into a text of SQL statements.
 
@@ -65,7 +67,8 @@ def rewrite(
     ``limits`` are left alone. ``functions`` says of the user's own functions, by name, that one is
     ``deterministic``, or ``total``: that it never raises an error besides. ``time_zone`` is that of
     all sessions that write and read what is derived from a TIMESTAMP. ``disabled`` rules are taken
-    as passed, which makes the result unsound: it is for tests.
+    as passed, which makes the result unsound: it is for tests. With the ``strategy``
+    ``partition-wise`` a join is written by ``groups`` of partitions, and no predicate besides.
 
     Returns the new text, every candidate with its verdict, and what could not be read. Never raises
     for bad SQL; raises ConfigError for an engine, a form or a ``when`` that is not there, and for
@@ -85,6 +88,8 @@ def rewrite(
         functions=functions,
         time_zone=time_zone,
         resolve=resolve,
+        strategy=strategy,
+        groups=groups,
     )
     return rewrite_as(sql, catalog, wanted)
 
@@ -96,6 +101,10 @@ def rewrite_as(sql: str, catalog: Warehouse, wanted: Options, show: Show | None 
 
 
 def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: Show | None) -> Rewrite:
+    if wanted.strategy == "partition-wise":
+        from sqlrewrite.grouping import by_groups  # which is asked for by name
+
+        return by_groups(sql, catalog, wanted)
     in_blocks = rendered(sql, catalog, wanted, show) if "{%" in sql else None
     if in_blocks is not None:
         return in_blocks

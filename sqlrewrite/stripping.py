@@ -11,6 +11,7 @@ from sqlrewrite.find.heard import heard, spoken
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed import Stripped, strip
 from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text import groups
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
@@ -35,7 +36,8 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
-    text = strip(sql, lexed.tokens)
+    spans = groups.inserted(sql)
+    text = Stripped.of(sql, spans, spans) if spans else strip(sql, lexed.tokens)
     skipped: tuple[Problem, ...] = ()
     if MARKER in sql and "{%" in sql:
         from sqlrewrite.sql.block_strip import blocked, in_the_way, strip_blocks

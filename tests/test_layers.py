@@ -27,6 +27,7 @@ ROOMS = (
     "run",
     "embedded",
     "rewriting",
+    "grouping",
     "document",
     "stripping",
     "decision",

@@ -18,6 +18,7 @@ from sqlrewrite.sql.parse import Failure, Statement, passed_over
 from sqlrewrite.sql.queries import targets
 from sqlrewrite.sql.quoted import unreadable, words_around
 from sqlrewrite.sql.references import unknown
+from sqlrewrite.text import groups
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Name, Warehouse
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from sqlrewrite.sql.bind import Bound
 
 BUG = "DPP999"
+
+_BY_GROUPS = (
+    "a join by groups of partitions, which an earlier run wrote, is left as it is: --strategy "
+    "partition-wise writes it anew, --strip takes it out"
+)
 
 T = TypeVar("T")
 
@@ -58,6 +64,9 @@ class Reading:
 def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:
     """What a statement of a text says, where ``catalog`` holds."""
     changes = targets(statement)
+    if groups.inserted(text[statement.start : statement.end + 1]):
+        left = Failure(statement.start, _BY_GROUPS, parsed=True)
+        return Reading(replace(statement, tree=None), catalog, changes=changes, failure=left)
     words = statement.last_words if catalog.prunable else frozenset()
     found = Reading(statement, catalog, words, changes, failure=statement.failure)
     if statement.failure is not None or statement.tree is None:

@@ -39,13 +39,14 @@ SUBSETS = (  # the name until Spark 4.2, and the one after
 _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
-_BROADCAST = {  # the sides that a join may broadcast, and then nothing is exchanged
+SIDES = {
     JoinType.INNER: (0, 1),
     JoinType.LEFT: (1,),
     JoinType.RIGHT: (0,),
     JoinType.SEMI: (1,),
     JoinType.ANTI: (1,),
 }
+"""The sides that a join may broadcast, from 0; then nothing is exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def storage(
 def broadcast(meeting: Meeting, threshold: int) -> bool:
     """Whether a side is small enough to be broadcast, as far as sizes are known."""
     sizes = meeting.one.table.size_in_bytes, meeting.other.table.size_in_bytes
-    sides = (sizes[it] for it in _BROADCAST.get(meeting.kind, ()))
+    sides = (sizes[it] for it in SIDES.get(meeting.kind, ()))
     return any(it is not None and it <= threshold for it in sides)
 
 

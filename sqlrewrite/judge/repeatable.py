@@ -76,7 +76,7 @@ def against(
         values = [it.expression for it in block.outputs if it not in unread]
         values += [condition.expression for condition in block.having]
         skipped = _called(left) - _called(values) if left else frozenset()
-        yield from _of_functions(case.options, block.functions - skipped)
+        yield from of_functions(case.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
         yield from _of_sums(case.plan, block, values)
@@ -183,10 +183,10 @@ def of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
     table computes for its columns."""
     for node in walk(expression):
         if isinstance(node, Call):
-            yield from _of_functions(case.options, (node.name,))
+            yield from of_functions(case.options, (node.name,))
         elif isinstance(node, ColumnRef):
             for below in computed_as(case.plan, node):
-                yield from _of_functions(case.options, _called([below]) - {_OVER})
+                yield from of_functions(case.options, _called([below]) - {_OVER})
                 yield from _sums_in(case.plan, below)
             yield from _of_frames(case.plan, node)
 
@@ -198,7 +198,8 @@ def _of_frames(plan: Plan, ref: ColumnRef) -> Iterator[Reason]:
             yield DETERMINISM, "a frame of ROWS depends on the order of rows"
 
 
-def _of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
+def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
+    """The reasons why functions of these names may not be computed again."""
     for name in sorted(names):
         if name == "?":
             why = "a positional parameter (?) cannot be repeated: the next would get its value"

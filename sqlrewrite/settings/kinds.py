@@ -144,6 +144,7 @@ ZONE = Kind(
 )
 BOOLEAN = Kind("true or false", {"type": "boolean"}, lambda it: isinstance(it, bool), parse=_truth)
 COUNT = number("a whole number from 0", 0)
+GROUPS = number("a number of groups from 2 to 64", 2, 64)
 JOBS = number("a number from 1 on", 1)
 NESTING = number(f"a number from 1 to {NESTING_MOST}", 1, NESTING_MOST)
 SIZE = Kind(

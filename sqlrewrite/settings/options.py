@@ -102,6 +102,8 @@ class Options:
     functions: Mapping[str, str] = field(default_factory=dict)
     resolve: Resolve = not_asked
     time_zone: str | None = None
+    strategy: str = "predicates"
+    groups: int | None = None
 
     def with_all(self) -> Options:
         """The same with the predicates that the engine would derive by itself."""
@@ -156,6 +158,8 @@ def options(
         functions=its.functions,
         resolve=resolve or not_asked,
         time_zone=its.time_zone,
+        strategy=its.strategy,
+        groups=its.groups,
     )
 
 

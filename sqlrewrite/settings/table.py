@@ -21,6 +21,7 @@ from sqlrewrite.settings.kinds import (
     COUNT,
     DERIVED,
     FUNCTIONS,
+    GROUPS,
     JOBS,
     NESTING,
     PATHS,
@@ -46,6 +47,9 @@ WHENS = ("eligible", "missed", "auto")
 """Which predicates are wanted: every one that is sound and worthwhile; of these only the ones that
 the engine would not derive by itself; or what pays in the engine's regime, as the settings that are
 known make it: the ones that it does not derive there, in a form that prunes there."""
+
+STRATEGIES = ("predicates", "partition-wise")
+"""What is written: predicates that prune; or a join by groups of partitions, and nothing else."""
 
 LEAVING = ("missed", "auto")
 """Under which what has to be assumed is enough to leave a predicate to the engine."""
@@ -170,6 +174,27 @@ class Settings:
         section="values",
         commands=ON_SPARK,
         metavar="N",
+    )
+    strategy: str = setting(
+        "predicates",
+        one_of(STRATEGIES),
+        "What is written: predicates that prune; or partition-wise: a join of two tables that are "
+        "partitioned alike as a UNION ALL over groups of their partitions, with what Spark would "
+        "need to join them part by part by itself.",
+        section="inserted",
+        commands=ON_SPARK,
+        decides=True,
+    )
+    groups: int | None = setting(
+        None,
+        GROUPS,
+        "partition-wise: how many groups. Not given: as many as make one side of each small enough "
+        "to be broadcast, where sizes are known and it pays.",
+        section="inserted",
+        commands=ON_SPARK,
+        metavar="N",
+        said="where it pays",
+        decides=True,
     )
     functions: Mapping[str, str] = setting(
         {},

@@ -22,6 +22,7 @@ from sqlrewrite.sql.keywords import (
     OPEN,
     OPENERS,
     OR,
+    token_types,
 )
 from sqlrewrite.sql.walking import ENDS_OPERAND, AnchorError, Range, Walk
 from sqlrewrite.text.edits import Span
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 
 _TO_FROM = AFTER_WHERE | {TokenType.FROM}
 _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
+_AFTER_SELECT = token_types(
+    """
+    order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon
+    """
+)
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
@@ -107,6 +113,18 @@ class Anchors(Walk):
         condition = Range(keyword + 1, self._find(keyword, after))
         disjunction = self.disjunction(condition)
         return ConditionClause(keyword, condition, disjunction, keyword, keyword)
+
+    def whole_select(self, inside: int) -> Range:
+        """The SELECT that the token at an offset belongs to, up to its ORDER BY, if it has one."""
+        select = self.select(self.index(inside))
+        return Range(select, self._find(select, _AFTER_SELECT))
+
+    def order(self, start: int) -> list[Range]:
+        """What stands between the commas of the ORDER BY that a token is."""
+        end = self._find(start, _AFTER_SELECT)
+        ends = [it for it in self._top(Range(start + 1, end)) if self.kind(it) is TokenType.COMMA]
+        starts = (start + 1, *(it + 1 for it in ends))
+        return [Range(s, e) for s, e in zip(starts, (*ends, end), strict=True)]
 
     def enclosing(self, index: int) -> ConditionClause:
         """The WHERE or ON in whose condition a token stands, in no parentheses or CASE of it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sqlrewrite import Catalog
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.document import read
 from sqlrewrite.find.meetings import meetings
 from sqlrewrite.judge.bounds import Alike, partition_wise
@@ -61,3 +62,25 @@ def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for child in node.get("Plans", ()):
         yield from _walk(child)
+
+
+@pytest.mark.parametrize("text", QUERIES)
+def test_our_text_returns_postgresqls_rows(text: str, postgres: Connection[Any]) -> None:
+    """By two and three groups, where there are bounds to cut at and the type is one."""
+    written = [rewrite(text, _catalog(), strategy="partition-wise", groups=it) for it in (2, 3)]
+    expected = None
+    for it in written:
+        if not it.changed:
+            assert it.notes[-1].message.startswith("not written by groups: ")
+            continue
+        if expected is None:
+            expected = Counter(postgres.execute(text).fetchall())
+        assert Counter(postgres.execute(it.sql).fetchall()) == expected
+
+
+def test_most_of_them_are_written() -> None:
+    done = [
+        rewrite(text, _catalog(), strategy="partition-wise", groups=2).changed
+        for _, text in queries()
+    ]
+    assert done.count(True) > 80

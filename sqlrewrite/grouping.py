@@ -1,0 +1,142 @@
+"""``--strategy partition-wise``: joins of tables that are partitioned alike, by groups of these.
+
+In: a text, the catalog and the options. Out: a ``Rewrite`` whose ``notes`` say of each such join
+what the engine would need to do it part by part by itself, and what was written, or why nothing
+was. What an earlier run wrote is taken out first, so a second run changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from sqlrewrite.document import Document, read
+from sqlrewrite.find.heard import spoken
+from sqlrewrite.find.meetings import Meeting, meetings
+from sqlrewrite.find.reading import Reading, guarded
+from sqlrewrite.judge.bounds import partition_wise
+from sqlrewrite.judge.distributes import Split, Whole, split
+from sqlrewrite.judge.groups import chosen
+from sqlrewrite.judge.partition_wise import remedies, storage
+from sqlrewrite.plan.algebra import Plan
+from sqlrewrite.results import Problem, Rewrite
+from sqlrewrite.settings.options import Options
+from sqlrewrite.settings.regime import in_regime
+from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.parse import Failure, Statement, statements
+from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.groups import without
+from sqlrewrite.text.limits import SPARK
+from sqlrewrite.text.source import apply
+from sqlrewrite.warehouse import Warehouse
+from sqlrewrite.write.groups import Cut, by_bounds, by_hash, edits
+
+CODE = "DPP013"
+Told = tuple[int, str]
+"""What is said of an offset in the text."""
+
+
+def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
+    """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
+    document = read(without(sql), catalog, wanted.limits)
+    text, made, told = document.stripped.original, list[Edit](), list[Told]()
+    for reading in document.statements:
+        if reading.failure is None and reading.bound is not None:
+            work = partial(_statement, document, reading, wanted)
+            found = guarded(work, reading.statement.start)
+            if isinstance(found, Failure):
+                told.append((found.offset, found.message))
+                continue
+            made += found[0]
+            told += found[1]
+    after = apply(text, made)
+    failures = [it.failure for it in document.statements if it.failure is not None]
+    done = Rewrite(
+        original=sql,
+        sql=after,
+        statements=len(document.statements),
+        candidates=(),
+        errors=tuple(_problem(document, it) for it in failures if not it.parsed),
+        skipped=tuple(_problem(document, it) for it in failures if it.parsed),
+        plans=(),
+        notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
+    )
+    return spoken(done, wanted.limits)
+
+
+def _problem(document: Document, failure: Failure) -> Problem:
+    return Problem(failure.code, failure.message, *document.place(failure.offset))
+
+
+def _statement(
+    document: Document, reading: Reading, wanted: Options
+) -> tuple[list[Edit], list[Told]]:
+    """The insertions into one statement, and what is said of its joins."""
+    assert reading.bound is not None
+    plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
+    engine = in_regime(wanted.engine, said)
+    for meeting in meetings(plan):
+        found = storage(plan, meeting, engine, said)
+        at = reading.statement.start if meeting.other.span is None else meeting.other.span.start
+        names = f"{meeting.one.parts[-1]} and {meeting.other.parts[-1]}"
+        if found is not None:
+            need = "; ".join(remedies(found))
+            does = f"needs to join them part by part: {need}" if need else "joins them part by part"
+            told.append((at, f"{names} are both {found.alike}: Spark {does}"))
+        elif meeting.one.table.parts is not None and meeting.other.table.parts is not None:
+            told.append((at, f"{names}: {_of_postgresql(plan, meeting)}"))
+    if not any(True for _ in meetings(plan)):
+        return [], told
+    try:
+        if document.stripped.predicates or wanted.limits.dialect != SPARK:
+            raise Whole("predicates of an earlier run stand in the text: --strip takes them out")
+        found_split = split(plan, wanted)
+        count = chosen(found_split.meetings[0], engine, wanted.groups)
+        made = edits(found_split, count, _cut(found_split, count), _anchors(document, reading))
+        wrong = _wrong(reading.statement, document.stripped.original, made)
+        if wrong:
+            raise Whole(wrong)
+    except (Whole, AnchorError) as whole:
+        return [], [*told, (reading.statement.start, f"not written by groups: {whole}")]
+    names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
+    return made, [*told, (reading.statement.start, f"written by {count} groups of {names}")]
+
+
+def _anchors(document: Document, reading: Reading) -> Anchors:
+    return Anchors(document.stripped.text, reading.statement.tokens)
+
+
+def _of_postgresql(plan: Plan, meeting: Meeting) -> str:
+    found = partition_wise(plan, meeting)
+    if found.why:
+        return f"PostgreSQL does not join them partition by partition: {found.why}"
+    return (
+        f"PostgreSQL joins them partition by partition, in {found.joins} joins, with "
+        "SET enable_partitionwise_join = on"
+    )
+
+
+def _cut(found: Split, count: int) -> Cut:
+    parts = [scan.table.parts for scan, _ in found.scans]
+    if all(it is None for it in parts):
+        return by_hash(count, cast=found.cast)
+    known = [it for it in parts if it is not None]
+    if len(known) < len(parts) or found.cast:
+        raise Whole("the bounds of its tables' partitions are not of one type")
+    return by_bounds(known, count)
+
+
+def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
+    """What is wrong with the insertions: the text parses, and is the author's without them."""
+    after = apply(text, made)
+    if without(after) != text:
+        return "the text would not be found again"
+    shift = sum(len(it.text) for it in made)
+    piece = after[statement.start : statement.end + 1 + shift]
+    return next(_failures(piece), "")
+
+
+def _failures(text: str) -> Iterator[str]:
+    for it in statements(text):
+        if it.failure is not None or it.tree is None:
+            yield "the text by groups would not parse, please report this"

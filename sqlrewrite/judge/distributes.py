@@ -1,0 +1,320 @@
+"""Whether a query's rows are those of it over each group of partitions, one after the other.
+
+The rows of each ``split`` table are cut into groups by the value of a column, NULL among the
+values; a row is in just one of them. In: a plan. Out: a ``Split``; raises ``Whole`` with the reason
+why not. What is legal are tables: of joins by their type and by which of their sides are split, and
+a walk over what stands above them (docs/soundness.md, "Groups of partitions").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlrewrite.find.meetings import Meeting, meetings
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.repeatable import of_functions
+from sqlrewrite.plan.algebra import (
+    Aggregate,
+    Block,
+    ColumnRef,
+    CteReference,
+    Derived,
+    Filter,
+    Inline,
+    Join,
+    JoinType,
+    Limit,
+    Node,
+    Plan,
+    Project,
+    Query,
+    Scan,
+    SetOperation,
+    Window,
+)
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import said
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import FLOATING, family, read_as
+from sqlrewrite.plan.facts.types import BIGINT, Type
+from sqlrewrite.plan.joins import extended
+from sqlrewrite.plan.relations import leaves
+from sqlrewrite.settings.options import Options
+
+_LEFT_SPLIT = frozenset(
+    {JoinType.INNER, JoinType.CROSS, JoinType.LEFT, JoinType.SEMI, JoinType.ANTI}
+)
+"""Joins whose rows are those over each part of the left side, with the right side whole."""
+
+_RIGHT_SPLIT = frozenset({JoinType.INNER, JoinType.CROSS, JoinType.RIGHT})
+"""The same for parts of the right side, with the left side whole."""
+
+_BOTH_SPLIT = frozenset(JoinType) - {JoinType.UNKNOWN, JoinType.CROSS}
+"""Joins whose rows are those of each part of the one side with the same part of the other, where an
+equality of the columns that the parts are of stands in the join's own condition."""
+
+
+class Whole(Exception):  # noqa: N818 - not an error: how the search ends
+    """Why a query is not written by groups of partitions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """The block that is written by groups, the scans that are cut, each with its column, and the
+    type that their values are compared as, with whether a cast brings them to it."""
+
+    block: Block
+    scans: tuple[tuple[Scan, str], ...]
+    meetings: tuple[Meeting, ...]
+    kind: Type
+    cast: bool
+
+
+def split(plan: Plan, options: Options) -> Split:
+    """The innermost block of a plan that can be written by groups. Raises Whole."""
+    found = [it for it in meetings(plan) if _tied(it)]
+    why = Whole("no join ties the partition columns of two tables")
+    for number in sorted({_home(plan, it).number for it in found}, reverse=True):
+        block = plan.blocks[number]
+        try:
+            return _of_block(plan, block, [it for it in found if _home(plan, it) is block], options)
+        except Whole as whole:
+            why = whole
+    raise why
+
+
+def _of_block(plan: Plan, block: Block, mine: list[Meeting], options: Options) -> Split:
+    columns = _component(mine)
+    scans = tuple((it, columns[it]) for it in sorted(columns, key=lambda it: it.relation))
+    kind, cast = _common(plan, scans)
+    _Search(plan, block, options, columns, mine).check()
+    return Split(block, scans, tuple(mine), kind, cast)
+
+
+def partition_columns(scan: Scan) -> tuple[str, ...]:
+    """The columns whose values tell which partition a row is in."""
+    table = scan.table
+    if table.parts is not None:
+        return tuple(it for it in table.parts.keys if it)
+    if table.provider == "iceberg":  # which leaves nothing out by a function of a column
+        return ()
+    return tuple(it.column.lower() for it in table.partitioned_by if it.transform == "identity")
+
+
+def _tied(meeting: Meeting) -> bool:
+    return any(_key(meeting, key.one, key.other) for key in meeting.keys)
+
+
+def _key(meeting: Meeting, one: str, other: str) -> bool:
+    return one in partition_columns(meeting.one) and other in partition_columns(meeting.other)
+
+
+def _home(plan: Plan, meeting: Meeting) -> Block:
+    """The block whose rows the meeting decides: of a subquery's, that around it."""
+    return plan.blocks[plan.owner[meeting.one.relation]]
+
+
+def _component(found: list[Meeting]) -> dict[Scan, str]:
+    """The scans that equalities tie to the first one, each by one column."""
+    first = next(key for key in found[0].keys if _key(found[0], key.one, key.other))
+    columns = {found[0].one: first.one}
+    for _ in found:
+        for meeting in found:
+            for key in meeting.keys:
+                if not _key(meeting, key.one, key.other):
+                    continue
+                if columns.get(meeting.one) == key.one:
+                    columns.setdefault(meeting.other, key.other)
+                elif columns.get(meeting.other) == key.other:
+                    columns.setdefault(meeting.one, key.one)
+    return columns
+
+
+def _common(plan: Plan, scans: tuple[tuple[Scan, str], ...]) -> tuple[Type, bool]:
+    """The type as which the columns are one and the same value where they are equal."""
+    kinds: list[Type] = []
+    for scan, name in scans:
+        kind = type_of(plan, ColumnRef(scan.relation, name, None))
+        if kind is None or family(kind) is None or kind in FLOATING or kind.name == "char":
+            shown = (
+                "is not known" if kind is None else f"is {kind}, which a group cannot be told by"
+            )
+            raise Whole(f"the type of {scan.alias}.{name} {shown}")
+        kinds.append(read_as(kind))
+    if len(set(kinds)) == 1:
+        return kinds[0], False
+    if all(map(is_integral, kinds)):
+        return BIGINT, True
+    raise Whole(f"the partition columns are {' and '.join(dict.fromkeys(map(str, kinds)))}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """What is asked of one block; ``columns`` are those that its split scans are cut by."""
+
+    plan: Plan
+    block: Block
+    options: Options
+    columns: dict[Scan, str]
+    meetings: list[Meeting]
+
+    def check(self) -> None:
+        """Raises Whole where the block is not the union of its groups."""
+        block = self.block
+        self._in_place()
+        for other in self.plan.blocks:
+            self._computed(other, again=other is not block and not self._is_mine(other))
+        self._subqueries()
+        if not self._split(block.source):
+            raise Whole("the tables that are partitioned alike do not stand in its FROM")
+        self._above()
+
+    def _in_place(self) -> None:
+        block = self.block
+        if block.in_view or block.shared or block.led is not None or block.homeless:
+            raise Whole("its text is not a SELECT with a FROM behind it, all of its own")
+        if block.role not in ("query", "derived", "cte"):
+            raise Whole(f"it stands in a query of another kind ({block.role})")
+        if block.limit is not None:
+            raise Whole("a LIMIT or OFFSET keeps some rows of all groups together")
+        if any(
+            self.plan.owner[it.relation] != self.block.number for it in _outer(self.plan, block)
+        ):
+            raise Whole("it refers to columns around it")
+        if len(_query_of(self.plan, block).top) != 1:
+            raise Whole("it is one of the queries of a set operation")
+
+    def _computed(self, block: Block, *, again: bool) -> None:
+        """What a block computes must be the same wherever, and if it is read ``again`` however
+        often it is computed."""
+        for why in (*block.strange, *block.unknowns):
+            raise Whole(why)
+        for name in sorted(block.functions - {"?"}):
+            found = self.options.function(name)
+            if found is None or not found.deterministic:
+                raise Whole(f"{name} is not known to give the same value in each group")
+        for _, why in of_functions(self.options, block.functions) if again else ():
+            raise Whole(f"each group reads it again: {why}")
+        if again and block.limit is not None:
+            raise Whole("each group reads a LIMIT or OFFSET again, which may give other rows")
+
+    def _is_mine(self, block: Block) -> bool:
+        """Whether it is the subquery in which a split scan stands."""
+        return any(self.plan.owner[it.relation] == block.number for it in self.columns)
+
+    def _subqueries(self) -> None:
+        """Each subquery with a split scan in it keeps the rows of the group that it is tied to."""
+        for scan in self.columns:
+            inner = self.plan.blocks[self.plan.owner[scan.relation]]
+            if inner is self.block:
+                continue
+            known = any(it.block is inner and it.other is scan for it in self.meetings)
+            if inner.source is not scan or inner.aggregate or inner.limit or not known:
+                raise Whole(f"{scan.alias} stands in a subquery that is more than a semi-join")
+
+    def _split(self, node: Node) -> bool:
+        """Whether a join tree is the union of its groups; False where it is whole, the same for
+        each of them. Raises Whole."""
+        match node:
+            case Scan() if node in self.columns:
+                if node.sampled or node.streaming:
+                    raise Whole(f"{node.alias} is a sample or a stream")
+                return True
+            case Scan() | Derived() | CteReference() | Inline():
+                if node.sampled or getattr(node, "streaming", False):
+                    raise Whole(f"{node.alias} is a sample or a stream")
+                if isinstance(node, Derived) and node.lateral:
+                    raise Whole("a LATERAL subquery stands in its FROM")
+                return False
+            case Join(left=left, right=right):
+                sides = self._split(left), self._split(right)
+                self._legal(node, *sides)
+                return any(sides)
+            case _:
+                raise Whole("its FROM has more than joins of tables and queries")
+
+    def _legal(self, join: Join, left: bool, right: bool) -> None:
+        kind = join.type.value.upper()
+        if not join.settled:
+            raise Whole("it is not certain which columns a join merges")
+        if left and right:
+            tied = join.type in _BOTH_SPLIT or join.type is JoinType.CROSS
+            if not tied or not self._equal(join):
+                raise Whole(f"no equality in the {kind} JOIN itself ties the partition columns")
+        elif left and join.type not in _LEFT_SPLIT:
+            raise Whole(f"a {kind} JOIN keeps rows of {_named(join.right)} in every group")
+        elif right and join.type not in _RIGHT_SPLIT:
+            raise Whole(f"a {kind} JOIN keeps rows of {_named(join.left)} in every group")
+
+    def _equal(self, join: Join) -> bool:
+        """Whether an equality of a join ties columns of both sides that their rows are cut by. NULL
+        of an outer join below equals nothing, but NULL under <=>."""
+        left, right = (list(leaves(it)) for it in (join.left, join.right))
+        return any(
+            meeting.one in left
+            and meeting.other in right
+            and self.columns.get(meeting.one) == key.one
+            and self.columns.get(meeting.other) == key.other
+            and not (
+                key.null_safe
+                and (
+                    extended(join.left, meeting.one.relation)
+                    or extended(join.right, meeting.other.relation)
+                )
+            )
+            for meeting in self.meetings
+            for key in meeting.keys
+        )
+
+    def _above(self) -> None:
+        """What stands above the join keeps the rows of each group apart."""
+        node = _query_of(self.plan, self.block).node
+        while node is not self.block.source:
+            match node:
+                case Project(child=node):
+                    pass
+                case Filter(child=node):
+                    pass
+                case Aggregate(child=node, kind="group by", keys=keys):
+                    self._by_group(keys, "GROUP BY")
+                case Aggregate(child=node, kind="distinct"):
+                    self._by_group([it.expression for it in self.block.outputs], "DISTINCT")
+                case Window(child=node, partitions=partitions):
+                    for keys in partitions:
+                        self._by_group(keys, "PARTITION BY")
+                case Aggregate(kind=kind):
+                    raise Whole(f"an aggregation over all groups together ({kind})")
+                case Limit() | SetOperation() | _:
+                    raise Whole("what stands above the join is not known to keep the groups apart")
+
+    def _by_group(self, keys: object, clause: str) -> None:
+        """Raises Whole where rows of two groups may have the same keys: none of these is a column
+        that a table is cut by, and no outer join gives it other NULLs."""
+        for key in keys:  # type: ignore[attr-defined]
+            for scan, name in self.columns.items():
+                same = said(key) == ("column", name) and key.relation == scan.relation
+                if same and not extended(self.block.source, scan.relation):
+                    return
+        raise Whole(
+            f"{clause} has no partition column that is the same for rows of one group alone"
+        )
+
+
+def _outer(plan: Plan, block: Block) -> Iterator[ColumnRef]:
+    """The columns that a derived table or CTE refers to outside of it."""
+    for it in (*plan.relations.values(), *plan.ctes):
+        query = getattr(it, "query", None)
+        if isinstance(query, Query) and block.number in query.top:
+            yield from getattr(it, "outer", ())
+
+
+def _query_of(plan: Plan, block: Block) -> Query:
+    """The query that a block is, or is a part of."""
+    queries = [plan.query, *(it.query for it in plan.ctes)]
+    queries += [it.query for it in plan.relations.values() if isinstance(it, Derived)]
+    return next(it for it in queries if block.number in it.top)
+
+
+def _named(node: Node) -> str:
+    first = next(iter(leaves(node)))
+    return first.alias or "a query"

@@ -1,0 +1,30 @@
+"""The insertions that write a query by groups of partitions: how each begins and ends in a text.
+
+Everything between two of these marks is ours: with it taken out, marks and all, the author's text
+is there again. So what is copied of that text is copied without them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlrewrite.text.edits import Edit, Span
+
+BEGIN, END = "/* dpp-rewrite groups */", "/* groups end */"
+
+_INSERTED = re.compile(re.escape(BEGIN) + r".*?" + re.escape(END), re.DOTALL)
+
+
+def marked(edit: Edit) -> Edit:
+    """An insertion between its marks."""
+    return Edit(edit.offset, f"{BEGIN}{edit.text}{END}")
+
+
+def inserted(text: str) -> list[Span]:
+    """The stretches of a text that an earlier run wrote, marks and all."""
+    return [Span(*it.span()) for it in _INSERTED.finditer(text)] if BEGIN in text else []
+
+
+def without(text: str) -> str:
+    """The text without them."""
+    return _INSERTED.sub("", text) if BEGIN in text else text

@@ -1,0 +1,114 @@
+"""``--strategy partition-wise``: what is written, what is said, and that it comes out again."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlrewrite import Catalog, rewrite
+from sqlrewrite.linting.linter import lint
+from sqlrewrite.stripping import stripped
+from sqlrewrite.text.groups import without
+
+
+def _sized(name: str, size: int | None) -> str:
+    known = "" if size is None else f" TBLPROPERTIES ('spark.sql.statistics.totalSize' = '{size}')"
+    return f"CREATE TABLE {name} (k INT, v INT, p INT) USING parquet PARTITIONED BY (p){known};\n"
+
+
+CATALOG = Catalog.from_ddl(
+    _sized("a", None)
+    + _sized("b", None)
+    + _sized("large", 10**12)
+    + _sized("medium", 30 << 20)
+    + _sized("small", 1 << 20)
+    + "CREATE TABLE ice (k INT, p INT) USING iceberg PARTITIONED BY (p);\n"
+    "CREATE TABLE texts (k INT, p STRING) USING parquet PARTITIONED BY (p);\n"
+    "CREATE TABLE l (k int, v int) PARTITION BY LIST (k);\n"
+    "CREATE TABLE l0 PARTITION OF l FOR VALUES IN (1, 2);\n"
+    "CREATE TABLE l1 PARTITION OF l FOR VALUES IN (3);\n"
+    "CREATE TABLE r (k int, v int) PARTITION BY RANGE (k);\n"
+    "CREATE TABLE r0 PARTITION OF r FOR VALUES FROM (0) TO (10);\n"
+    "CREATE TABLE r1 PARTITION OF r FOR VALUES FROM (10) TO (20);\n"
+)
+JOIN = "SELECT a.k, b.v FROM a JOIN b ON a.p = b.p"
+
+
+def _done(text: str, groups: int | None = 2) -> tuple[str, list[str]]:
+    done = rewrite(text, CATALOG, strategy="partition-wise", groups=groups)
+    return done.sql, [it.message for it in done.notes]
+
+
+def _plain(text: str) -> str:
+    return text.replace("/* dpp-rewrite groups */", "").replace("/* groups end */", "")
+
+
+def test_what_is_written() -> None:
+    sql, notes = _done(JOIN)
+    assert _plain(sql) == (
+        "SELECT a.k, b.v FROM (SELECT * FROM a WHERE pmod(hash(p), 2) = 0) a "
+        "JOIN (SELECT * FROM b WHERE pmod(hash(p), 2) = 0) b ON a.p = b.p "
+        "UNION ALL SELECT a.k, b.v FROM (SELECT * FROM a WHERE pmod(hash(p), 2) = 1) a "
+        "JOIN (SELECT * FROM b WHERE pmod(hash(p), 2) = 1) b ON a.p = b.p"
+    )
+    assert notes[-1] == "written by 2 groups of a and b"
+    assert "USING iceberg PARTITIONED BY (p)" in notes[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        JOIN,
+        "-- head\nselect x.k as kk\nfrom default.a as x -- one\n  left join b y\n    on x.p = y.p\n"
+        "order by kk desc nulls last -- end\n;\nSELECT 1;\n",
+        "INSERT INTO t SELECT a.k FROM a JOIN b USING (p)\r\nWHERE a.k > 1;",
+        "SELECT a.k FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.p = a.p)",
+    ],
+)
+def test_it_is_inserted_and_comes_out_again(text: str) -> None:
+    sql, _ = _done(text)
+    assert sql != text
+    assert without(sql) == text
+    assert stripped(sql).sql == text
+    assert _done(sql)[0] == sql
+    assert _done(sql, 3)[0] == _done(text, 3)[0] != sql
+    # Any other run leaves it as it is, and says so.
+    other = rewrite(sql, CATALOG)
+    assert not other.changed
+    assert "by groups of partitions" in other.skipped[0].message
+    assert [it.code for it in lint(sql, CATALOG)[0]] == ["DPP000"]
+
+
+@pytest.mark.parametrize(
+    ("text", "groups", "said"),
+    [
+        (JOIN, None, "the sizes of its tables are not known: --groups N"),
+        ("SELECT 1 FROM large x JOIN small y ON x.p = y.p", None, "small enough to be broadcast"),
+        ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "never faster"),
+        ("SELECT 1 FROM large x FULL JOIN medium y ON x.p = y.p", None, "no side of a FULL JOIN"),
+        ("SELECT 1 FROM a JOIN texts t ON a.p = t.p", 2, "are int and string"),
+        ("SELECT 1 FROM ice x JOIN ice y ON x.p = y.p", 2, "no join ties the partition columns"),
+        ("SELECT default.a.k FROM default.a JOIN b USING (p)", 2, "give it an alias"),
+        ("SELECT a.k + ? FROM a JOIN b USING (p)", 2, "positional parameter"),
+        ("SELECT count(*) FROM a JOIN b USING (p)", 2, "all groups together"),
+        ("SELECT k FROM l JOIN l m USING (k)", 9, "more than the bounds"),
+    ],
+)
+def test_what_is_refused(text: str, groups: int | None, said: str) -> None:
+    sql, notes = _done(text, groups)
+    assert sql == text
+    assert said in notes[-1]
+
+
+def test_as_many_groups_as_make_a_side_small() -> None:
+    _, notes = _done("SELECT 1 FROM large x LEFT JOIN medium y ON x.p = y.p", None)
+    assert notes[-1] == "written by 5 groups of large and medium"
+
+
+def test_groups_by_bounds() -> None:
+    sql, notes = _done("SELECT x.v, y.v AS w FROM l x JOIN l y ON x.k = y.k")
+    assert "WHERE k IN (1)" in sql
+    assert "(k NOT IN (1) OR k IS NULL)" in sql
+    assert notes[0].endswith("in 2 joins, with SET enable_partitionwise_join = on")
+    sql, _ = _done("SELECT x.v, y.v AS w FROM r x FULL JOIN r y ON x.k = y.k")
+    assert "WHERE k < 10)" in _plain(sql)
+    assert "WHERE (k >= 10 OR k IS NULL))" in _plain(sql)
