@@ -168,7 +168,8 @@ class Enabled:
         """``spark.sql``."""
         if not self._active or getattr(self._thread, "ours", False):
             return self._original(sqlQuery, args, **kwargs)
-        if kwargs or not isinstance(sqlQuery, str):
+        most = self._asked.limits.statement
+        if kwargs or not isinstance(sqlQuery, str) or len(sqlQuery) > most:
             try:
                 return self._original(sqlQuery, args, **kwargs)
             finally:
@@ -325,8 +326,6 @@ class Enabled:
         return found
 
     def _keep(self, key: Hashable, text: str, entry: _Entry) -> None:
-        if len(text) > _MOST_CHARACTERS // 8:
-            return
         if key not in self._entries:
             self._characters += len(text) + len(entry.sql or "")
         self._entries[key] = entry
@@ -378,8 +377,6 @@ def _logger(name: str) -> logging.Logger:
 
 
 def _parsed(text: str, limits: Limits) -> _Parsed:
-    if len(text) > limits.statement:
-        return _Parsed(ANYTHING, why="it is larger than what is read")
     tokens = lex(text).tokens
     found = list(statements(text, limits=limits))
     if len(found) != 1 or found[0].start != tokens[0].start:

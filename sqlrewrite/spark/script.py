@@ -14,6 +14,7 @@ from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.parse import lex
 from sqlrewrite.sql.queries import StatementText, queries
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
@@ -63,7 +64,14 @@ def _shown(name: str, kind: str) -> Column:
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:
-    """The statements. Raises SparkError where it is not certain where one ends."""
+    """The statements. Raises SparkError where it is not certain where one ends, and for a file too
+    large: its tokens would take three hundred times its size."""
+    most = Limits().file
+    if len(text) > most:
+        size = (
+            f"{len(text) >> 20} MB are more than the {most >> 20} MB that are split into statements"
+        )
+        raise SparkError(f"{name}: {size}: give it to spark-sql -f; nothing was run")
     lexed = lex(text)
     for difference in lexed.differences:
         line, column = Lines(text).place(difference.offset)

@@ -271,6 +271,19 @@ def test_what_spark_does_not_take_is_run_as_written(
             session.sql("SELECT no_such FROM sales")
 
 
+@pytest.mark.parametrize(
+    "text", ["('" + "x" * (2 << 20) + "')", "(" * 3_000 + "1" + ")" * 3_000, "CAST(1 AS \udcff)"]
+)
+def test_poisoned_texts_are_sparks_own_to_refuse(
+    session: SparkSession, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    given = list[str]()
+    with enable(session, log=None, budget=5) as enabled:
+        monkeypatch.setattr(enabled, "_original", lambda text, args=None: given.append(text))
+        session.sql(f"SELECT {text} IN (1) FROM sales")
+    assert given[-1] == f"SELECT {text} IN (1) FROM sales"
+
+
 def test_over_the_budget_a_text_is_run_as_written(
     session: SparkSession, given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -336,9 +349,10 @@ def test_run_prints_the_rows_and_stops_at_an_error(
 
 
 def test_run_refuses_what_it_would_split_wrongly(ran: Any) -> None:
-    done = ran("SELECT 1;\nBEGIN SELECT 2; END")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "spark-sql" in done.stderr
+    for text in ("SELECT 1;\nBEGIN SELECT 2; END", f"SELECT 1;\nSELECT '{'x' * (4 << 20)}'"):
+        done = ran(text)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "spark-sql" in done.stderr
 
 
 @pytest.mark.parametrize(
