@@ -69,7 +69,7 @@ def test_a_worker_that_dies() -> None:
 )
 def test_the_output_is_the_same(options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    words = (*options, "-c", str(DDL), "--no-cache", "fixtures/queries/text")
+    words = (*options, "-c", str(DDL), "--no-cache", "fixtures/queries/lexing")
     assert invoke(*words, "-j", "1") == invoke(*words, "-j", "3")
 
 

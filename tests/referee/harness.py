@@ -53,6 +53,14 @@ def quick(session: Any, **settings: str) -> Any:
     return session
 
 
+def lay(session: Any, name: str, query: str) -> None:
+    """The query as a view, its rows one literal already: else each use would fold them anew."""
+    inner = session._jsparkSession
+    plan = inner.sql(query).queryExecution().optimizedPlan()
+    dataset = session._jvm.org.apache.spark.sql.classic.Dataset
+    dataset.ofRows(inner, plan).createOrReplaceTempView(name)
+
+
 @cache
 def _referee(jvm: Any) -> Any:
     """``Referee.java``, compiled in Spark's process."""

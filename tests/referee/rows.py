@@ -22,7 +22,7 @@ from sqlrewrite import Catalog, rewrite
 
 from .generator import random_query
 from .generator_world import World, random_world, with_derived, with_extremes
-from .harness import answer, differ, gone, quick, understands
+from .harness import answer, differ, gone, lay, quick, understands
 from .shrink import shrunk
 
 BATCH = 40
@@ -106,15 +106,8 @@ class Table:
             if files:
                 self._file(table.name, table.ddl(), table.insert())
             else:
-                self._view(table.name, table.view())
+                lay(session, table.name, table.view())
         quick(session, **dict(self.world.settings))
-
-    def _view(self, name: str, query: str) -> None:
-        """The query as a view, its rows one literal already: else each use would fold them anew."""
-        inner = self.session._jsparkSession
-        plan = inner.sql(query).queryExecution().optimizedPlan()
-        dataset = self.session._jvm.org.apache.spark.sql.classic.Dataset
-        dataset.ofRows(inner, plan).createOrReplaceTempView(name)
 
     def _file(self, name: str, ddl: str, insert: str) -> None:
         self.session.sql(f"CREATE DATABASE IF NOT EXISTS {self.world.database}")

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST_JAVA = 17
+JVM = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn400m -XX:MetaspaceSize=256m"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""Most of what a short run takes is loading classes and compiling them: nothing is compiled a
+second time, no class of Spark's is verified, and the memory is there from the start."""
 
 
 @pytest.fixture(scope="session")
@@ -40,19 +46,35 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.local.dir", str(folder / "local"))
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
         .config("spark.sql.catalogImplementation", "in-memory")
+        # One task for each stage: to send it costs more than a few rows do.
+        .config("spark.default.parallelism", "1")
         .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.leafNodeDefaultParallelism", "1")
+        .config("spark.sql.files.minPartitionNum", "1")
         # Each query runs once or twice on a few rows: to compile it takes longer than to run it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.ui.explainMode", "simple")  # written for each query, read by nobody
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        .config("spark.driver.extraJavaOptions", JVM)
         .config("spark.buffer.pageSize", "1m")  # a sort takes one, and by default it is 64 MB
         .config("spark.sql.session.timeZone", "UTC")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")
+    # Or Spark walks up the stack for each RDD, to say in its UI which line made it.
+    session.sparkContext.setLocalProperty("callSite.long", "a test")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def settings_kept(spark: SparkSession) -> Iterator[None]:
+    """For a module that sets what others share: behind it that is as it was."""
+    names = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
+    before = {name: str(spark.conf.get(name)) for name in names}
+    yield
+    for name, value in before.items():
+        spark.conf.set(name, value)
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,7 @@ formats; how many partitions are read; and what ``catalog check`` and ``catalog 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
 from sqlrewrite.warehouse import Table
 from tests.fixtures_support import catalog, query_cases, rewritten
-from tests.referee.harness import quick
+from tests.referee.harness import Answer, answer, differ, lay, quick
 
 from .runs import in_database
 from .runs import run as read_by
@@ -74,45 +73,51 @@ def _fill(session: SparkSession, known: Catalog, writer: str, reader: str) -> No
         of = {it.column: it.expression for it in table.derived}
         plain = [it for it in table.columns if it.name not in of]
         kinds = [VALUES.get(it.type or "", ("NULL",)) for it in plain]
+        names = [it.name for it in plain]
         rows = [
-            ", ".join(
-                f"CAST({values[at % len(values)]} AS {column.type}) AS {column.name}"
+            [
+                f"CAST({values[at % len(values)]} AS {column.type})"
                 for column, values in zip(plain, kinds, strict=True)
-            )
+            ]
             for at in range(max(map(len, kinds)))
         ]
         session.conf.set("spark.sql.session.timeZone", writer)
         # As a partition is stored: a text, and NULL where that is empty.
         stored = [f"nullif(CAST({text} AS STRING), '') AS {name}" for name, text in of.items()]
-        made = " UNION ALL ".join(f"SELECT {row}, {at} AS r" for at, row in enumerate(rows))
-        shown = session.sql(f"SELECT {', '.join(['r', *stored])} FROM ({made})").collect()
-        written = [dict(zip(of, it[1:], strict=True)) for it in sorted(shown)]
-        session.conf.set("spark.sql.session.timeZone", reader)
         if of:
-            rows = [_read_back(table, *it) for it in zip(rows, written, strict=True)]
-        made = " UNION ALL ".join(f"SELECT {row}" for row in rows)
-        session.sql(made).createOrReplaceTempView(table.name[-1])
+            numbered = [[*row, str(at)] for at, row in enumerate(rows)]
+            made = _values(numbered, [*names, "r"])
+            shown = session.sql(f"SELECT {', '.join(['r', *stored])} FROM {made}").collect()
+            texts = [it[1:] for it in sorted(shown)]
+            rows = [[*row, *_read_back(table, of, it)] for row, it in zip(rows, texts, strict=True)]
+        session.conf.set("spark.sql.session.timeZone", reader)
+        lay(session, table.name[-1], f"SELECT * FROM {_values(rows, [*names, *of])}")
 
 
-def _read_back(table: Table, row: str, stored: dict[str, str | None]) -> str:
-    """A row with what it has as partition columns, read from their texts."""
-    texts = {name: "NULL" if text is None else f"'{text}'" for name, text in stored.items()}
+def _values(rows: list[list[str]], names: list[str]) -> str:
+    listed = ", ".join(f"({', '.join(row)})" for row in rows)
+    return f"VALUES {listed} AS t({', '.join(names)})"
+
+
+def _read_back(table: Table, of: Collection[str], stored: Sequence[str | None]) -> list[str]:
+    """The partition columns, read from the texts that are stored of them."""
     kinds = {it.name: it.type for it in table.columns}
-    return ", ".join(
-        [row, *(f"CAST({it} AS {kinds[name]}) AS {name}" for name, it in texts.items())]
-    )
+    texts = ("NULL" if text is None else f"'{text}'" for text in stored)
+    return [f"CAST({it} AS {kinds[name]})" for name, it in zip(of, texts, strict=True)]
 
 
-def _rows(session: SparkSession, text: str) -> Counter[str]:
+def _answer(session: SparkSession, text: str) -> Answer:
     """The rows of a text, in which each key of the calendar is one by itself: a bound that is too
     narrow for it would be hidden by those of others."""
     for template, value in RENDERED.items():
         text = text.replace(template, value)
     text = text.replace("c2.season = 'summer'", "c2.r = c.r")
     text = text.replace("c.season = 'summer'", "true")
-    arguments = {name: it for name, it in PARAMETERS.items() if f":{name}" in text}
-    found = session.sql(text, args=arguments or None)
-    return Counter(it[0] for it in found.selectExpr("to_json(struct(*))").collect())
+    for name, value in PARAMETERS.items():
+        text = text.replace(f":{name}", f"'{value}'")
+    found = answer(session, text)
+    assert not found.error, found.error
+    return found
 
 
 @pytest.mark.parametrize(("writer", "reader"), ZONES)
@@ -120,11 +125,11 @@ def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> No
     _fill(own, catalog(CASES[0].ddl), writer, reader)
     own.sql("SELECT id, ts AS happened, dt AS part FROM clicks").createOrReplaceTempView("v_clicks")
     number = "row_number() OVER (ORDER BY day, at, name, n, x) AS r"
-    own.sql(f"SELECT *, {number} FROM cal").createOrReplaceTempView("cal")
+    lay(own, "cal", f"SELECT *, {number} FROM cal")
     lost = []
     for case in CASES:
         text, golden = case.text(), rewritten(case, case.text()).sql
-        if text != golden and _rows(own, text) != _rows(own, golden):
+        if text != golden and differ(_answer(own, text), _answer(own, golden)):
             lost.append(golden)
     assert not lost
 
