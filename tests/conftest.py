@@ -16,15 +16,20 @@ LONG = ("tests/tpcds/", "tests/differential/", "tests/test_robustness.py")
 """What takes longest of the rest: begun first, so that it is not what one process ends with."""
 
 
+LENGTHS = ("longest", "long")
+"""Marks of tests that run only where they are asked for, each by the option of its name."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--update-goldens`` writes the goldens of ``fixtures/`` anew; review the diff. ``--long``
-    runs also what is marked ``long``: more of the same random texts, of which each run has some."""
+    runs what is marked ``long`` in place of what is not, ``--longest`` what is marked so."""
     parser.addoption("--update-goldens", action="store_true", help="write fixtures' goldens anew")
-    parser.addoption("--long", action="store_true", help="run also the tests marked long")
+    parser.addoption("--long", action="store_true", help="run the tests marked long, and no other")
+    parser.addoption("--longest", action="store_true", help="run those marked longest, no other")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Spark first, then what is long. Tests marked ``long`` run only where they are asked for."""
+    """Spark first, then what is long. Of the three lengths only the one that is asked for."""
     astray = [
         item.nodeid
         for item in items
@@ -33,25 +38,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if astray:
         raise pytest.UsageError(f"tests on Spark stand in {' or '.join(ON_SPARK)}: {astray}")
     items.sort(key=lambda item: (not _on_spark(item.nodeid), not item.nodeid.startswith(LONG)))
-    if not config.getoption("--long"):
-        left = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    wanted = next((length for length in LENGTHS if config.getoption(length)), "")
+    config.hook.pytest_deselected(items=[item for item in items if _length(item) != wanted])
+    items[:] = [item for item in items if _length(item) == wanted]
+
+
+def _length(item: pytest.Item) -> str:
+    return next((length for length in LENGTHS if item.get_closest_marker(length)), "")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With ``-n 2`` one process begins with ``tests/referee/``, the other with ``tests/spark/``,
-    each on a Spark of its own; then both take file after file of the rest."""
+    """With ``-n 2`` one process has all tests on Spark, so that one Spark is started and warmed up;
+    the other takes file after file of the rest, and so does the first when Spark is done."""
     from xdist.scheduler import LoadScopeScheduling
 
-    class ByEngine(LoadScopeScheduling):  # type: ignore[misc]
+    class OneSpark(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            if _on_spark(nodeid):
-                return next(folder for folder in ON_SPARK if nodeid.startswith(folder))
-            return nodeid.partition("::")[0]
+            return "spark" if _on_spark(nodeid) else nodeid.partition("::")[0]
 
     config.option.loadscopereorder = False  # by number of tests: the order here is by their time
-    return ByEngine(config, log)
+    return OneSpark(config, log)
 
 
 def _on_spark(nodeid: str) -> bool:

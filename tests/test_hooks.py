@@ -19,6 +19,8 @@ import pytest
 from sqlrewrite.text.edits import MARKER
 from tests.lint.conftest import DDL
 
+pytestmark = pytest.mark.long  # for which .ci/run installs pre-commit
+
 ROOT = Path(__file__).resolve().parents[1]
 JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2024\n"
 NO_INDEX = ("No matching distribution", "ConnectionError", "Connection refused", "ReadTimeout")

@@ -278,6 +278,7 @@ def test_the_json_report(database: Database, catalog: Catalog) -> None:
     assert scan["predicates"] == list(measured[0].predicates)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [2, 34, 59, 72, 93])
 def test_tpcds(tpcds: Database, number: int) -> None:
     scans = list(measure(tpcds, number, spark_queries(tpcds.connection)[number]))

@@ -25,9 +25,11 @@ from .draws import Draws
 from .fixtures_support import FIXTURES, QUERIES, query_cases, retail_cases
 from .insertions import LEXEME, taken_out
 
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))]
+pytestmark = pytest.mark.long
+
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.longest) for seed in range(1, 20))]
 TEXTS = 120
-"""Broken texts of a seed. Each run has one seed; ``pytest tests/test_robustness.py --long`` all."""
+"""Broken texts of a seed. ``--long`` has one seed, ``--longest`` the others."""
 SECONDS = 60
 """Of the processor's time, for a test that takes about four: a text on which it hangs fails it."""
 

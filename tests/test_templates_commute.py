@@ -13,6 +13,8 @@ from sqlrewrite.warehouse import Name
 from .fixtures_support import Case, catalog, query_cases, retail_cases
 from .insertions import LEXEME, void
 
+pytestmark = pytest.mark.long
+
 _NOT_PLAIN = re.compile(r"\{[{%#]|\$\{|dpp-rewrite|\b(?:create|use|drop)\b", re.IGNORECASE)
 _REF = re.compile(r"\{\{ ref\('(\w+)'\) \}\}")
 

@@ -123,6 +123,7 @@ def test_the_json_report() -> None:
     assert regime["queries"][1]["rewritten"]["reads"]["store_sales"]["pruned"] is True
 
 
+@pytest.mark.long  # for which .ci/run installs matplotlib
 def test_the_plot(tmp_path: Path) -> None:
     runs = [run(0, 2.0, 1.0 + query / 10, query) for query in range(1, 20)]
     plot(compared(runs), SETUP, tmp_path / "a.svg")

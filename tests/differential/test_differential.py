@@ -19,6 +19,7 @@ def _seed() -> int:
     return int(os.environ.get("DPP_SEED") or secrets.randbelow(2**32))
 
 
+@pytest.mark.long
 def test_rewritten_queries_give_the_same_rows(capsys: pytest.CaptureFixture[str]) -> None:
     seed = _seed()
     with capsys.disabled():

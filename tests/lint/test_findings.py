@@ -310,6 +310,7 @@ def _predicates(text: str) -> tuple[str, list[str]]:
     return bare.sql, sorted(it.text for it in bare.removed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", query_cases(), ids=lambda case: case.name)
 def test_fixes_do_what_a_rewrite_does(case: object) -> None:
     """From the query, from its golden, and from one with a predicate gone stale: mending all that

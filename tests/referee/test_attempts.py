@@ -11,10 +11,12 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
+from .harness import lay, quick
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 DDL = """
 CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p);
@@ -135,14 +137,18 @@ def key_query(condition: str) -> str:
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> SparkSession:
     listed = ", ".join(f"({number}, {row})" for number, row in enumerate(ROWS))
-    spark.sql(
-        "CREATE OR REPLACE TEMPORARY VIEW d AS SELECT k, CAST(x AS INT) x, CAST(y AS INT) y,"
+    session = spark.newSession()
+    quick(session)
+    lay(
+        session,
+        "d",
+        "SELECT k, CAST(x AS INT) x, CAST(y AS INT) y,"
         " CAST(b AS BIGINT) b, CAST(m AS DECIMAL(10,2)) m, CAST(g AS DOUBLE) g,"
         " CAST(s AS STRING) s, CAST(l AS ARRAY<INT>) l, map('a', CAST(x AS INT)) n,"
         " CAST(t AS DATE) t"
-        f" FROM VALUES {listed} v(k, x, y, b, m, g, s, l, t)"
+        f" FROM VALUES {listed} v(k, x, y, b, m, g, s, l, t)",
     )
-    return spark
+    return session
 
 
 @pytest.mark.parametrize("ansi", [True, False])

@@ -14,7 +14,11 @@ from sqlrewrite.warehouse import Column, PartitionField, Table
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long,
+    pytest.mark.usefixtures("settings_kept"),
+]
 
 LEAST, MOST = -(2**31), 2**31 - 1
 KEYS = (LEAST, LEAST + 1, -2, -1, 0, 1, 1 << 16, MOST - 1, MOST)

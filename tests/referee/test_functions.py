@@ -14,7 +14,7 @@ from sqlrewrite.plan.facts.functions import Function, function, names
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 EVERY = 101
 """Of so many rows one is asked in CI."""

@@ -15,7 +15,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, quick
+from .harness import answer, differ, lay, quick
 from .rows import SPEED
 
 if TYPE_CHECKING:
@@ -75,13 +75,14 @@ def _cases(what: str) -> pytest.MarkDecorator:
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     found = quick(spark.newSession())
     for name, rows in ROWS.items():
-        found.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM VALUES {rows}")
+        lay(found, name, f"SELECT * FROM VALUES {rows}")
     yield found
     for name in ROWS:
         found.catalog.dropTempView(name)
 
 
 @pytest.mark.spark
+@pytest.mark.long
 @_cases("rewritten")
 def test_it_answers_the_same(session: Any, text: str) -> None:
     result = rewrite(text, CATALOG, disabled=SPEED)

@@ -25,6 +25,7 @@ seeds."""
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_rewritten_queries_give_the_same_rows(session: Any) -> None:
     counted, _ = run(session, SEED, FIRST, QUERIES)
     assert not counted.wrong, "\n".join(one.told() for one in counted.wrong)

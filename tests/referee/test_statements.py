@@ -13,12 +13,12 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, quick, understands
+from .harness import answer, differ, lay, quick, understands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 DDL = """
 CREATE TABLE f (p INT, x INT, s STRING) USING parquet PARTITIONED BY (p);
@@ -49,7 +49,7 @@ def cases(kind: str) -> pytest.MarkDecorator:
 def session(spark: SparkSession) -> Iterator[SparkSession]:
     found = quick(spark.newSession())
     for name, rows in ROWS.items():
-        found.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS SELECT * FROM VALUES {rows}")
+        lay(found, name, f"SELECT * FROM VALUES {rows}")
     found.sql("CREATE DATABASE IF NOT EXISTS statements")
     yield found
     found.sql("DROP DATABASE statements CASCADE")

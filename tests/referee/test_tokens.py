@@ -20,7 +20,7 @@ def lexer(spark: SparkSession) -> SparkLexer:
     return SparkLexer(spark._jvm)
 
 
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.longest)])
 def test_whole_files(lexer: SparkLexer, every: int) -> None:
     texts = list(sources().items())
     found = check(texts[::every], lexer)

@@ -18,7 +18,11 @@ from tests.referee.matrix import analysed, create, result_types
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.long,
+    pytest.mark.usefixtures("settings_kept"),
+]
 
 # Both what Spark reads and what it does not.
 TEXTS = """

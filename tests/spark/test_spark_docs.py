@@ -13,7 +13,7 @@ from tests.test_docs import block, kinds
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 ANSI = "spark.sql.ansi.enabled"
 

@@ -82,6 +82,7 @@ def killed(folder: Path, when: str, *args: str) -> subprocess.CompletedProcess[s
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
     page = tmp_path / "q.html"
     done = killed(tmp_path, "later", *f"verify -c ddl.sql --html {page} q.sql".split())
@@ -95,6 +96,7 @@ def test_killed_while_verifying(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_killed_while_pulling(spark: SparkSession, tmp_path: Path) -> None:
     done = killed(tmp_path, "sold", *"catalog pull -o w.json".split())
     assert done.returncode == 2, done.stderr

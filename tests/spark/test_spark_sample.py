@@ -146,7 +146,10 @@ def test_both_sides_read_the_sample(
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("keeps", ["< 6", "> 5", "% 2 = 0", "<> 7"])
+@pytest.mark.parametrize(
+    "keeps",
+    ["< 6", *(pytest.param(it, marks=pytest.mark.long) for it in ("> 5", "% 2 = 0", "<> 7"))],
+)
 def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, keeps: str) -> None:
     """Winter is the first days of all, each wrong predicate leaves out at least one of them."""
     unsound = wrong(rewrite(INNER, known), "= 'winter'", f"= 'winter' AND d2.day {keeps}")

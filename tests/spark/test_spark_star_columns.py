@@ -39,6 +39,7 @@ TABLES = {
 JOINS = ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
 
 
+@pytest.mark.long
 def test_columns_of_a_star(spark: SparkSession) -> None:
     session = spark.newSession()
     session.conf.set("spark.sql.leafNodeDefaultParallelism", "1")

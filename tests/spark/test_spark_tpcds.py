@@ -19,7 +19,7 @@ from .runs import broadcast_joins, in_database, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 # A comma join; five dimensions; a snapshot; a fact that a LEFT JOIN preserves; a union of three.
 CASES = {

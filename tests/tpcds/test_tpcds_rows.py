@@ -24,12 +24,14 @@ def test_rows_are_the_same(number: int) -> None:
     assert problem is None, problem
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", sorted(set(NUMBERS) - NOT_LOOSENED), ids=lambda it: f"q{it}")
 def test_rows_of_the_loosened_query_are_the_same(number: int) -> None:
     problem = difference(_loosened(number), _digest(rewritten(loosened(number)).sql))
     assert problem is None, problem
 
 
+@pytest.mark.long
 def test_most_results_are_not_empty() -> None:
     """A comparison of nothing with nothing proves nothing."""
     full = {number for number in NUMBERS if _all_rows(number)}
@@ -38,8 +40,11 @@ def test_most_results_are_not_empty() -> None:
     assert len(full | loose) >= 94
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
-    "numbers", [NUMBERS[::6], pytest.param(NUMBERS, marks=pytest.mark.long)], ids=["some", "all"]
+    "numbers",
+    [NUMBERS[::6], pytest.param(NUMBERS, marks=pytest.mark.longest)],
+    ids=["some", "all"],
 )
 def test_the_comparison_sees_lost_keys(numbers: range) -> None:
     """A predicate that keeps only every other of its keys changes the rows, for most of them."""
