@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlglot.dialects.spark import Spark
 
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes, plain
 from sqlrewrite.sql.lex.quick import quick
 from sqlrewrite.sql.lex.tokens import read, tokenize
@@ -43,6 +44,13 @@ LEXED = {
 @pytest.mark.parametrize("text", LEXED)
 def test_lexemes(text: str) -> None:
     assert " ".join(text[start:end] for _, start, end in lexemes(text)) == LEXED[text]
+
+
+def test_a_byte_that_is_no_utf_8_is_named_as_it_stands_in_the_file() -> None:
+    text = b"SELECT caf\xe9 FROM t".decode("utf-8", "surrogateescape")
+    (skipped,) = rewrite(text, Catalog.from_ddl("CREATE TABLE t (a INT)")).skipped
+    assert skipped.column == len("SELECT caf") + 1
+    assert skipped.message == "the byte 0xE9 is no UTF-8: save the file as UTF-8"
 
 
 KINDS = [

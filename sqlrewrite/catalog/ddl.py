@@ -10,6 +10,7 @@ a query will be run, so a name that holds one means what all files say of it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
@@ -35,6 +36,8 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     """
     files = [it for it in in_folder(path) if may_define(it)] if path.is_dir() else [path]
     if not files:
+        if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
+            raise CatalogError(f"{path}: cannot be read: permission denied")
         suffixes = ", ".join(f"*{suffix}" for suffix in (*SQL_SUFFIXES, *HOST_SUFFIXES))
         raise CatalogError(f"{path}: no file with SQL ({suffixes}) in this directory")
     after = read_files(files, catalog)

@@ -19,8 +19,13 @@ run over ten thousand files of which one has changed; mypy sets it higher for th
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits with its status; whatever happens, there is no traceback."""
     gc.disable()  # for as long as modules are imported, which all stay
-    from sqlrewrite.cli.commands import program
-    from sqlrewrite.cli.common import fail
+    try:
+        from sqlrewrite.cli.commands import program
+        from sqlrewrite.cli.common import fail
+    except KeyboardInterrupt:  # click, which says so otherwise, is not there yet
+        with suppress(OSError):
+            sys.stderr.write("interrupted\n")
+        sys.exit(130)
 
     gc.freeze()
     gc.set_threshold(_YOUNG, 20, 20)

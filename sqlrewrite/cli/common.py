@@ -84,7 +84,7 @@ def setting_options(command: str) -> Callable[[_Function], _Function]:
         )(function)
         return click.option(
             "--config",
-            type=click.Path(),
+            type=click.Path(readable=False),
             metavar="FILE",
             help="Settings from this file's [tool.dpp-rewrite], or this dpp-rewrite.toml.",
         )(function)
@@ -115,7 +115,7 @@ def _option(row: Row) -> Callable[[_Function], _Function]:
     elif row.default == ():
         more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
     if kind is PATHS or "FILE" in (row.metavar or ""):
-        more["type"] = click.Path()
+        more["type"] = click.Path(readable=False)
     spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
     usual = f"  [default: {row.usual}]" if row.usual else ""
     return click.option(*spelled, help=row.help + usual, **more)

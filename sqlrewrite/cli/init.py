@@ -41,7 +41,10 @@ Examples:
   dpp-rewrite lint .      and then this needs no options""",
 )
 @click.argument(
-    "folder", default=".", type=click.Path(exists=True, file_okay=False), metavar="[FOLDER]"
+    "folder",
+    default=".",
+    type=click.Path(exists=True, file_okay=False, readable=False),
+    metavar="[FOLDER]",
 )
 @colour_option
 def command(folder: str, color: bool | None) -> None:
@@ -81,7 +84,7 @@ class KnownSource:
 
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
-    err.print([((f"{found.files:,} files of SQL", ""),)])
+    err.print([((f"{found.files:,} file{'s' * (found.files != 1)} of SQL", ""),)])
     manifests = [
         os.path.normpath(os.path.join(it, "target", "manifest.json")) for it in found.projects
     ]

@@ -87,7 +87,9 @@ Exit status:
   2  something could not be done: wrong usage, a broken catalog, an
      unreadable file""",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATHS...")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
+)
 @setting_options("lint")
 @file_options
 @click.option(

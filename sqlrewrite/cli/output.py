@@ -21,7 +21,7 @@ def output_option(function: _Function) -> _Function:
     return click.option(
         "-o",
         "--output-file",
-        type=click.Path(),
+        type=click.Path(readable=False),
         metavar="FILE",
         help="Write to this file what would go to stdout.",
     )(function)

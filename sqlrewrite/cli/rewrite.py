@@ -121,7 +121,9 @@ Settings from the nearest pyproject.toml; options win over them:
   catalog = ["warehouse/ddl"]
   schema = "retail\"""",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATHS...")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
+)
 @setting_options("rewrite")
 @file_options
 @click.option(

@@ -111,7 +111,8 @@ def task(
             todo = replace(todo, resolve=asking(running, where, settings))
         result = data if isinstance(data, FileResult) else run(name, data, todo)
     for error in result.errors:
-        raise CommandFailure(f"{name}:{error.line}:{error.column}: {error.message}")
+        place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
+        raise CommandFailure(f"{name}{place}: {error.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")

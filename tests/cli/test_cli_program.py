@@ -149,6 +149,20 @@ def test_ctrl_c(monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
     assert (ran.status, ran.out, ran.err) == (130, b"", "interrupted\n")
 
 
+def test_ctrl_c_while_the_program_is_still_being_loaded(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Loading:
+        @property
+        def program(self) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "sqlrewrite.cli.commands", Loading())
+    with pytest.raises(SystemExit) as end:
+        main([])
+    assert (end.value.code, capsys.readouterr().err) == (130, "interrupted\n")
+
+
 def test_a_mistake_of_ours_shows_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -230,6 +230,27 @@ def test_several_files_are_concatenated_and_none_stops_the_others(run: Any) -> N
     assert lines[-1] == "1 rewritten, 1 unchanged, 2 skipped"
 
 
+@pytest.mark.parametrize("command", ["rewrite", "lint"])
+def test_a_file_that_may_not_be_read_does_not_stop_the_others(
+    run: Any, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("a.sql").write_bytes(PRUNE)
+    Path("secret.sql").write_bytes(PRUNE)
+    opened = open
+
+    def refusing(name: Any, *args: Any, **more: Any) -> Any:
+        if str(name).endswith("secret.sql"):
+            raise PermissionError(13, "Permission denied")
+        return opened(name, *args, **more)
+
+    monkeypatch.setattr("builtins.open", refusing)
+    monkeypatch.setattr(os, "access", lambda name, *_, **__: not str(name).endswith("secret.sql"))
+    ran = run(command, "secret.sql", "a.sql")
+    assert ran.status == 2
+    assert "secret.sql: error cannot be read: Permission denied" in ran.err
+    assert DONE in ran.out if command == "rewrite" else "in 2 files" in ran.err
+
+
 def test_json(run: Any) -> None:
     Path("q.sql").write_bytes(b"\xef\xbb\xbf" + PRUNE + b"; KEEP; BAD \xe9 {{")
     ran = run("--format", "json", "q.sql", "none.sql")

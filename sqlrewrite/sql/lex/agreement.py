@@ -253,6 +253,10 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
         kind == LexemeKind.UNKNOWN and end == len(text) and shown[0] in _OPEN
     ):
         return Difference(start, "cannot be lexed: a quote or comment without its end?", True)
+    odd = start if kind == LexemeKind.UNKNOWN else end  # the letter that a name breaks off at
+    if "\udc80" <= text[odd : odd + 1] <= "\udcff":
+        byte = ord(text[odd]) - 0xDC00
+        return Difference(odd, f"the byte 0x{byte:02X} is no UTF-8: save the file as UTF-8")
     if kind == LexemeKind.UNKNOWN:
         return Difference(start, f"no token of Spark begins with {shown!r}")
     if kind == LexemeKind.HINT and text[before - 2 : before] == "*/":
