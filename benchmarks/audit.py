@@ -118,7 +118,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
         conf.append(("spark.default.parallelism", str(cores)))
         conf.append(("spark.sql.files.maxPartitionBytes", str(texts.stat().st_size // cores // 4)))
     with session(Target(master=f"local[{asked.cores}]", conf=tuple(conf))) as running:
-        job = audit.Job(catalog, options(when="missed"), f"{folder}/out")
+        job = audit.AuditJob(catalog, options(when="missed"), f"{folder}/out")
         history = histories.history(running, [str(texts)], {}, None)
         for when in ("the first time", "the second time"):
             running.spark.sparkContext.setJobGroup(when, when)

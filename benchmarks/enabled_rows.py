@@ -161,7 +161,7 @@ def _foretold(
     catalog = Catalog.from_ddl(";\n".join(ddl.values()), schema="tpcds")
     wanted = options(when="missed", predicate="auto")
     wanted = replace(wanted, engine=state(running.spark).engine)
-    job = audit.Job(catalog, wanted, str(place / "out"), timeout=60)
+    job = audit.AuditJob(catalog, wanted, str(place / "out"), timeout=60)
     read = histories.history(running, [str(history)], {}, None)
     counts = audit.run(running, read, job, lambda step: None)
     found = summary.measured(running, summary.answer(running, job.place, counts, len(queries)))

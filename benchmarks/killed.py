@@ -68,7 +68,7 @@ def _audit(history: str, place: str) -> None:
     """The audit itself; says the shapes, how many it decided, and the hash of its result."""
     conf = (("spark.sql.shuffle.partitions", "4"), ("spark.driver.memory", "1g"))
     with session(Target(master=MASTER, conf=conf)) as running:
-        job = audit.Job(known_tables(), options(), place, per_round=PER_ROUND)
+        job = audit.AuditJob(known_tables(), options(), place, per_round=PER_ROUND)
         read = histories.history(running, [history], {}, None)
         counts = audit.run(running, read, job, lambda step: None)
         rows = running.spark.read.parquet(f"{place}/shapes").drop("stands")

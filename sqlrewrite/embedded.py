@@ -15,7 +15,7 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
-from sqlrewrite.rewriting import Show, changes, result
+from sqlrewrite.rewriting import OnDocument, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse import Statement, lex
@@ -34,7 +34,7 @@ _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ReadRegion:
     """A region that is read: its number in the file, and the catalog that holds in it."""
 
     number: int
@@ -43,15 +43,15 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Done:
+class RegionResult:
     """What became of a region: what is told of it, and what changes in its SQL."""
 
-    part: Part
+    part: ReadRegion
     told: Rewrite
     changes: tuple[Change, ...]
 
 
-def parts(host: Host, catalog: Warehouse) -> list[Part]:
+def parts(host: Host, catalog: Warehouse) -> list[ReadRegion]:
     """The regions of SQL, each with the catalog that holds in it."""
     found, catalog = [], in_force(catalog, host.text, runs_once=False)
     definitions = [_definitions(region, catalog.refer) for region in host.regions]
@@ -59,7 +59,7 @@ def parts(host: Host, catalog: Warehouse) -> list[Part]:
     for number, region in enumerate(host.regions):
         if region.written:
             here = _before(number, host.regions, definitions, catalog, after)
-            found.append(Part(number, region, here))
+            found.append(ReadRegion(number, region, here))
     return found
 
 
@@ -119,7 +119,7 @@ def _followed(
 
 def documents(
     host: Host, catalog: Warehouse, limits: Limits, *, heed: bool = True, named: bool = False
-) -> Iterator[tuple[Part, Document]]:
+) -> Iterator[tuple[ReadRegion, Document]]:
     """Each region as a document, in the file's lines and columns."""
     for part in parts(host, catalog):
         lines, text = host.lines_of(part.region), part.region.text
@@ -127,7 +127,7 @@ def documents(
 
 
 def rewrite(
-    path: str, host: Host, catalog: Warehouse, wanted: Options, show: Show | None = None
+    path: str, host: Host, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
 ) -> Rewrite:
     """What ``rewriting.rewrite_as`` makes of a text, of all regions of a file."""
     with at_rest(host.text):
@@ -165,8 +165,8 @@ def _in_lines(host: Host, texts: Sequence[tuple[Region, str]]) -> str:
     return found
 
 
-def _done(part: Part, decision: Decision) -> Done:
-    return Done(part, result(decision), tuple(changes(decision)))
+def _done(part: ReadRegion, decision: Decision) -> RegionResult:
+    return RegionResult(part, result(decision), tuple(changes(decision)))
 
 
 def strip(path: str, host: Host) -> Rewrite:
@@ -174,14 +174,14 @@ def strip(path: str, host: Host) -> Rewrite:
     done = []
     for part in parts(host, Warehouse()):
         told, text = taken_out(part.region.text, host.lines_of(part.region))
-        done.append(Done(part, told, tuple(text.changes(()))))
+        done.append(RegionResult(part, told, tuple(text.changes(()))))
     return _together(path, host, done)
 
 
-def _together(path: str, host: Host, done: Sequence[Done]) -> Rewrite:
+def _together(path: str, host: Host, done: Sequence[RegionResult]) -> Rewrite:
     """One account of all regions, and the file with what changes in each of them."""
     mapped: list[Change] = []
-    kept: list[Done] = []
+    kept: list[RegionResult] = []
     refused: list[Problem] = [_left(host, at, why) for at, why in host.left]
     for it in done:
         try:
@@ -197,12 +197,12 @@ def _together(path: str, host: Host, done: Sequence[Done]) -> Rewrite:
     return replace(_summed([it.told for it in kept], refused), original=host.text, sql=text)
 
 
-def _unwritten(it: Done) -> Done:
+def _unwritten(it: RegionResult) -> RegionResult:
     """A region that stays as it is."""
-    return Done(it.part, replace(it.told, candidates=(), plans=(), removed=()), ())
+    return RegionResult(it.part, replace(it.told, candidates=(), plans=(), removed=()), ())
 
 
-def _holds(path: str, text: str, host: Host, done: Iterable[Done]) -> bool:
+def _holds(path: str, text: str, host: Host, done: Iterable[RegionResult]) -> bool:
     """Whether the regions of a changed file hold what they should, and all others what they did."""
     again = host_of(path, text)
     wanted = [region.text for region in host.regions]

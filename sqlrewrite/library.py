@@ -47,7 +47,7 @@ def outputs(
     None is None. CREATE, DROP, USE and SET in the text hold for the statements behind them.
     Never raises for bad SQL; raises ConfigError for a ``timestamp_type`` that Spark does not have.
     """
-    from sqlrewrite.plan.facts.session import Session
+    from sqlrewrite.plan.facts.session import SessionSettings
     from sqlrewrite.sql.types.text import outputs_of
 
     if timestamp_type not in _TIMESTAMP_TYPES:
@@ -55,7 +55,7 @@ def outputs(
     return outputs_of(
         sql,
         catalog,
-        Session(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type]),
+        SessionSettings(ansi, allow_precision_loss, _TIMESTAMP_TYPES[timestamp_type]),
         double_quoted=double_quoted_identifiers,
         legacy_interval=legacy_interval,
     )

@@ -29,7 +29,7 @@ from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
 
-Show = Callable[[Document], None]
+OnDocument = Callable[[Document], None]
 """What looks at a document that is about to be decided on."""
 
 
@@ -94,13 +94,15 @@ def rewrite(
     return rewrite_as(sql, catalog, wanted)
 
 
-def rewrite_as(sql: str, catalog: Warehouse, wanted: Options, show: Show | None = None) -> Rewrite:
+def rewrite_as(
+    sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
+) -> Rewrite:
     """``rewrite`` for options that are made and checked; ``show`` is given the document."""
     with at_rest(sql):  # until no more is left of it than the result
         return _rewritten(sql, catalog, wanted, show)
 
 
-def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: Show | None) -> Rewrite:
+def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None) -> Rewrite:
     if wanted.strategy == "partition-wise":
         from sqlrewrite.grouping import by_groups  # which is asked for by name
 
@@ -115,7 +117,7 @@ def _rewritten(sql: str, catalog: Warehouse, wanted: Options, show: Show | None)
 
 
 def rendered(
-    sql: str, catalog: Warehouse, wanted: Options, show: Show | None = None
+    sql: str, catalog: Warehouse, wanted: Options, show: OnDocument | None = None
 ) -> Rewrite | None:
     """A text with ``{% if %}`` blocks, rewritten so that what is written is right in each text that
     it may render to; None where that cannot be, or one of them is not read. ``show`` is given the

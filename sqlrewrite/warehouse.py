@@ -26,10 +26,10 @@ Reference = tuple[str, ...]
 VARIABLE = "variable"
 """What a reference to a variable of the project begins with, as one of dbt's does with ``ref``."""
 
-Constant = int | float | str
+BoundValue = int | float | str
 """A value in a bound: a number, or the text of a string or date."""
 
-Given = tuple[tuple[str, str], ...]
+VariableValues = tuple[tuple[str, str], ...]
 """Variables, each with its value."""
 
 DEFAULT_NAMESPACE: Name = ("spark_catalog", "default")
@@ -68,14 +68,14 @@ class Buckets:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class PartitionBound:
     """Which rows a partition of PostgreSQL's holds: FOR VALUES IN (``values``, of which None is
     NULL), FROM (``low``) TO (``high``), WITH (MODULUS, REMAINDER) (``values``), or all that no
     other one does (``default``). MINVALUE and MAXVALUE are the infinities."""
 
-    values: tuple[Constant | None, ...] = ()
-    low: tuple[Constant, ...] = ()
-    high: tuple[Constant, ...] = ()
+    values: tuple[BoundValue | None, ...] = ()
+    low: tuple[BoundValue, ...] = ()
+    high: tuple[BoundValue, ...] = ()
     default: bool = False
 
 
@@ -84,7 +84,7 @@ class Part:
     """A partition under its name, with those that it has itself."""
 
     name: Name
-    bound: Bound
+    bound: PartitionBound
     below: Parts | None = None
 
 
@@ -184,7 +184,7 @@ class View:
     source: str = ""
 
 
-Relation = Table | View
+TableOrView = Table | View
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Warehouse:
     views, which may hide one; ``by_last`` all qualified names by their last.
     """
 
-    relations: Mapping[Name, Relation] = field(default_factory=dict)
+    relations: Mapping[Name, TableOrView] = field(default_factory=dict)
     namespace: Name = DEFAULT_NAMESPACE
     sources: tuple[str, ...] = ()
     references: Mapping[Reference, Name] = field(default_factory=dict)
@@ -256,7 +256,7 @@ class Warehouse:
             return (self.namespace[0], *parts)
         return parts
 
-    def resolve(self, parts: Name) -> Relation | None:
+    def resolve(self, parts: Name) -> TableOrView | None:
         """The relation that a name as written means here, or None.
 
         Where none has the name, it is that of the only one with its last part whose other parts
@@ -291,7 +291,7 @@ class Warehouse:
         parts = tuple(part.strip("`").lower() for part in schema.split("."))
         return replace(self, namespace=parts if len(parts) > 1 else (self.namespace[0], *parts))
 
-    def with_relation(self, relation: Relation) -> Self:
+    def with_relation(self, relation: TableOrView) -> Self:
         """This catalog with one relation added or replaced."""
         relations = {**self.relations, relation.name: relation}
         return replace(self, relations=relations, forgotten=self.forgotten - {relation.name})
@@ -310,8 +310,8 @@ GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"
 
 
 def _with_declared(
-    relations: Mapping[Name, Relation], declared: Mapping[Name, Mapping[str, str]]
-) -> Mapping[Name, Relation]:
+    relations: Mapping[Name, TableOrView], declared: Mapping[Name, Mapping[str, str]]
+) -> Mapping[Name, TableOrView]:
     """The relations, each table with what is declared of its columns; what the settings say of a
     column takes the place of what its definition says."""
     found = dict(relations)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, ConfigError
-from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
+from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.audit.columns import columns
 from sqlrewrite.audit.folding import folded
 from sqlrewrite.audit.judged import BY_ENGINE, judged
@@ -23,7 +23,7 @@ from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.settings.options import options
-from sqlrewrite.spark.audit import Job
+from sqlrewrite.spark.audit import AuditJob
 
 DDL = """
 CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);
@@ -99,9 +99,9 @@ def test_decisions_are_kept_for_all_that_they_depend_on(
     catalog: dict[str, Any], given: dict[str, Any]
 ) -> None:
     known, usual = Catalog.from_ddl(DDL), options()
-    other = Job(replace(known, **catalog), replace(usual, **given), "")
-    assert Job(Catalog.from_ddl(DDL), options(), "").made == Job(known, usual, "").made
-    assert other.made != Job(known, usual, "").made
+    other = AuditJob(replace(known, **catalog), replace(usual, **given), "")
+    assert AuditJob(Catalog.from_ddl(DDL), options(), "").made == AuditJob(known, usual, "").made
+    assert other.made != AuditJob(known, usual, "").made
 
 
 def test_a_text_has_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,11 +153,12 @@ ANSWER = Answer(
     totals=(Total("rewritten", 1, 1000, 2 << 40, 5), Total("error", 1, 200, 1 << 40, 5)),
     left=(Total("Expected <something>", 1, 200, 1 << 40, 5),),
     top=(
-        Shape("ab" * 16, "dw", 1000, 7, 2 << 40, 60_000_000, "SELECT '<b>'", "SELECT '<b>' AND …",
+        AuditedShape("ab" * 16, "dw", 1000, 7, 2 << 40, 60_000_000, "SELECT '<b>'",
+              "SELECT '<b>' AND …",
               (Kept("dw.sales", "s", "s.day IN (SELECT 1)", 365, 73),), 0.8, "asked"),
     ),
     facts=(Fact("dw.sales", 1000, 0, 200, 3 << 40, (("dw.days", 1000),)),),
-    reasons=(Reason("dw.sales", "day", "DPP101", "a LEFT JOIN", 1, 200, 1 << 40),),
+    reasons=(ColumnReason("dw.sales", "day", "DPP101", "a LEFT JOIN", 1, 200, 1 << 40),),
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -106,6 +107,30 @@ def test_no_two_files_import_each_other() -> None:
     """Every file can be read after those that it imports: there is no circle, however long."""
     ours = {module: _imports(module) & MODULES.keys() for module in MODULES}
     list(TopologicalSorter(ours).static_order())  # raises CycleError, which names the circle
+
+
+def test_each_type_has_a_name_of_its_own() -> None:
+    """One name, one concept: of classes and of names for types."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_bytes()).body:
+            for name in _types(node):
+                found.setdefault(name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}
+
+
+def _types(node: ast.stmt) -> list[str]:
+    """The public types that a statement defines; those that only stand for any type are none."""
+    match node:
+        case ast.ClassDef(name=name):
+            names = [name]
+        case ast.Assign(value=ast.Call()):
+            names = []
+        case ast.Assign(targets=targets):
+            names = [it.id for it in targets if isinstance(it, ast.Name)]
+        case _:
+            names = []
+    return [it for it in names if re.fullmatch("[A-Z][A-Za-z]*[a-z][A-Za-z]*", it)]
 
 
 def test_every_room_is_there() -> None:

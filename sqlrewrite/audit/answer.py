@@ -31,7 +31,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class AuditedShape:
     """A shape that gets predicates: its runs, a text of it as it is and rewritten, and what its
     scans would read. ``saved`` is the part of its bytes that would not be read, ``how`` how that
     was found."""
@@ -70,7 +70,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class ColumnReason:
     """A reason in the way of a fact's column, and the runs for which it is the only one."""
 
     fact: str
@@ -105,9 +105,9 @@ class Answer:
     bytes: int | None
     totals: tuple[Total, ...]
     left: tuple[Total, ...]
-    top: tuple[Shape, ...]
+    top: tuple[AuditedShape, ...]
     facts: tuple[Fact, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[ColumnReason, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One text of a history, judged: what it is, its fact scans with their verdicts, its new text.
 
-In come a text and the schema that was current, out goes a ``Judged``, which is plain enough to be a
-row. A text that takes too long, or in which something of ours fails, costs only itself.
+In come a text and the schema that was current, out goes an ``AuditedText``, which is plain enough
+to be a row. A text that takes too long, or in which something of ours fails, costs only itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_SCANS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class AuditedScan:
     """A fact scan and what could bound it. ``only`` says whether the rule that speaks against it is
     the only one; ``partitions`` is how many the table has, ``kept`` how many of them the predicate
     would keep, where statistics of columns say so."""
@@ -52,7 +52,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AuditedText:
     """A text, judged. ``outcome`` is ``rewritten``, ``pruned`` (each fact scan that a join could
     bound is bounded, by the author or the engine), ``rejected`` (one is not), ``nothing`` (no join
     could bound any), ``skipped`` or ``error``; ``reason`` says why the last two."""
@@ -60,7 +60,7 @@ class Judged:
     outcome: str
     reason: str = ""
     rewritten: str = ""
-    scans: tuple[Scan, ...] = ()
+    scans: tuple[AuditedScan, ...] = ()
 
 
 class TooLong(BaseException):
@@ -69,10 +69,10 @@ class TooLong(BaseException):
 
 def judged(
     text: str, schema: str | None, catalog: Warehouse, options: Options, most: float
-) -> Judged:
+) -> AuditedText:
     """What a text comes to, in at most so many seconds of processor time. Raises nothing."""
     if len(text) > options.limits.statement:
-        return Judged("skipped", over("statement", len(text), options.limits.statement))
+        return AuditedText("skipped", over("statement", len(text), options.limits.statement))
     try:
         known = catalog.use(schema) if schema else catalog
         with _within(most), at_rest(text):
@@ -81,31 +81,31 @@ def judged(
         scans = *(_scan(it, known) for it in found.candidates[:_MOST_SCANS]), *merged
         return _told(found, scans)
     except TooLong:
-        return Judged("skipped", f"it takes more than {most:g} s")
+        return AuditedText("skipped", f"it takes more than {most:g} s")
     except Exception as error:
-        return Judged("error", f"{type(error).__name__}: {error}"[:_MOST_REASON])
+        return AuditedText("error", f"{type(error).__name__}: {error}"[:_MOST_REASON])
 
 
-def _told(found: Rewrite, scans: tuple[Scan, ...]) -> Judged:
+def _told(found: Rewrite, scans: tuple[AuditedScan, ...]) -> AuditedText:
     verdicts = {it.verdict for it in scans}
     if found.changed:
-        return Judged("rewritten", rewritten=found.sql, scans=scans)
+        return AuditedText("rewritten", rewritten=found.sql, scans=scans)
     if Verdict.REJECTED.value in verdicts:
-        return Judged("rejected", scans=scans)
+        return AuditedText("rejected", scans=scans)
     if verdicts:
-        return Judged("pruned", scans=scans)
+        return AuditedText("pruned", scans=scans)
     for problem in found.errors:
-        return Judged("error", problem.message[:_MOST_REASON])
+        return AuditedText("error", problem.message[:_MOST_REASON])
     for problem in found.skipped:
-        return Judged("skipped", problem.message[:_MOST_REASON])
-    return Judged("nothing")
+        return AuditedText("skipped", problem.message[:_MOST_REASON])
+    return AuditedText("nothing")
 
 
-def _scan(it: Candidate, catalog: Warehouse) -> Scan:
+def _scan(it: Candidate, catalog: Warehouse) -> AuditedScan:
     relation = catalog.resolve(tuple(it.fact.table.lower().split(".")))
     against = [rule for rule in it.rules if rule.outcome is not Outcome.PASS]
     rejected = it.verdict is Verdict.REJECTED and bool(against)
-    scan = Scan(
+    scan = AuditedScan(
         fact=".".join(relation.name) if relation is not None else it.fact.table.lower(),
         alias=it.fact.alias,
         column=it.fact.column.lower(),
@@ -128,14 +128,16 @@ def _scan(it: Candidate, catalog: Warehouse) -> Scan:
     )
 
 
-def _merged(decision: Decision) -> Iterator[Scan]:
+def _merged(decision: Decision) -> Iterator[AuditedScan]:
     """The targets of MERGEs, by their partition columns, that nothing but constants would bound."""
     for it in decision.statements:
         found = whole(it.plan, it.reading.pairs) if it.reading.bound is not None else None
         if found is None:
             continue
         table, reason = found.scan.table, f"{found.why}; {found.how}"[:_MOST_REASON]
-        said = Scan(".".join(table.name), found.scan.alias, "", "", "", Verdict.REJECTED.value)
+        said = AuditedScan(
+            ".".join(table.name), found.scan.alias, "", "", "", Verdict.REJECTED.value
+        )
         said = replace(
             said, code=MERGED, reason=reason, only=True, partitions=table.partition_count
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.warehouse import CatalogError, Given, Warehouse
+from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Catalog(Warehouse):
         cls,
         *paths: str,
         schema: str | None = None,
-        variables: Mapping[str, str] | Given = (),
+        variables: Mapping[str, str] | VariableValues = (),
     ) -> Catalog:
         """The catalog of DDL files, directories of them, JSON snapshots and dbt manifests, later
         ones winning.
@@ -52,7 +52,7 @@ class Catalog(Warehouse):
         cls,
         *files: str,
         schema: str | None = None,
-        variables: Mapping[str, str] | Given = (),
+        variables: Mapping[str, str] | VariableValues = (),
     ) -> Catalog:
         """The catalog that files of SQL show by themselves: the tables that they create, and the
         partition columns of those that they write into, of no known type.

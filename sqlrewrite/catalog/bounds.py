@@ -17,7 +17,16 @@ from math import inf
 
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.parse import Statement
-from sqlrewrite.warehouse import Bound, Column, Constant, Name, Part, Parts, Table, Warehouse
+from sqlrewrite.warehouse import (
+    BoundValue,
+    Column,
+    Name,
+    Part,
+    PartitionBound,
+    Parts,
+    Table,
+    Warehouse,
+)
 
 _STRATEGIES = ("list", "range", "hash")
 _TYPES = {  # as Spark reads values of the kind; one without a zone is what it says
@@ -91,7 +100,7 @@ def _table(parts: Name, catalog: Warehouse) -> Table | None:
     return found if isinstance(found, Table) and found.parts is not None else None
 
 
-def _with(table: Table, name: Name, bound: Bound | None, below: Parts | None) -> Table:
+def _with(table: Table, name: Name, bound: PartitionBound | None, below: Parts | None) -> Table:
     """The table with a partition more; where its bound is not understood, with none known."""
     if table.parts is None or bound is None:
         return replace(table, parts=None)
@@ -142,29 +151,29 @@ def _key(item: Cursor) -> str:
     return name if item.done else ""
 
 
-def _bound(at: Cursor) -> Bound | None:
+def _bound(at: Cursor) -> PartitionBound | None:
     """FOR VALUES …, or DEFAULT; None for what is not understood."""
     if at.take("default"):
-        return Bound(default=True)
+        return PartitionBound(default=True)
     if at.take("for", "values", "in"):
         values = _values(at)
-        return None if values is None else Bound(values=values)
+        return None if values is None else PartitionBound(values=values)
     if at.take("for", "values", "from"):
         low = _values(at)
         high = _values(at) if at.take("to") else None
         if low is None or high is None or None in (*low, *high):
             return None
-        return Bound(low=_infinite(low, -inf), high=_infinite(high, inf))
+        return PartitionBound(low=_infinite(low, -inf), high=_infinite(high, inf))
     if at.take("for", "values", "with"):
         inner = at.group()
         words = inner.rest().lower().replace(",", " ").split() if inner is not None else []
         with suppress(ValueError, IndexError):
             given = dict(zip(words[::2], map(int, words[1::2]), strict=True))
-            return Bound(values=(given["modulus"], given["remainder"]))
+            return PartitionBound(values=(given["modulus"], given["remainder"]))
     return None
 
 
-def _values(at: Cursor) -> tuple[Constant | None, ...] | None:
+def _values(at: Cursor) -> tuple[BoundValue | None, ...] | None:
     inner = at.group()
     if inner is None:
         return None
@@ -174,7 +183,7 @@ def _values(at: Cursor) -> tuple[Constant | None, ...] | None:
 
 _NOTHING = object()
 _QUOTE = re.compile(r"['\\]")  # which Spark and PostgreSQL read in ways of their own
-_WORDS: dict[str, Constant | None] = {
+_WORDS: dict[str, BoundValue | None] = {
     "null": None,
     "minvalue": -inf,
     "maxvalue": inf,
@@ -196,9 +205,9 @@ def _value(item: Cursor) -> object:
     return _NOTHING
 
 
-def _infinite(values: tuple[Constant | None, ...], usual: float) -> tuple[Constant, ...]:
+def _infinite(values: tuple[BoundValue | None, ...], usual: float) -> tuple[BoundValue, ...]:
     """The values of one end; behind an infinity all are that one, as PostgreSQL has it."""
-    found: list[Constant] = []
+    found: list[BoundValue] = []
     for it in values:
         last = found[-1] if found else None
         found.append(last if isinstance(last, float) else usual if it is None else it)

@@ -21,7 +21,7 @@ from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.names import parsed_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.templates import mask, templated
-from sqlrewrite.warehouse import CatalogError, Name, Reference, Relation, Table, View, Warehouse
+from sqlrewrite.warehouse import CatalogError, Name, Reference, Table, TableOrView, View, Warehouse
 
 # Adapters whose tables Spark reads; the names and types of any other are not Spark's.
 _ADAPTERS = frozenset({"spark", "databricks", "fabricspark", "glue", "watsonx_spark"})
@@ -47,7 +47,7 @@ def read(data: Mapping[str, Any], path: Path, catalog: Warehouse) -> Warehouse:
             f"{path}: a manifest of dbt's {adapter} adapter; these are read: {known}"
         )
     stored = _stored(path.with_name("catalog.json"))
-    relations: dict[Name, Relation] = {}
+    relations: dict[Name, TableOrView] = {}
     references: dict[Reference, Name] = {}
     home = str(metadata.get("project_name") or "")
     named = [(n, name) for n in _nodes(data, path, home) if (name := n.name(path)) is not None]

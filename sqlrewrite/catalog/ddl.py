@@ -25,7 +25,7 @@ from sqlrewrite.sql.table_definition import ordered
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.text.variables import in_force, is_variable
-from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Relation, Table, Warehouse
+from sqlrewrite.warehouse import CatalogError, Column, LeftOut, Name, Table, TableOrView, Warehouse
 
 
 def read(path: Path, catalog: Warehouse) -> Warehouse:
@@ -172,7 +172,7 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
     return replace(together, source=new.source, buckets=buckets), contradicted
 
 
-def _doubts(name: Name, made: Relation | None, why: str | None) -> Iterator[str]:
+def _doubts(name: Name, made: TableOrView | None, why: str | None) -> Iterator[str]:
     """What of a definition could not be read."""
     if made is None:
         yield f"{_shown(name)} cannot be read: {why}"

@@ -17,10 +17,10 @@ from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
     CatalogError,
-    Given,
     LeftOut,
     Name,
     Table,
+    VariableValues,
     Warehouse,
 )
 
@@ -36,7 +36,7 @@ def load(
     paths: Sequence[str],
     *,
     schema: str | None = None,
-    variables: Mapping[str, str] | Given = (),
+    variables: Mapping[str, str] | VariableValues = (),
 ) -> Warehouse:
     """The catalog of all ``paths``: later definitions of a table win, and what snapshots tell of
     sizes and counts completes a definition that lacks them, whichever comes first.

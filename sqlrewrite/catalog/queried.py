@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.session import Session
+from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.sql import definitions
 from sqlrewrite.sql.column_definition import find
 from sqlrewrite.sql.parse import Statement
@@ -92,7 +92,7 @@ def _columns(query: str, catalog: Warehouse) -> tuple[Column, ...] | None:
     """What a query returns, whatever the settings of the session; None where names are not told."""
     from sqlrewrite.sql.types.text import outputs_of
 
-    answers = outputs_of(query, catalog, Session(None, None, None))
+    answers = outputs_of(query, catalog, SessionSettings(None, None, None))
     if len(answers) != 1 or answers[0] is None:
         return None
     columns = [Column(name, kind) for name, kind in answers[0] if name is not None]

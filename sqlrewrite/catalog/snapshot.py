@@ -27,8 +27,8 @@ from sqlrewrite.warehouse import (
     Derivation,
     Name,
     PartitionField,
-    Relation,
     Table,
+    TableOrView,
     View,
     Warehouse,
     derivation,
@@ -116,7 +116,7 @@ def read(text: str, source: str) -> Warehouse:
     root = _parsed(text, source)
     namespace = _name(root.namespace, f"{source}: namespace") if root.namespace else None
     empty = Warehouse(namespace=namespace or DEFAULT_NAMESPACE)
-    relations: dict[Name, Relation] = {}
+    relations: dict[Name, TableOrView] = {}
     for where, relation in _relations(root, empty, source):
         if relation.name in relations:
             raise CatalogError(f"{where}: {quoted_name(relation.name)} is defined twice")
@@ -248,7 +248,7 @@ def _not_json(text: str, source: str, error: Exception) -> CatalogError:
     return CatalogError(f"{source}: not JSON that can be read: {error}")
 
 
-def _relations(root: _Snapshot, empty: Warehouse, source: str) -> Iterator[tuple[str, Relation]]:
+def _relations(root: _Snapshot, empty: Warehouse, source: str) -> Iterator[tuple[str, TableOrView]]:
     """Each relation with its place in the JSON."""
     for number, table in enumerate(root.tables or ()):
         where = f"{source}: tables[{number}]"

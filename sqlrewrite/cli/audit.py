@@ -181,7 +181,7 @@ def _judged(
     from sqlrewrite.spark import audit, histories, summary
     from sqlrewrite.spark.session import session
 
-    job = audit.Job(todo.catalog, todo.options(), place, timeout)
+    job = audit.AuditJob(todo.catalog, todo.options(), place, timeout)
     with session(where) as running, _shown(err, running) as told:
         history = histories.history(running, *read)
         counts = audit.run(running, history, job, told)

@@ -27,7 +27,7 @@ from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
-from sqlrewrite.warehouse import DECLARED, Derivation, Name, Relation, Table, Warehouse
+from sqlrewrite.warehouse import DECLARED, Derivation, Name, Table, TableOrView, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.derived import Checked
@@ -201,7 +201,7 @@ def pull(
     with session(where) as running, writing(output):
         wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
-        found: dict[Name, Relation] = {name: kept[name] for name in wanted if name in kept}
+        found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
         if found:
             err.print(
                 [((f"{partial.path}: {len(found):,} read already", "dim"),)] if partial else []

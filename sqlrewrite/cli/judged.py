@@ -34,7 +34,7 @@ class Judge:
     rules: Rules
     path: str
 
-    def keys(self, result: Linted) -> Iterator[baseline.Key]:
+    def keys(self, result: Linted) -> Iterator[baseline.BaselineKey]:
         """What the baseline knows the findings of a file by."""
         return (self.rules.baseline.key(result.path, it) for it in result.shown)
 

@@ -30,7 +30,7 @@ from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.run.cache import Cache
-    from sqlrewrite.run.changed import Changes
+    from sqlrewrite.run.changed import ChangedFiles
     from sqlrewrite.run.statistics import Statistics
 
 MANY = 50
@@ -102,7 +102,7 @@ def _show_files(found: Gathered) -> NoReturn:
     raise click.exceptions.Exit(2 if found.missing else 0)
 
 
-def _only_changed(found: Gathered, since: str) -> tuple[Gathered, Changes]:
+def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
     """The files that have changed since a revision, and what has changed in them."""
     from sqlrewrite.run.changed import changes
 
@@ -174,7 +174,7 @@ class Run:
     groups: tuple[Group, ...]
     missing: tuple[str, ...]
     warnings: tuple[tuple[str, str], ...]
-    changed: Changes | None = None
+    changed: ChangedFiles | None = None
 
     @property
     def count(self) -> int:

@@ -27,7 +27,7 @@ INTERVAL = 0.5
 SHARE = 20
 """And so many times as long as looking took, so that a large folder keeps no core busy."""
 
-State = dict[str, tuple[int, int, int]]
+FileStates = dict[str, tuple[int, int, int]]
 """The time of change, the size and the inode of each file that is there."""
 
 
@@ -46,7 +46,7 @@ def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -
         known = _changed(known, lambda: state(asked))
 
 
-def _changed(known: State, look: Callable[[], State]) -> State:
+def _changed(known: FileStates, look: Callable[[], FileStates]) -> FileStates:
     """Waits until the files are not as they were; as they are then."""
     while True:
         start = perf_counter()
@@ -56,9 +56,9 @@ def _changed(known: State, look: Callable[[], State]) -> State:
         sleep(max(INTERVAL, SHARE * (perf_counter() - start)))
 
 
-def state(asked: Files) -> State:
+def state(asked: Files) -> FileStates:
     """All that the result of a run depends on, as it is now."""
-    found: State = {}
+    found: FileStates = {}
     for path in _watched(asked):
         try:
             status = os.stat(path)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedPair:
     """A pair with its verdict; ``predicates`` and ``slot`` where it is to be written, which an
     earlier run has done where it ``stands``; ``unasked`` is what literals would bound, where nobody
     was asked for them."""
@@ -51,7 +51,7 @@ class Decided:
 
     reading: Reading
     matters: bool = False
-    judged: tuple[Judged, ...] = ()
+    judged: tuple[JudgedPair, ...] = ()
     edits: tuple[Edit, ...] = ()
     bugs: tuple[tuple[int, str], ...] = ()
     written: Mapping[int, tuple[str, ...]] = field(default_factory=dict)

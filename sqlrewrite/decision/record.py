@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.estimate import estimate
@@ -53,7 +53,7 @@ def _drawn(plan: Plan, added: dict[int, tuple[str, ...]]) -> tuple[PlanLine, ...
         return (PlanLine(" ", "a plan that is nested too deeply to be drawn"),)
 
 
-def _candidate(result: Decided, item: Judged, place: Locate) -> Candidate:
+def _candidate(result: Decided, item: JudgedPair, place: Locate) -> Candidate:
     pair, plan = item.case.pair, result.plan
     verdict = item.verdict
     predicate = " AND ".join(found.text for found in item.predicates) or None

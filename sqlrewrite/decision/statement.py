@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair, at_reference
 from sqlrewrite.find.reading import Reading
@@ -70,7 +70,7 @@ def decide_statement(
         return Decided(reading, matters=True, failure=reading.told)
     statement, words = reading.statement, reading.words
     anchors = Anchors(around.text.text, statement.tokens)
-    judged = [Judged(*examine(plan, pair, pairs, options, around)) for pair in pairs]
+    judged = [JudgedPair(*examine(plan, pair, pairs, options, around)) for pair in pairs]
     judged += _by_others(plan, judged, pairs)
     unions = _unions(plan, judged)
     judged = list(_at_references(plan, judged, unions, pairs))
@@ -92,7 +92,9 @@ def _outside(anchors: Anchors, words: frozenset[str]) -> frozenset[str]:
     return frozenset(t.text.lower() for n, t in enumerate(anchors.tokens) if n not in inside)
 
 
-def _by_others(plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...]) -> Iterator[Judged]:
+def _by_others(
+    plan: Plan, judged: Sequence[JudgedPair], pairs: tuple[Pair, ...]
+) -> Iterator[JudgedPair]:
     """For each fact's column that a relation ties and does not bound, the first one in its place
     that does."""
     bounded = {
@@ -107,7 +109,7 @@ def _by_others(plan: Plan, judged: Sequence[Judged], pairs: tuple[Pair, ...]) ->
         for pair in alternatives(plan, item.case.pair):
             if (pair.target.relation, pair.dimension.relation, pair.key.name) in known:
                 continue
-            other = Judged(*examine(plan, pair, pairs, item.case.options, item.case.around))
+            other = JudgedPair(*examine(plan, pair, pairs, item.case.options, item.case.around))
             if other.verdict is Verdict.REWRITTEN:
                 bounded.add(_column(pair))
                 yield other
@@ -127,7 +129,7 @@ class _Group:
     union: bool = False
 
 
-def _groups(judged: Sequence[Judged]) -> list[_Group]:
+def _groups(judged: Sequence[JudgedPair]) -> list[_Group]:
     """The pairs that passed; several partition columns that one dimension bounds are one group."""
     groups: dict[object, list[int]] = {}
     for number, item in enumerate(judged):
@@ -146,7 +148,7 @@ def _shared(case: Case) -> object:
     return (pair.target.relation, pair.tie.block.number, pair.dimension.relation, case.kept, of)
 
 
-def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
+def _unions(plan: Plan, judged: Sequence[JudgedPair]) -> list[_Group]:
     """The pairs that fail only because their fact is in a CTE with several references, where there
     is one for each of these, and one at least that the engine misses."""
     numbers = {
@@ -160,8 +162,8 @@ def _unions(plan: Plan, judged: Sequence[Judged]) -> list[_Group]:
 
 
 def _at_references(
-    plan: Plan, judged: Sequence[Judged], unions: Sequence[_Group], pairs: tuple[Pair, ...]
-) -> Iterator[Judged]:
+    plan: Plan, judged: Sequence[JudgedPair], unions: Sequence[_Group], pairs: tuple[Pair, ...]
+) -> Iterator[JudgedPair]:
     """The pairs, each that fails because its fact is in a CTE with several references, which are
     not all bounded, as one whose predicate stands at its own reference."""
     together = {number for group in unions for number in group.numbers}
@@ -171,17 +173,17 @@ def _at_references(
         if pair is None:
             yield item
             continue
-        other = Judged(*examine(plan, pair, pairs, item.case.options, item.case.around))
+        other = JudgedPair(*examine(plan, pair, pairs, item.case.options, item.case.around))
         yield item if SHARED.code in other.failing else other
 
 
 def _written(
-    judged: Sequence[Judged],
+    judged: Sequence[JudgedPair],
     groups: Sequence[_Group],
     anchors: Anchors,
     words: frozenset[str],
     known: Known,
-) -> tuple[Judged, ...]:
+) -> tuple[JudgedPair, ...]:
     """The pairs with the predicates of those in ``groups``; ``words`` are the statement's, in lower
     case."""
     done = list(judged)
@@ -231,7 +233,7 @@ def _merged(cases: list[Case], group: _Group) -> list[Case]:
     return [replace(first, kept=any_of([case.kept for case in cases]))]
 
 
-def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) -> Judged:
+def _accepted(item: JudgedPair, found: tuple[Predicate, ...], slot: placement.Slot) -> JudgedPair:
     """A pair whose predicates are to be written."""
     rules = item.rules
     if item.verdict is Verdict.REJECTED:  # as one of several references
@@ -240,7 +242,7 @@ def _accepted(item: Judged, found: tuple[Predicate, ...], slot: placement.Slot) 
             replace(rule, outcome=Outcome.PASS, message=why) if rule.code in _OF_ONE else rule
             for rule in rules
         )
-    return Judged(item.case, rules, Verdict.REWRITTEN, found, slot)
+    return JudgedPair(item.case, rules, Verdict.REWRITTEN, found, slot)
 
 
 def _comment(
@@ -268,25 +270,25 @@ def _comment(
     return next((why for offset in offsets if (why := around.keeps(offset, mends))), None)
 
 
-def _failed(judged: Judged, rule: Rule, why: str, unasked: str | None = None) -> Judged:
+def _failed(judged: JudgedPair, rule: Rule, why: str, unasked: str | None = None) -> JudgedPair:
     """A pair whose rules passed, and which one that is only judged now speaks against."""
     result = RuleResult(rule.code, rule.name, Outcome.FAIL, why)
-    return Judged(judged.case, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
+    return JudgedPair(judged.case, (*judged.rules, result), Verdict.REJECTED, unasked=unasked)
 
 
-def _refused(judged: Judged, message: str) -> Judged:
+def _refused(judged: JudgedPair, message: str) -> JudgedPair:
     """A pair whose rules passed and which has no place in the text after all."""
     rules = tuple(
         replace(rule, outcome=Outcome.FAIL, message=message) if rule.code == CLAUSE.code else rule
         for rule in judged.rules
     )
-    return Judged(judged.case, rules, Verdict.REJECTED)
+    return JudgedPair(judged.case, rules, Verdict.REJECTED)
 
 
 def _edit(
     reading: Reading,
     bound: Bound,
-    judged: tuple[Judged, ...],
+    judged: tuple[JudgedPair, ...],
     anchors: Anchors,
     known: Known,
 ) -> Decided:
@@ -327,6 +329,6 @@ def _edit(
     return Decided(reading, True, judged, tuple(edits), tuple(bugs), written)
 
 
-def _as_it_stands(item: Judged, theirs: Mapping[Predicate, Predicate]) -> Judged:
+def _as_it_stands(item: JudgedPair, theirs: Mapping[Predicate, Predicate]) -> JudgedPair:
     """A pair whose predicates the text has already, as they stand there."""
     return replace(item, predicates=tuple(theirs[it] for it in item.predicates), stands=True)

@@ -25,7 +25,7 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import read_as
 from sqlrewrite.plan.facts.types import DATE, STRING, Type
-from sqlrewrite.warehouse import Bound, Constant, Part, Parts
+from sqlrewrite.warehouse import BoundValue, Part, PartitionBound, Parts
 
 _KEEPS_LEFT = frozenset({JoinType.LEFT, JoinType.ANTI, JoinType.FULL})
 _KEEPS_RIGHT = frozenset({JoinType.RIGHT, JoinType.FULL})
@@ -193,7 +193,7 @@ def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> 
                 raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
 
 
-def _covers(one: Bound, other: Bound) -> bool:
+def _covers(one: PartitionBound, other: PartitionBound) -> bool:
     return one.default or (one.low <= other.low and other.high <= one.high)
 
 
@@ -205,12 +205,12 @@ def _read(parts: Parts, kinds: Sequence[Type]) -> list[Part]:
     return [Part(it.name, _bound(parts.strategy, it.bound, kinds), it.below) for it in parts.parts]
 
 
-def _bound(strategy: str, bound: Bound, kinds: Sequence[Type]) -> Bound:
+def _bound(strategy: str, bound: PartitionBound, kinds: Sequence[Type]) -> PartitionBound:
     if strategy == "hash" or bound.default:
         return bound
     if strategy == "list":
         read = (None if it is None else _constant(it, kinds[0]) for it in bound.values)
-        return Bound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
+        return PartitionBound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
     if any(len(end) != len(kinds) for end in (bound.low, bound.high)):
         raise _Refusal("a bound has more or fewer values than there are keys")
     ends = (
@@ -218,10 +218,10 @@ def _bound(strategy: str, bound: Bound, kinds: Sequence[Type]) -> Bound:
         for end in (bound.low, bound.high)
     )
     low, high = ends
-    return Bound(low=low, high=high)
+    return PartitionBound(low=low, high=high)
 
 
-def _constant(value: Constant, kind: Type) -> Constant:
+def _constant(value: BoundValue, kind: Type) -> BoundValue:
     """A value as one of a type, so that equal ones are the same. Raises _Refusal."""
     if value in (inf, -inf):
         return value
@@ -234,19 +234,19 @@ def _constant(value: Constant, kind: Type) -> Constant:
     raise _Refusal(f"the bound {value} is not read as one of the type {kind}")
 
 
-def _day(value: Constant) -> Constant:
+def _day(value: BoundValue) -> BoundValue:
     if isinstance(value, str) and _DAY.fullmatch(value):
         return value
     raise ValueError(value)
 
 
-def _text(value: Constant) -> Constant:
+def _text(value: BoundValue) -> BoundValue:
     if isinstance(value, str):
         return value
     raise ValueError(value)
 
 
-_CONSTANTS: tuple[tuple[Callable[[Type], bool], Callable[[Constant], Constant]], ...] = (
+_CONSTANTS: tuple[tuple[Callable[[Type], bool], Callable[[BoundValue], BoundValue]], ...] = (
     (is_integral, int),
     (lambda kind: kind == DATE, _day),
     (lambda kind: kind == STRING, _text),

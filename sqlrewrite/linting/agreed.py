@@ -16,10 +16,10 @@ from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
-Found = tuple[tuple[Finding, ...], tuple[Problem, ...]]
+LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
 
 
-def lint(sql: str, done: Rewrite, of: Callable[[str], Found]) -> Found:
+def lint(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:
     """The findings of a text, and what went wrong while looking for them."""
     every = [(it, *of(it.text)) for it in renderings(sql)]
     known = [(it, {_key(one) for one in found}) for it, found, _ in every]

@@ -22,7 +22,7 @@ from sqlrewrite.text.source import write_atomically
 VERSION = 1
 NAME = ".dpp-rewrite-baseline.json"
 
-Key = tuple[str, str, str, str]
+BaselineKey = tuple[str, str, str, str]
 """Path from the baseline's own folder with forward slashes, code, statement, subject: one baseline
 may be that of several projects."""
 
@@ -32,10 +32,10 @@ class Baseline:
     """Known findings, each with how often it is known; paths are relative to ``root``, the folder
     of its file."""
 
-    known: Counter[Key] = field(default_factory=Counter)
+    known: Counter[BaselineKey] = field(default_factory=Counter)
     root: str = "."
 
-    def key(self, path: str, finding: Finding) -> Key:
+    def key(self, path: str, finding: Finding) -> BaselineKey:
         """What a finding is known by."""
         relative = os.path.relpath(path, self.root).replace(os.sep, "/")
         return (relative, finding.code, finding.statement, finding.subject)
@@ -45,7 +45,7 @@ class Baseline:
         if not self.known:
             yield from found
             return
-        met: Counter[Key] = Counter()
+        met: Counter[BaselineKey] = Counter()
         for finding in found:
             key = self.key(path, finding)
             if finding.suppression is None and met[key] < self.known[key]:
@@ -104,7 +104,7 @@ def load(path: str) -> Baseline:
     return Baseline(Counter({_key(it): it["count"] for it in entries}), root_of(path))
 
 
-def _key(entry: _Entry) -> Key:
+def _key(entry: _Entry) -> BaselineKey:
     return (entry["path"], entry["code"], entry["statement"], entry["subject"])
 
 
@@ -114,10 +114,10 @@ class Writing:
     ``root``."""
 
     root: str
-    counted: Counter[Key] = field(default_factory=Counter)
+    counted: Counter[BaselineKey] = field(default_factory=Counter)
     read: set[str] = field(default_factory=set)
 
-    def add(self, path: str, found: Iterable[Key]) -> None:
+    def add(self, path: str, found: Iterable[BaselineKey]) -> None:
         """Takes in the findings of one more file."""
         self.read.add(os.path.realpath(path))
         self.counted.update(found)
@@ -145,7 +145,7 @@ def write(path: str, found: Writing) -> int:
     return kept.total()
 
 
-def _of_others(path: str, found: Writing) -> Counter[Key]:
+def _of_others(path: str, found: Writing) -> Counter[BaselineKey]:
     """What a baseline knows of files that were not read and are there; nothing of one that is of
     another form, which is made anew."""
     try:

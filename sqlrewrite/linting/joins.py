@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.form import chosen
@@ -43,7 +43,7 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
-def _lacks(fact: str, candidate: Candidate, judged: Judged) -> str:
+def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
     """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
     if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
@@ -143,7 +143,7 @@ def _fact(candidate: Candidate) -> str:
     return f"{fact.alias or fact.table}.{fact.column}"
 
 
-def _span(subject: Subject, judged: Judged) -> Span:
+def _span(subject: Subject, judged: JudgedPair) -> Span:
     """The fact's table reference in the author's text."""
     target = judged.case.pair.target
     if target.span is not None:

@@ -23,7 +23,7 @@ _NONE = "join by {shown}, too, where the source has it, or restrict it in the ON
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeTarget:
     """The target of a MERGE that is read whole: its partition columns, and those of them that its
     source has keys for."""
 
@@ -57,7 +57,7 @@ def whole_target(subject: Subject, decided: Decided) -> Iterator[Finding]:
     yield subject.finding(MERGED, where, what, found.why, found.how)
 
 
-def whole(plan: Plan, pairs: Sequence[Pair]) -> Whole | None:
+def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
     """What of a statement's plan is read whole by its MERGE, if anything."""
     found = target(plan)
     if found is None:
@@ -70,7 +70,7 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> Whole | None:
     choosing = names.union(sources, table.clustered_by)
     if not names or any(bounds(it.expression, scan.relation, choosing) for it in join.conditions):
         return None
-    return Whole(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
+    return WholeTarget(scan, tuple(sorted(names)), tuple(_joined(pairs, scan)))
 
 
 def target(plan: Plan) -> tuple[Join, Scan] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
@@ -122,7 +122,7 @@ def bounds(
             return alone and any(ref.name in names for ref in refs)
 
 
-def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[Judged]) -> bool:
+def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[JudgedPair]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
     known = {id(it.case.pair.tie.condition) for it in tied}
     ties = _ties(plan)
@@ -157,7 +157,7 @@ def _equates(expression: Expression) -> bool:
             return False
 
 
-def _rules_nothing_out(judged: Judged, plain: bool) -> bool:
+def _rules_nothing_out(judged: JudgedPair, plain: bool) -> bool:
     """Whether a join with the scan surely leaves the engine all of its partitions to read."""
     failing = {rule.code for rule in judged.rules if rule.outcome is Outcome.FAIL}
     if judged.verdict is not Verdict.REJECTED:
@@ -165,7 +165,7 @@ def _rules_nothing_out(judged: Judged, plain: bool) -> bool:
     return _PRESERVED in failing or (plain and _UNFILTERED in failing)
 
 
-def _because(tied: Sequence[Judged]) -> str:
+def _because(tied: Sequence[JudgedPair]) -> str:
     """What is in the way of the first join that could have been a bound."""
     for judged in tied:
         for rule in judged.rules:

@@ -24,7 +24,7 @@ from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
 if TYPE_CHECKING:
-    from sqlrewrite.decision.decided import Judged
+    from sqlrewrite.decision.decided import JudgedPair
     from sqlrewrite.plan.algebra import Scan
 
 
@@ -93,9 +93,9 @@ class Subject:
         return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
-    def tied(self) -> Mapping[Scan, Sequence[Judged]]:
+    def tied(self) -> Mapping[Scan, Sequence[JudgedPair]]:
         """The pairs of each scan, judged."""
-        found: dict[Scan, list[Judged]] = {}
+        found: dict[Scan, list[JudgedPair]] = {}
         for it in self.decided.judged:
             found.setdefault(it.case.pair.scan, []).append(it)
         return found

@@ -35,7 +35,7 @@ from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.results import parameters, result, settled
-from sqlrewrite.plan.facts.session import Session, World
+from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
 
@@ -91,7 +91,7 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
 
 
 # The default of spark.sql.timestampType; a catalog that says TIMESTAMP means the same.
-_WORLDS = tuple(Session(ntz=False).worlds())
+_WORLDS = tuple(SessionSettings(ntz=False).worlds())
 
 
 def type_of(plan: Plan, expression: Expression) -> Type | None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from sqlrewrite.audit.answer import Answer, Shape
+from sqlrewrite.audit.answer import Answer, AuditedShape
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.report.table import print_table
@@ -86,7 +86,7 @@ def read(count: int | None) -> str:
     return "-" if count is None else size(count)
 
 
-def saved(shape: Shape) -> str:
+def saved(shape: AuditedShape) -> str:
     """What a shape's predicates would save."""
     if shape.saved is None:
         return "?"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from sqlrewrite.audit.answer import Answer, Fact, Shape
+from sqlrewrite.audit.answer import Answer, AuditedShape, Fact
 from sqlrewrite.report.audit import SAID, by, one_line, read, saved
 from sqlrewrite.report.page import page, table
 
@@ -62,7 +62,7 @@ def _sections(found: Answer) -> Iterator[str]:
         yield table(("reason", "runs", "shapes"), left)
 
 
-def _shape(number: int, it: Shape) -> str:
+def _shape(number: int, it: AuditedShape) -> str:
     facts = [
         (scan.fact, _number(scan.total), _number(scan.kept), scan.predicate) for scan in it.scans
     ]
@@ -79,7 +79,7 @@ def _number(value: int | None) -> str:
     return "?" if value is None else f"{value:,}"
 
 
-def _weight(it: Shape) -> tuple[int, str]:
+def _weight(it: AuditedShape) -> tuple[int, str]:
     """How much a shape reads, or how often it ran, and how that is said."""
     return (it.runs, f"{it.runs:,} runs") if it.bytes is None else (it.bytes, read(it.bytes))
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
-from sqlrewrite.warehouse import PartitionField, Relation, Table, Warehouse
+from sqlrewrite.warehouse import PartitionField, Table, TableOrView, Warehouse
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "source")
@@ -36,7 +36,7 @@ def print_left_out(printer: Printer, catalog: Warehouse) -> None:
         printer.print([((f"{it.where}: ", "bold"), (it.why, "yellow"))])
 
 
-def _row(relation: Relation, catalog: Warehouse) -> tuple[str, ...]:
+def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
     name = _short(relation, catalog)
     if not isinstance(relation, Table):
         return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
@@ -49,7 +49,7 @@ def _row(relation: Relation, catalog: Warehouse) -> tuple[str, ...]:
     return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
 
 
-def _short(relation: Relation, catalog: Warehouse) -> str:
+def _short(relation: TableOrView, catalog: Warehouse) -> str:
     """The name as a query in the current schema would write it."""
     if relation.name[:-1] == catalog.namespace:
         return relation.name[-1]

@@ -27,7 +27,7 @@ _PLAIN = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ChangedFiles:
     """What has changed since ``since``, for the repositories that the files asked about are in."""
 
     since: str
@@ -52,7 +52,7 @@ class Changes:
         return [(at, at + n - 1) if n else (at + 1, at) for at, n in found]
 
 
-def changes(paths: Iterable[str], since: str) -> Changes:
+def changes(paths: Iterable[str], since: str) -> ChangedFiles:
     """What has changed in the repositories that the files are in. Raises ConfigError."""
     tops = dict.fromkeys(map(_top, map(os.path.realpath, paths)))
     bases = {top: _base(top, since) for top in tops}
@@ -63,7 +63,7 @@ def changes(paths: Iterable[str], since: str) -> Changes:
             files[os.path.join(top, name)] = False
         for name in _names(top, "ls-files", "--others", "--exclude-standard", "-z"):
             files[os.path.join(top, name)] = True
-    return Changes(since, bases, files)
+    return ChangedFiles(since, bases, files)
 
 
 def _top(real: str) -> str:

@@ -26,7 +26,7 @@ from sqlrewrite.results import (
     Rewrite,
     Verdict,
 )
-from sqlrewrite.rewriting import Show, rewrite_as
+from sqlrewrite.rewriting import OnDocument, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
@@ -188,7 +188,7 @@ class Summary:
         return int(check and bool(self.changed or (strict and self.errors)))
 
 
-def _rewritten(path: str, text: str, request: Request, show: Show | None) -> Rewrite:
+def _rewritten(path: str, text: str, request: Request, show: OnDocument | None) -> Rewrite:
     if request.strip and show is not None:
         for document in documents_of(path, text, request.catalog, request.settings.limits):
             show(document)

@@ -32,7 +32,7 @@ _REMEDIES = (
 )
 """What helps where a statement is left alone: words of the reason, and the remedy."""
 
-Reason = tuple[str, str]
+ReasonAndRemedy = tuple[str, str]
 """Why nothing was written, and what to do about it, empty where that is nothing."""
 
 
@@ -47,7 +47,7 @@ class Counted:
     candidates: int = 0
     rewritten: int = 0
     already_pruned: int = 0
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[ReasonAndRemedy, ...] = ()
 
 
 @dataclass(slots=True)
@@ -103,7 +103,7 @@ def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -
     )
 
 
-def _of_statement(it: Surveyed, catalog: Warehouse) -> Iterator[Reason]:
+def _of_statement(it: Surveyed, catalog: Warehouse) -> Iterator[ReasonAndRemedy]:
     """Why a statement that joins has no candidate; each table that is not known is a reason."""
     if not it.reason:
         return
@@ -142,7 +142,7 @@ def _declared(name: str, catalog: Warehouse) -> str:
     return f"declare {name} in the catalog, with what it is partitioned by"
 
 
-def _of_candidate(it: Candidate, catalog: Warehouse) -> Reason | None:
+def _of_candidate(it: Candidate, catalog: Warehouse) -> ReasonAndRemedy | None:
     """Why a candidate was rejected."""
     rule = it.reason
     if it.verdict is not Verdict.REJECTED or rule is None:

@@ -34,7 +34,7 @@ _NAMES_A_LINE = re.compile(r"\bline \d")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class OpenRegion:
     """A piece of a file: its text there, and the catalog that holds in it."""
 
     region: Region
@@ -48,11 +48,11 @@ class Analysis:
     path: str
     host: Host
     options: Options
-    parts: tuple[Part, ...] = ()
+    parts: tuple[OpenRegion, ...] = ()
     findings: tuple[Finding, ...] = ()
     bugs: tuple[Problem, ...] = ()
 
-    def part(self, offset: int) -> tuple[Part, int] | None:
+    def part(self, offset: int) -> tuple[OpenRegion, int] | None:
         """The piece that holds an offset of the file, and the offset in its text."""
         for it in self.parts:
             offsets = it.region.sql.offsets
@@ -60,7 +60,7 @@ class Analysis:
                 return it, local(it.region, offset)
         return None
 
-    def document(self, part: Part, *, heed: bool = True) -> Document:
+    def document(self, part: OpenRegion, *, heed: bool = True) -> Document:
         """A piece as a document."""
         lines = self.host.lines_of(part.region)
         limits = self.options.limits
@@ -109,13 +109,13 @@ class Reader:
         host = host_of(path, text)
         whole = Host(text, (Region(plain(text)),)) if host is None else host
         told: list[RegionFindings] = []
-        parts: list[Part] = []
+        parts: list[OpenRegion] = []
         for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
             # The keys of literals may be those of what another statement changes.
             cut = [region] if options.form == "values" else self._cut(number, region)
             for piece in cut:
                 kept = self._read(whole, piece, known, options)
-                parts.append(Part(piece, known))
+                parts.append(OpenRegion(piece, known))
                 told.append(kept.found)
                 known = kept.after
                 yield None

@@ -46,7 +46,7 @@ _DECIDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AuditJob:
     """What is to be decided, and how: ``place`` is the folder of the result, ``timeout`` the
     seconds for a text."""
 
@@ -85,11 +85,11 @@ class Counts:
     decided: int
 
 
-Told = Callable[[str], None]
+OnStep = Callable[[str], None]
 """Told of each step as it begins."""
 
 
-def run(session: Session, history: DataFrame, job: Job, told: Told) -> Counts:
+def run(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
     """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
     from pyspark.sql import functions as f
 
@@ -184,7 +184,7 @@ def _pick(session: Session, history: DataFrame, new: DataFrame, place: str) -> N
     alike.agg(f.min("text").alias("text")).write.mode("append").parquet(place)
 
 
-def _decide(session: Session, job: Job, count: int, told: Told) -> None:
+def _decide(session: Session, job: AuditJob, count: int, told: OnStep) -> None:
     """Decides the texts, round by round."""
     from pyspark.sql import functions as f
 
@@ -228,7 +228,7 @@ class _Judge:
         return found.outcome, found.reason, found.rewritten, [astuple(it) for it in found.scans]
 
 
-def _decided(session: Session, job: Job) -> DataFrame:
+def _decided(session: Session, job: AuditJob) -> DataFrame:
     """What this and earlier runs have decided with the same catalog and options."""
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")

@@ -23,7 +23,7 @@ from sqlrewrite.spark import describe
 from sqlrewrite.spark.generated import generated
 from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.warehouse import CatalogError, Name, Relation, Table, Warehouse
+from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ class Pulled:
     """A relation of the live catalog; where it could not be read, ``why``."""
 
     name: Name
-    relation: Relation | None
+    relation: TableOrView | None
     why: str = ""
 
 
@@ -136,7 +136,7 @@ def pull(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
             yield Pulled(name, None, str(error).removeprefix("cannot be read: "))
 
 
-def _relation(spark: SparkSession, name: Name) -> Relation:
+def _relation(spark: SparkSession, name: Name) -> TableOrView:
     table = literal_name(name)
     description = described(spark, table)
     if description.is_view:
@@ -225,9 +225,9 @@ class Partial:
     path: Path
     source: str
 
-    def read(self) -> dict[Name, Relation]:
+    def read(self) -> dict[Name, TableOrView]:
         """What an earlier pull from the same place has read; nothing where there was none."""
-        found: dict[Name, Relation] = {}
+        found: dict[Name, TableOrView] = {}
         with suppress(OSError, ValueError, CatalogError, RecursionError):
             header, *lines = self.path.read_text("utf-8").splitlines()
             if json.loads(header) != {"pulled from": self.source}:
@@ -236,12 +236,12 @@ class Partial:
                 found.update(snapshot.read(line, str(self.path)).relations)
         return found
 
-    def begin(self, kept: Iterable[Relation]) -> None:
+    def begin(self, kept: Iterable[TableOrView]) -> None:
         """Starts the file anew with what is kept of the old one. Raises OSError."""
         lines = [json.dumps({"pulled from": self.source}), *map(_line, kept)]
         self.path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
-    def add(self, relation: Relation) -> None:
+    def add(self, relation: TableOrView) -> None:
         """Adds one line. Raises OSError."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{_line(relation)}\n")
@@ -252,5 +252,5 @@ class Partial:
             os.unlink(self.path)
 
 
-def _line(relation: Relation) -> str:
+def _line(relation: TableOrView) -> str:
     return json.dumps(json.loads(snapshot.write(Warehouse({relation.name: relation}))))

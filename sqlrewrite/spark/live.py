@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts.session import Session
+from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.catalog import as_json, described, planned_size
 from sqlrewrite.spark.session import literal_name, spark_errors
@@ -22,7 +22,7 @@ from sqlrewrite.spark.settings import obstacle
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.references import relations_in
 from sqlrewrite.sql.types.text import outputs_of
-from sqlrewrite.warehouse import Column, Name, Relation, View, Warehouse
+from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,11 +32,11 @@ _MOST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownName:
     """What is known of a name: its relation, if that is certain, with its columns as Spark
     describes them; whether it is a temporary view; and until when that is believed."""
 
-    relation: Relation | None = None
+    relation: TableOrView | None = None
     columns: tuple[Column, ...] = ()
     temporary: bool = False
     until: float = 0.0
@@ -52,7 +52,7 @@ class Live:
         self._spark = spark
         self._ttl = ttl
         self._catalog = catalog
-        self._known: dict[Name, Known] = {}
+        self._known: dict[Name, KnownName] = {}
 
     def forget(self, words: Iterable[str] | None) -> None:
         """Asks again for the relations that have one of the words in their names; None: for all."""
@@ -91,7 +91,7 @@ class Live:
                     found = found.without(place)  # which of the two it meant is not told
         return _believed(found, described), until
 
-    def _with(self, found: Warehouse, place: Name, known: Known) -> Warehouse:
+    def _with(self, found: Warehouse, place: Name, known: KnownName) -> Warehouse:
         """The warehouse with what is known of one more name."""
         if known.relation is None or place in found.forgotten:
             gone = self._catalog is None or known.temporary
@@ -109,7 +109,7 @@ class Live:
             else (found.without(place))
         )
 
-    def _ask(self, parts: Name, namespace: Name) -> Known:
+    def _ask(self, parts: Name, namespace: Name) -> KnownName:
         """What a name means; a short one, where ``namespace`` is current."""
         key = parts if len(parts) > 2 else (*namespace, "", *parts)
         known, now = self._known.get(key), time.monotonic()
@@ -119,29 +119,29 @@ class Live:
             )
         return known
 
-    def _looked_up(self, parts: Name, namespace: Name) -> Known:
+    def _looked_up(self, parts: Name, namespace: Name) -> KnownName:
         try:
             with spark_errors("cannot be read"):
                 return self._described(parts, namespace)
         except SparkGoneError:
             raise
         except (SparkError, describe.NotDescribedError):
-            return Known()
+            return KnownName()
 
-    def _described(self, parts: Name, namespace: Name) -> Known:
+    def _described(self, parts: Name, namespace: Name) -> KnownName:
         written = literal_name(parts)
         description = described(self._spark, written)
         data = as_json(self._spark, written)
         if not description.details:
-            return Known(_temporary(parts, description, data), description.columns, True)
+            return KnownName(_temporary(parts, description, data), description.columns, True)
         name = _name(description.details)
         if name is None or name != Warehouse(namespace=namespace).qualify(parts):
-            return Known()
+            return KnownName()
         if description.is_view:
-            return Known(_view(name, description, data), description.columns)
+            return KnownName(_view(name, description, data), description.columns)
         read = describe.table(name, description, data)
         size = read.size_in_bytes or planned_size(self._spark, written)
-        return Known(replace(read, size_in_bytes=size))
+        return KnownName(replace(read, size_in_bytes=size))
 
 
 def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> Warehouse:
@@ -156,7 +156,7 @@ def _believed(found: Warehouse, described: Mapping[Name, Sequence[Column]]) -> W
 
 def _shows(view: View, columns: Sequence[Column], catalog: Warehouse) -> bool:
     """Whether a view's text gives these columns; a type that depends on settings is not known."""
-    session = Session(None, None, False)
+    session = SessionSettings(None, None, False)
     read = outputs_of(view.query, replace(catalog, namespace=view.namespace), session)
     if len(read) != 1 or read[0] is None or len(read[0]) != len(columns):
         return False

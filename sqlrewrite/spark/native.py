@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-from sqlrewrite.decision.decided import Decided, Judged
+from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
@@ -77,7 +77,9 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
                 yield from _pruned(decided, written, found)
 
 
-def _pruned(statement: Decided, written: Sequence[Judged], found: Planned) -> Iterator[PairPlace]:
+def _pruned(
+    statement: Decided, written: Sequence[JudgedPair], found: Planned
+) -> Iterator[PairPlace]:
     """The places of those pairs, of all that have a predicate, that the plan prunes."""
     needed = {it: _read(statement.plan, it) for it in written}
     for it in written:
@@ -100,7 +102,7 @@ def _bounds(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-def _read(plan: Plan, judged: Judged) -> Counter[Name]:
+def _read(plan: Plan, judged: JudgedPair) -> Counter[Name]:
     """How often each table is read for the keys of a predicate: by the dimension, by the neighbours
     that are followed from it, by the subqueries in its conditions."""
     case = judged.case

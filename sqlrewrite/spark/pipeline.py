@@ -31,7 +31,7 @@ from sqlrewrite.spark.settings import State, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.effects import ANYTHING, NOTHING, Effect, effect
-from sqlrewrite.sql.parameters import Filled, Literals, filled, literals
+from sqlrewrite.sql.parameters import FilledText, Literals, filled, literals
 from sqlrewrite.sql.parse import lex, statements
 from sqlrewrite.sql.references import relations_in, relations_of
 from sqlrewrite.text.edits import MARKER
@@ -261,8 +261,8 @@ class Enabled:
             return _Entry(None, ANYTHING, epoch)
         state = self._current()
         limits = replace(self._asked.limits, double_quoted=state.double_quoted)
-        full = filled(text, given) if given else Filled(text)
-        whole = full or Filled(text)
+        full = filled(text, given) if given else FilledText(text)
+        whole = full or FilledText(text)
         parsed = self._within(lambda: _parsed(whole.text, limits))
         why = parsed.why or state.obstacle
         if full is None or given is None or (given and MARKER in text):
@@ -292,10 +292,12 @@ class Enabled:
         place = Warehouse(namespace=view.namespace)
         names = [place.qualify(it) for it in self._within(lambda: relations_in(text))]
         known, until = self._live.warehouse(names, view.namespace)
-        sql = self._rewritten(text, Filled(text), known, self._options(state, limits))
+        sql = self._rewritten(text, FilledText(text), known, self._options(state, limits))
         return _Entry(sql, NOTHING, epoch, 0.0 if self._asked.form == "values" else until)
 
-    def _rewritten(self, text: str, full: Filled, known: Warehouse, wanted: Options) -> str | None:
+    def _rewritten(
+        self, text: str, full: FilledText, known: Warehouse, wanted: Options
+    ) -> str | None:
         """The text with its predicates; None where there are none."""
 
         def work() -> tuple[Rewrite, str]:

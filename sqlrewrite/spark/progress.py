@@ -9,14 +9,14 @@ from typing import Any
 
 from sqlrewrite.spark.session import Session
 
-Show = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Told of tasks that are done, and of all."""
 
 _SECONDS = 0.5
 
 
 @contextmanager
-def watched(session: Session, show: Show) -> Iterator[None]:
+def watched(session: Session, show: OnProgress) -> Iterator[None]:
     """Tells how far the stages that run are, as long as what is inside goes on. Over Connect the
     server tells it, from Spark 4; before, nobody does."""
     if session.classic:
@@ -46,7 +46,7 @@ def watched(session: Session, show: Show) -> Iterator[None]:
             client.removeProgressHandler(told)
 
 
-def _poll(tracker: Any, show: Show, ended: threading.Event) -> None:
+def _poll(tracker: Any, show: OnProgress, ended: threading.Event) -> None:
     while not ended.wait(_SECONDS):
         found = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
         stages = [it for it in found if it is not None]

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sqlrewrite.audit.answer import Answer, Fact, Kept, Reason, Shape, Total
+from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.spark.audit import Counts
 from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
@@ -77,7 +77,7 @@ def _most() -> Sequence[Any]:
     return f.col("b").desc_nulls_last(), f.col("r").desc()
 
 
-def _top(shapes: DataFrame, top: int) -> tuple[Shape, ...]:
+def _top(shapes: DataFrame, top: int) -> tuple[AuditedShape, ...]:
     from pyspark.sql import functions as f
 
     order = (f.col("bytes").desc_nulls_last(), f.col("micros").desc_nulls_last())
@@ -86,7 +86,7 @@ def _top(shapes: DataFrame, top: int) -> tuple[Shape, ...]:
     return tuple(map(_shape, found))
 
 
-def _shape(row: Row) -> Shape:
+def _shape(row: Row) -> AuditedShape:
     """A shape that gets predicates; what they keep is what statistics say, where they all do."""
     scans = tuple(
         Kept(it["fact"], it["alias"], it["predicate"], it["partitions"], it["kept"])
@@ -94,14 +94,14 @@ def _shape(row: Row) -> Shape:
         if it["verdict"] == "rewritten"
     )
     plain = ("shape", "schema", "runs", "users", "bytes", "micros", "text", "rewritten")
-    shape = Shape(**{name: row[name] for name in plain}, scans=scans)
+    shape = AuditedShape(**{name: row[name] for name in plain}, scans=scans)
     if any(it.kept is None for it in scans):
         return shape
     how = "by the catalog's statistics of columns, all partitions taken to be of one size"
     return _saving(shape, scans, f"estimated {how}")
 
 
-def _saving(shape: Shape, scans: tuple[Kept, ...], how: str) -> Shape:
+def _saving(shape: AuditedShape, scans: tuple[Kept, ...], how: str) -> AuditedShape:
     """A shape with what its scans keep of the partitions that there are."""
     kept, total = sum(it.kept or 0 for it in scans), sum(it.total or 0 for it in scans)
     if not total:
@@ -154,7 +154,7 @@ def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
     )
 
 
-def _reasons(shapes: DataFrame) -> tuple[Reason, ...]:
+def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
     """What is alone in the way of a fact's column; the reason is that of one of the shapes."""
     from pyspark.sql import functions as f
 
@@ -166,7 +166,7 @@ def _reasons(shapes: DataFrame) -> tuple[Reason, ...]:
     said = each.groupBy(*keys).agg(f.min("reason").alias("reason"))
     found = _sums(each, *keys).join(said, list(keys)).orderBy(*_most(), *keys).limit(MOST)
     return tuple(
-        Reason(it["fact"], it["column"], it["code"], it["reason"], it["n"], it["r"], it["b"])
+        ColumnReason(it["fact"], it["column"], it["code"], it["reason"], it["n"], it["r"], it["b"])
         for it in found.collect()
     )
 
@@ -189,7 +189,7 @@ def measured(session: Session, found: Answer) -> Answer:
     return replace(found, top=tuple(_measured(asked, it, listed) for it in found.top))
 
 
-def _measured(session: Session, shape: Shape, listed: Listed) -> Shape:
+def _measured(session: Session, shape: AuditedShape, listed: Listed) -> AuditedShape:
     try:
         if shape.schema:
             with spark_errors(f"USE {shape.schema}"):

@@ -20,7 +20,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.warehouse import Name, Relation, Table, View, Warehouse
+from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,7 +88,7 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
         yield Stock(sized, tuple(missing))
 
 
-def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[Relation]:
+def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[TableOrView]:
     """The relations that the texts name, and those behind the views among them."""
     left = [it for name, it in sorted(catalog.relations.items()) if len(name) > 1]
     words = {word for text in texts for word in _WORD.findall(text.lower())}

@@ -21,7 +21,7 @@ from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.stale_views import without_stale
 from sqlrewrite.sql.table_definition import created_table
-from sqlrewrite.warehouse import Name, Relation, View, Warehouse, written_apart
+from sqlrewrite.warehouse import Name, TableOrView, View, Warehouse, written_apart
 
 UNKNOWN_NAMESPACE: Name = ("?", "?")
 """The namespace after a USE that cannot be read: no table is there, so no short name resolves."""
@@ -175,7 +175,7 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
     if "view" in head and said.query is not None and "materialized" not in head:
         names = tuple(column.name for column in said.columns)
         query = at.slice(said.query, at.end)
-        relation: Relation = View(parts, query, names, catalog.namespace, source)
+        relation: TableOrView = View(parts, query, names, catalog.namespace, source)
     else:
         relation = created_table(said, parts, catalog, source, streaming="streaming" in head)
     if len(parts) == 1 and head & _TEMPORARY and "global" not in head:
@@ -215,7 +215,7 @@ def query_text(tokens: Sequence[Token], text: str) -> str:
 
 
 def _create_temporary(
-    catalog: Warehouse, relation: Relation, at: Cursor, said: Definition
+    catalog: Warehouse, relation: TableOrView, at: Cursor, said: Definition
 ) -> Warehouse:
     bare, place = catalog.qualify(relation.name)[-1:], catalog.qualify(relation.name)
     was_temporary, was_known = bare in catalog.relations, place in catalog.relations
@@ -350,7 +350,7 @@ def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
     return catalog if after is relation else catalog.with_relation(after)
 
 
-def _renamed(catalog: Warehouse, relation: Relation, old: Name, new: Name) -> Warehouse:
+def _renamed(catalog: Warehouse, relation: TableOrView, old: Name, new: Name) -> Warehouse:
     catalog = catalog.without(relation.name)
     if not new or relation.name[-1:] in catalog.relations:  # which of two it was is not told
         return catalog

@@ -1,8 +1,9 @@
 """Parameter markers, ``:name`` and ``?``, and the text with literals in their place.
 
-In come a text and its parameters as literals of SQL, out goes a ``Filled``: the text as it means,
-with the offsets of the text as it stands. What is decided of the one can be inserted into the
-other, where the markers stay: an insertion repeats literals, and so needs no parameter of its own.
+In come a text and its parameters as literals of SQL, out goes a ``FilledText``: the text as it
+means, with the offsets of the text as it stands. What is decided of the one can be inserted into
+the other, where the markers stay: an insertion repeats literals, and so needs no parameter of its
+own.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _OPERANDS = token_types("var identifier r_paren r_bracket string number")
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledText:
     """A text with literals for its markers; ``ends`` are where each literal ends in it, and
     ``shifts`` by how much what follows stands further back than in the original."""
 
@@ -67,7 +68,7 @@ def literals(args: object) -> Literals | None:
     return None
 
 
-def filled(text: str, given: Literals) -> Filled | None:
+def filled(text: str, given: Literals) -> FilledText | None:
     """The text with the parameters in it; None where they and the markers do not fit."""
     tokens = lex(text).tokens
     values: list[tuple[Span, str]] = []
@@ -87,7 +88,7 @@ def filled(text: str, given: Literals) -> Filled | None:
         done = span.end
         ends.append(sum(map(len, pieces)))
         grown.append(len(value) - (span.end - span.start))
-    return Filled("".join([*pieces, text[done:]]), tuple(ends), tuple(accumulate(grown)))
+    return FilledText("".join([*pieces, text[done:]]), tuple(ends), tuple(accumulate(grown)))
 
 
 def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from sqlrewrite.warehouse import Name, Relation, Table, View, Warehouse
+from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
 
 
 def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
@@ -37,14 +37,14 @@ def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
     return after
 
 
-def _reads(view: View, name: Name, before: Relation, after: Relation | None) -> bool:
+def _reads(view: View, name: Name, before: TableOrView, after: TableOrView | None) -> bool:
     """Whether a view may read a relation, in another way than when it was made."""
     if not re.search(rf"(?<!\w){re.escape(name[-1])}(?!\w)", view.query, re.IGNORECASE):
         return False
     return "*" in view.query or not _only_more_columns(before, after)
 
 
-def _only_more_columns(before: Relation, after: Relation | None) -> bool:
+def _only_more_columns(before: TableOrView, after: TableOrView | None) -> bool:
     if not isinstance(before, Table) or not isinstance(after, Table):
         return False
     pairs = zip(before.columns, after.columns, strict=False)

@@ -91,7 +91,7 @@ class Rendering:
         return not any(it.start < span.end and span.start < it.end for it in self.hidden)
 
 
-Change = Callable[[Rendering], Changes | None]
+ChangesOf = Callable[[Rendering], Changes | None]
 """What gives the changes of a rendering, None where they are not known."""
 
 Same = Callable[[Rendering, Rendering], bool]
@@ -118,7 +118,7 @@ def renderings(text: str) -> tuple[Rendering, ...]:
     )
 
 
-def settled(text: str, changed: Change, same: Same) -> tuple[str, frozenset[int]] | None:
+def settled(text: str, changed: ChangesOf, same: Same) -> tuple[str, frozenset[int]] | None:
     """The text in which what each rendering has is right, and the numbers of those renderings whose
     changes would be wrong in another, and are not made; None where that cannot be told.
 
@@ -154,7 +154,7 @@ def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
 
 
 def _agree(
-    new: str, every: Sequence[Rendering], before: Sequence[Changes], changed: Change, same: Same
+    new: str, every: Sequence[Rendering], before: Sequence[Changes], changed: ChangesOf, same: Same
 ) -> bool:
     """Whether each rendering of a text says what it said before it was changed, and none takes out
     more than it did."""

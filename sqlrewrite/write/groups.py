@@ -17,7 +17,7 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.groups import marked
 from sqlrewrite.text.templates import templated
-from sqlrewrite.warehouse import Constant, Parts
+from sqlrewrite.warehouse import BoundValue, Parts
 from sqlrewrite.write.names import quoted
 
 Cut = Callable[[str, int], str]
@@ -40,7 +40,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
         raise Whole("partitions by hash are not chosen by a condition in PostgreSQL")
     bounds = [part.bound for it in parts for part in it.parts]
     ranges = "range" in strategies
-    values: set[Constant] = {it.low[0] for it in bounds if it.low} | {
+    values: set[BoundValue] = {it.low[0] for it in bounds if it.low} | {
         it.high[0] for it in bounds if it.high
     }
     if not ranges:
@@ -77,7 +77,7 @@ def _among(column: str, group: int, chunks: Sequence[Sequence[str]]) -> str:
     return f"({column} NOT IN ({', '.join(others)}) OR {column} IS NULL)"
 
 
-def _literal(value: Constant) -> str:
+def _literal(value: BoundValue) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 

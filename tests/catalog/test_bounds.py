@@ -7,7 +7,7 @@ from math import inf
 import pytest
 
 from sqlrewrite import Catalog
-from sqlrewrite.warehouse import Bound, Parts, Table
+from sqlrewrite.warehouse import PartitionBound, Parts, Table
 
 PARENT = "CREATE TABLE t (k int, j text, n numeric(8,2), at timestamp) PARTITION BY RANGE (k);\n"
 FIRST = "CREATE TABLE t0 PARTITION OF t FOR VALUES FROM (MINVALUE) TO (10);\n"
@@ -19,7 +19,7 @@ def _parts(ddl: str, name: str = "t") -> Parts | None:
     return table.parts
 
 
-def _bounds(ddl: str) -> list[Bound]:
+def _bounds(ddl: str) -> list[PartitionBound]:
     found = _parts(ddl)
     assert found is not None
     return [it.bound for it in found.parts]
@@ -28,25 +28,25 @@ def _bounds(ddl: str) -> list[Bound]:
 @pytest.mark.parametrize(
     ("by", "part", "bound"),
     [
-        ("LIST (j)", "FOR VALUES IN ('a', 'bc', NULL)", Bound(values=("a", "bc", None))),
-        ("LIST (k)", "FOR VALUES IN (1, -2)", Bound(values=(1, -2))),
-        ("LIST (k)", "DEFAULT", Bound(default=True)),
-        ("RANGE (k)", "FOR VALUES FROM (1) TO (MAXVALUE)", Bound(low=(1,), high=(inf,))),
+        ("LIST (j)", "FOR VALUES IN ('a', 'bc', NULL)", PartitionBound(values=("a", "bc", None))),
+        ("LIST (k)", "FOR VALUES IN (1, -2)", PartitionBound(values=(1, -2))),
+        ("LIST (k)", "DEFAULT", PartitionBound(default=True)),
+        ("RANGE (k)", "FOR VALUES FROM (1) TO (MAXVALUE)", PartitionBound(low=(1,), high=(inf,))),
         (
             "RANGE (k, j)",
             "FOR VALUES FROM (1, 'a') TO (2, 'b')",
-            Bound(low=(1, "a"), high=(2, "b")),
+            PartitionBound(low=(1, "a"), high=(2, "b")),
         ),
         (
             "RANGE (k, k)",
             "FOR VALUES FROM (MINVALUE, 3) TO (2, 3)",
-            Bound(low=(-inf, -inf), high=(2, 3)),
+            PartitionBound(low=(-inf, -inf), high=(2, 3)),
         ),
-        ("HASH (k)", "FOR VALUES WITH (MODULUS 4, REMAINDER 1)", Bound(values=(4, 1))),
-        ("HASH (k)", "FOR VALUES WITH (REMAINDER 1, modulus 4)", Bound(values=(4, 1))),
+        ("HASH (k)", "FOR VALUES WITH (MODULUS 4, REMAINDER 1)", PartitionBound(values=(4, 1))),
+        ("HASH (k)", "FOR VALUES WITH (REMAINDER 1, modulus 4)", PartitionBound(values=(4, 1))),
     ],
 )
-def test_bounds(by: str, part: str, bound: Bound) -> None:
+def test_bounds(by: str, part: str, bound: PartitionBound) -> None:
     ddl = (
         f"CREATE TABLE t (k int, j text) PARTITION BY {by};\nCREATE TABLE p PARTITION OF t {part};"
     )
@@ -87,7 +87,7 @@ def test_partitions_of_partitions() -> None:
     assert found is not None
     (part,) = found.parts
     assert part.below is not None
-    assert [it.bound for it in part.below.parts] == [Bound(values=("a",))]
+    assert [it.bound for it in part.below.parts] == [PartitionBound(values=("a",))]
 
 
 def test_attach_and_detach() -> None:

@@ -10,7 +10,7 @@ import pytest
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.catalog.infer import infer
 from sqlrewrite.catalog.written import ddl
-from sqlrewrite.warehouse import Relation, Table, Warehouse
+from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
 
 def shown(tmp_path: Path, text: str, schema: str | None = None) -> Catalog:
@@ -19,7 +19,7 @@ def shown(tmp_path: Path, text: str, schema: str | None = None) -> Catalog:
     return Catalog.seen(str(path), schema=schema)
 
 
-def told(found: Relation | None) -> tuple[str, str, bool]:
+def told(found: TableOrView | None) -> tuple[str, str, bool]:
     assert isinstance(found, Table)
     columns = " ".join(f"{c.name}:{c.type}" for c in found.columns)
     return columns, " ".join(it.column for it in found.partitioned_by), found.complete

@@ -25,7 +25,7 @@ from sqlrewrite.results import (
     TableUse,
     Verdict,
 )
-from sqlrewrite.rewriting import Show
+from sqlrewrite.rewriting import OnDocument
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.source import Lines
@@ -33,7 +33,9 @@ from sqlrewrite.text.source import Lines
 PREDICATE = f"s.day IN (SELECT c1.day FROM calendar AS c1) {MARKER} AND "
 
 
-def stand_in(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
+def stand_in(
+    sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+) -> Rewrite:
     """Inserts after ``PRUNE WHERE``; ``KEEP`` is a rejected join; ``BAD``, ``{{``, ``BOOM``."""
     if show is not None:
         show(read(sql, catalog, wanted.limits, named=True))

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Problem, Rewrite
-from sqlrewrite.rewriting import Show
+from sqlrewrite.rewriting import OnDocument
 from sqlrewrite.settings.options import Options, options
 
 PRUNE = b"SELECT 1 PRUNE WHERE 1\n"
@@ -359,7 +359,9 @@ def test_says_why_nothing_was_found(run: Any) -> None:
 def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Options] = []
 
-    def note(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
+    def note(
+        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+    ) -> Rewrite:
         asked.append(wanted)
         return Rewrite(sql, sql, 1, (), (Problem("DPP000", "no", 1, 1),), (), ())
 

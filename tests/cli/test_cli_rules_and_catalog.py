@@ -11,7 +11,7 @@ import pytest
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.rulebook import Page
-from sqlrewrite.warehouse import Column, Name, PartitionField, Relation, Table, View
+from sqlrewrite.warehouse import Column, Name, PartitionField, Table, TableOrView, View
 
 PAGES = (
     Page(
@@ -50,8 +50,8 @@ def test_an_unknown_rule(run: Any, code: str, near: str) -> None:
     assert f"there is no rule {code!r}{near}" in ran.err
 
 
-def relations() -> Mapping[Name, Relation]:
-    found: tuple[Relation, ...] = (
+def relations() -> Mapping[Name, TableOrView]:
+    found: tuple[TableOrView, ...] = (
         Table(
             ("spark_catalog", "default", "sales"),
             (Column("day", "date"), Column("amount")),

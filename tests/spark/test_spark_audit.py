@@ -60,8 +60,8 @@ def _write(session: Session, texts: list[str], place: Path, files: int = 1) -> s
     return str(place)
 
 
-def _job(place: Path, **more: Any) -> audit.Job:
-    return audit.Job(Catalog.from_ddl(DDL), options(), str(place), **more)
+def _job(place: Path, **more: Any) -> audit.AuditJob:
+    return audit.AuditJob(Catalog.from_ddl(DDL), options(), str(place), **more)
 
 
 def _shapes(session: Session, place: Path) -> list[Any]:

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Rewrite
-from sqlrewrite.rewriting import Show
+from sqlrewrite.rewriting import OnDocument
 from sqlrewrite.settings.options import Options
 from sqlrewrite.spark.bags import compare
 from sqlrewrite.spark.session import Session
@@ -249,7 +249,9 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
     """With a rewriting that loses rows, as no sound one does."""
     from sqlrewrite.rewriting import rewrite_as
 
-    def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
+    def unsound(
+        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+    ) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "season = 'winter' AND false) /*")
         assert after != done.sql
@@ -266,7 +268,9 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlrewrite.rewriting import rewrite_as
 
-    def unsound(sql: str, catalog: Catalog, wanted: Options, show: Show | None = None) -> Rewrite:
+    def unsound(
+        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
+    ) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
         after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())

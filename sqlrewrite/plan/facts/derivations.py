@@ -10,11 +10,12 @@ has no shape.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.type_text import parse
@@ -39,8 +40,6 @@ class Shape:
     stray: str = ""
     digits: bool = False
 
-
-TypeOf = Callable[[Expression], Type | None]
 
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 

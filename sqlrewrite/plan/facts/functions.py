@@ -127,7 +127,7 @@ def _function(kind: str, row: str) -> Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class DialectNames:
     """The functions of another dialect: those that mean what Spark's of that name do, those of its
     own table, and the letters, small and capital, with which a name begins that is not Spark's."""
 
@@ -137,14 +137,14 @@ class Names:
 
 
 @cache
-def names_of(dialect: str) -> Names:
+def names_of(dialect: str) -> DialectNames:
     """The functions of a dialect, by its file in ``rules/functions``."""
     table = read_toml(rules_folder() / "functions" / f"{dialect}.toml")
     small = ord(table["alphabet"])
     letters = [chr(small + at) for at in range(_LETTERS)]
     letters += [chr(small - _LETTERS + at) for at in range(_LETTERS)]
     own = frozenset(name for name, _, _ in _read(table))
-    return Names(frozenset(table["same"].split()), own, "".join(letters))
+    return DialectNames(frozenset(table["same"].split()), own, "".join(letters))
 
 
 @cache

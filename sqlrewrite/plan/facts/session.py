@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class SessionSettings:
     """Settings of a session; None where one is not known.
 
     ``ansi`` is spark.sql.ansi.enabled, ``precision_loss`` is
@@ -45,7 +45,7 @@ class World:
     ntz: bool = False
 
 
-def agreed(session: Session, answer: Callable[[World], _T | None]) -> _T | None:
+def agreed(session: SessionSettings, answer: Callable[[World], _T | None]) -> _T | None:
     """The answer that is the same under all values of the settings, or None."""
     found: _T | None = None
     for number, world in enumerate(session.worlds()):

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
-from sqlrewrite.plan.facts.session import Session, World
+from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.sql import definitions, parse
 from sqlrewrite.sql.types.analysis import analyze, context_of
 from sqlrewrite.sql.types.queries import Queries
@@ -52,7 +52,7 @@ _UNSURE = re.compile(r"\bdefault\s+collation\b|\bwith\s+schema\b", re.IGNORECASE
 def outputs_of(
     text: str,
     catalog: Warehouse,
-    session: Session,
+    session: SessionSettings,
     *,
     double_quoted: bool = False,
     legacy_interval: bool | None = None,
