@@ -36,6 +36,10 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 T = TypeVar("T")
 
+_COMPARING = frozenset("= <> < <= > >= in is between".split())
+_VALUES = frozenset("end null true false unknown not date string".split())
+"""Before a comparison these are no names."""
+
 # Behind these a name is made, whose columns are in the parentheses.
 _NAMING = frozenset({"as", "into", "table", "view", "exists"})
 
@@ -56,7 +60,8 @@ class Dialect:
     ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases,
     ``clauses`` what stands before parentheses and calls nothing, ``same`` the functions that mean
     what Spark's of that name do, ``alphabet`` the letters with which all others begin, ``reader``
-    the dialect of sqlglot that reads it, too, and ``quote`` what stands around a name."""
+    the dialect of sqlglot that reads it, too, ``quote`` what stands around a name, and ``reserved``
+    the words that are a name only in it, where Spark takes them for one."""
 
     name: str
     forms: frozenset[str]
@@ -70,6 +75,7 @@ class Dialect:
     alphabet: str
     reader: str
     quote: str
+    reserved: frozenset[str]
 
     def hear(self, text: str) -> Heard:
         """The text as Spark's grammar has it."""
@@ -122,6 +128,21 @@ class Dialect:
         elif callable(value) and not isinstance(value, type):
             found = lambda: self.said(value())  # noqa: E731
         return found  # type: ignore[no-any-return]
+
+    def named(self, written: str) -> str:
+        """What is written, its names in quotes where they are no names here without: behind a dot,
+        and before a comparison."""
+        found = list(self._lexemes(written)) if self.reserved else []
+        words = ["", *(written[start:end].lower() for _, start, end in found), ""]
+        made, done = [], 0
+        for at, (kind, start, end) in enumerate(found, 1):
+            if kind != "name" or words[at] not in self.reserved or words[at + 1] == "(":
+                continue
+            compared = words[at + 1] in _COMPARING and words[at] not in _VALUES
+            if words[at - 1] == "." or words[at + 1] == "." or compared:
+                made += [written[done:start], "`", written[start:end], "`"]
+                done = end
+        return "".join([*made, written[done:]])
 
     def unwritable(self, predicate: str) -> str | None:
         """What of a predicate the dialect has no words for: whatever is called in it, and is not of
@@ -209,6 +230,7 @@ def dialect(name: str) -> Dialect | None:
         called.alphabet,
         rules.get("reader", name),
         rules["lexer"]["quoted"][0],
+        frozenset(rules.get("reserved", "").split()),
     )
 
 

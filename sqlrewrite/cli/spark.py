@@ -30,6 +30,7 @@ from sqlrewrite.run.runner import FileResult, Request, read_file, run
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.target import SparkError, Target
+from sqlrewrite.text import limits
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import write_file
 from sqlrewrite.warehouse import Warehouse
@@ -178,6 +179,11 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
     def resolver() -> Resolve:
         from sqlrewrite.spark import values
 
+        if settings.dialect != limits.SPARK:
+            raise ConfigError(
+                "--predicate values asks Spark for the keys, which does not read "
+                f"{settings.dialect}'s SQL; in Python resolve=… asks another engine"
+            )
         try:
             spark = running().spark
         except SparkError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case
@@ -47,13 +48,14 @@ def write(
         cases = _distinct(cases, anchors, style, words)
     constants = values.constants(first, anchors) if len(cases) == 1 else None
     if constants is not None:
-        return [Predicate(f"{fact(first, anchors, style)} {style.word('IN')} ({constants})")]
+        said = f"{fact(first, anchors, style)} {style.word('IN')} ({constants})"
+        return _sayable([Predicate(said)], first)
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
     if form == "values" or (first.around.noted and not first.pair.filtered):
         found = values.write(cases, queries)
         if found:
-            return found
+            return _sayable(found, first)
     if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
     return _sayable(FORMS[form](cases, queries), first)
@@ -71,9 +73,15 @@ def _sayable(found: list[Predicate], case: Case) -> list[Predicate]:
         merged = {it for join in joins(case.target_block.source) for it in join.using}
         if spoken and not spoken.qualifies_merged and case.pair.target_column in merged:
             raise AnchorError(f"{case.pair.target_column}, which USING merges, has no table there")
-        why = (spoken and spoken.unwritable(it.text) for it in found)
+        if spoken is None:
+            return found
+        why = (spoken.unwritable(it.text) for it in found)
         for said in filter(None, why):
             raise AnchorError(said)
+        named = spoken.named
+        return [
+            replace(it, text=named(it.text), queries=tuple(map(named, it.queries))) for it in found
+        ]
     return found
 
 

@@ -308,6 +308,42 @@ def test_its_own_words() -> None:
     assert stripped(written, Limits(dialect="flink")).sql == f"{text} GROUP BY 1"
 
 
+RESERVED = """CREATE TABLE s (v INT, `day` DATE) PARTITIONED BY (`day`);
+CREATE TABLE t (`day` DATE, `year` INT, x STRING)"""
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ("SELECT s.v FROM s JOIN t USING (`day`) WHERE `year` = 1", "s.`day`"),
+        ("SELECT * FROM (SELECT `day` FROM s{}) s JOIN t USING (`day`) WHERE `year` = 1", "`day`"),
+    ],
+)
+def test_a_name_that_is_reserved_there_is_quoted(query: str, written: str) -> None:
+    known = Catalog.from_ddl(RESERVED)
+    text = query.format("")
+    found = f"{written} IN (SELECT t2.`day` FROM t AS t2 WHERE t2.`year` = 1) /* dpp-rewrite */"
+    expected = query.format(f" WHERE {found}") if "{}" in query else f"{query} AND {found}"
+    assert _flink(text, known) == expected
+    assert _flink(expected, known) == expected
+
+
+def test_keys_are_asked_for_in_its_words() -> None:
+    asked: list[str] = []
+
+    def resolve(query: str, namespace: tuple[str, ...]) -> Keys:
+        asked.append(query)
+        return Keys(("DATE '2024-01-01'",), "date", "2026-01-31T09:30:00Z", False)
+
+    query = "SELECT s.v FROM s JOIN t ON s.`day` = t.`day` WHERE t.x = 'a\\' AND LEFT(t.x, 1) = 'a'"
+    known = Catalog.from_ddl(RESERVED)
+    result = rewrite(
+        query, known, dialect="flink", engine="flink", predicate="values", resolve=resolve
+    )
+    assert "AND s.`day` IN (DATE '2024-01-01')" in result.sql
+    assert asked == ["SELECT t2.`day` FROM t AS t2 WHERE t2.x = 'a\\' AND LEFT(t2.x, 1) = 'a'"]
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

@@ -24,6 +24,7 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template
 from sqlrewrite.write.fact import fact
@@ -105,9 +106,19 @@ def _literal(bound: _Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     return text, note(at, bound.query)
 
 
+def _said(query: str, options: Options) -> str:
+    """A key query in the words of the text's dialect, which whoever is asked for its keys reads."""
+    if options.limits.dialect == SPARK:
+        return query
+    from sqlrewrite.dialects import dialect  # of which no other text has need
+
+    spoken = dialect(options.limits.dialect)
+    return query if spoken is None else spoken.named(spoken.say(query))
+
+
 def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
     """The predicate with the keys that the query gives now, and the time; None: nobody is asked."""
-    keys = options.resolve(bound.query, cases[0].around.catalog.namespace)
+    keys = options.resolve(_said(bound.query, options), cases[0].around.catalog.namespace)
     if keys is None:
         return None
     if _kind(keys.kind) not in {_kind(kind) for kind in _kinds(cases)}:

@@ -1,0 +1,129 @@
+"""Flink in a process beside this one, and tables of files for it (``Flink.java``)."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from base64 import b64decode, b64encode
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sqlrewrite import Catalog
+from sqlrewrite.warehouse import Table, View
+
+_JAVA = ("java", "-Xmx1200m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+_OPENS = [f"--add-opens=java.base/java.{it}=ALL-UNNAMED" for it in ("lang", "util", "time")]
+_PLAIN = re.compile(r"[\w.-]+")
+_TYPES = {"binary": "BYTES", "timestamp": "TIMESTAMP(6)", "timestamp_ntz": "TIMESTAMP(6)"}
+
+
+class FlinkError(Exception):
+    """What Flink says is wrong with a statement."""
+
+
+class Flink:
+    """One Flink, asked a statement at a time."""
+
+    def __init__(self, jars: str, log: Path) -> None:
+        self._log = log.open("w")
+        self._process = subprocess.Popen(
+            [*_JAVA, *_OPENS, "-cp", jars, str(Path(__file__).with_name("Flink.java"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+        if self._said() != "up\n":
+            raise FlinkError(f"it does not start: {log.read_text()[-2000:]}")
+
+    def session(self) -> None:
+        """Goes on without tables."""
+        self._ask("session")
+
+    def rows(self, sql: str) -> str:
+        """The rows of a statement, a line each, sorted. Raises FlinkError."""
+        return self._ask(f"run {b64encode(sql.encode()).decode()}")
+
+    def close(self) -> None:
+        """Ends it."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+        self._log.close()
+
+    def _ask(self, line: str) -> str:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+        outcome, _, said = self._said().strip().partition(" =")
+        told = b64decode(said).decode()
+        if outcome != "ok":
+            raise FlinkError(told)
+        return told
+
+    def _said(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+
+def fill(flink: Flink, known: Catalog, data: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Tables of the rows that DuckDB has, by the last part of their names, as JSON in folders of
+    their partitions; and views. What Flink has no type for is left out."""
+    for name, relation in known.relations.items():
+        try:
+            if isinstance(relation, Table):
+                _make(flink, relation, data, folder / ".".join(name))
+            elif isinstance(relation, View):
+                listed = f" (`{'`, `'.join(relation.columns)}`)" if relation.columns else ""
+                flink.rows(f"CREATE TEMPORARY VIEW `{name[-1]}`{listed} AS {relation.query}")
+        except FlinkError:
+            continue
+
+
+def _make(flink: Flink, table: Table, data: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    where = ".".join(f'"{part}"' for part in table.name)
+    columns = ", ".join(f"`{it.name}` {_type(it.type or 'int')}" for it in table.columns)
+    names = [it.name for it in table.columns]
+    by = [it.column for it in table.partitioned_by if it.transform == "identity"]
+    rows = [
+        dict(zip(names, row, strict=True))
+        for row in data.execute(f"SELECT * FROM {where}").fetchall()
+    ]
+    if not all(_PLAIN.fullmatch(str(row[it] or "")) for row in rows for it in by):
+        by = []  # NULL, of which Flink 2.3 makes no path, and what a path has in other words
+    folder.mkdir(parents=True)
+    for row in rows:
+        place = folder.joinpath(*(f"{it}={row.pop(it)}" for it in by))
+        place.mkdir(parents=True, exist_ok=True)
+        with (place / "rows.json").open("a") as file:
+            file.write(json.dumps(row, default=_json) + "\n")
+    partitions = f" PARTITIONED BY (`{'`, `'.join(by)}`)" if by else ""
+    flink.rows(
+        f"CREATE TEMPORARY TABLE `{table.name[-1]}` ({columns}){partitions} WITH ("
+        f"'connector' = 'filesystem', 'path' = '{folder.as_uri()}', 'format' = 'json')"
+    )
+
+
+def _type(kind: str) -> str:
+    if kind.startswith("array<"):
+        return f"ARRAY<{_type(kind[6:-1])}>"
+    return _TYPES.get(kind, kind.upper())
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case datetime():
+            return str(value.replace(tzinfo=None))
+        case date():
+            return str(value)
+        case Decimal():
+            return float(value) if value.as_tuple().exponent else int(value)
+        case bytes():
+            return b64encode(value).decode()
+        case _:
+            return str(value)
