@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.text.loops import loop
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.text.templates import mask
 from sqlrewrite.warehouse import Name, Reference
@@ -369,3 +370,62 @@ def test_a_path_of_hdfs_opens_no_comment(before: str, command: str) -> None:
 )
 def test_what_is_no_command_of_hdfs_stays(text: str) -> None:
     assert mask(text).text.count("/*") == text.count("/*")
+
+
+_JOINED = "{% if not loop.last %},{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("text", "commas"),
+    [
+        ("SELECT a{% for x in y %}, {{ x }} AS b_{{ x }}{% endfor %} FROM t", (True, False)),
+        ("SELECT {% for x in y %} f({{ x }}, 1), {% endfor %} a FROM t", (False, True)),
+        ("SELECT {% for x in y -%} f({{ x }}), {% endfor -%} a FROM t", (False, True)),
+        (f"SELECT {{% for x in y %}} {{{{ x }}}}{_JOINED} {{% endfor %}} FROM t", (False, False)),
+        (
+            "SELECT a IN ({% for x in y %}'{{ x }}'{{ ',' if not loop.last }}{% endfor %})",
+            (False,) * 2,
+        ),
+        (
+            "SELECT {% for x in y %} {% if x %} a, {% else %} b, {% endif %} {% endfor %} c",
+            (False, True),
+        ),
+        ("SELECT {% for x in y %} sum(a) OVER (ORDER BY b), {% endfor %} c", (False, True)),
+        ("SELECT {% for x in y %} CASE WHEN a AND b THEN 1 END, {% endfor %} c", (False, True)),
+    ],
+)
+def test_a_loop_over_items(text: str, commas: tuple[bool, bool]) -> None:
+    found = loop(text, text.index("{%"))
+    assert found is not None
+    assert text[: found.end].endswith("endfor -%}" if "-%}" in text else "endfor %}")
+    assert (found.leads, found.trails) == commas
+    masked = mask(text)
+    assert len(masked.text) == len(text)
+    assert not masked.obstacles
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a FROM t {% for x in y %} JOIN u ON 1 {% endfor %}",
+        "SELECT a FROM t WHERE b {% for x in y %} OR {{ x }} {% endfor %}",
+        "SELECT {% for x in y %} (a, {% endfor %} b",
+        "SELECT {% for x in y %} a), ( {% endfor %} b",
+        "SELECT {% for x in y %} (SELECT 1), {% endfor %} b",
+        "SELECT {% for x in y %} 'a, {% endfor %} b",
+        "SELECT {% for x in y %} a, -- b\n {% endfor %} b",
+        "SELECT {% for x in y %} a; {% endfor %} b",
+        "SELECT {% for x in y %} {% set z = x %} a, {% endfor %} b",
+        "SELECT {% for x in y %} {% for z in x %} a, {% endfor %} {% endfor %} b",
+        "SELECT a {%- for x in y -%} b {%- endfor %} FROM t",
+        "SELECT a{% for x in y %}, b {% endfor -%} c FROM t",
+        "SELECT {% for x in y %} , a, {% endfor %} b",
+        "SELECT {% for x in y %} {% if x %} a, {% else %} b {% endif %} {% endfor %} c",
+        "SELECT a{% for x in y %}, 'b'{% endfor %}'c'",
+        "SELECT {% for x in y %} {{- x }}, {% endfor %} a",
+        "SELECT {% for x in y %} a",
+    ],
+)
+def test_what_is_no_loop_over_items(text: str) -> None:
+    assert loop(text, text.index("{%")) is None
+    assert mask(text).obstacles

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlrewrite.catalog import dbt
 from sqlrewrite.catalog.files import read_text
-from sqlrewrite.text.templates import UNITS
+from sqlrewrite.text.template_kinds import UNITS
 from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse
 
 _VERSION = "https://schemas.getdbt.com/dbt/manifest/v12.json"

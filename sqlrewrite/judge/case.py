@@ -20,7 +20,7 @@ from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.text.templates import is_template
+from sqlrewrite.text.templates import is_template, on_one_line
 
 Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
@@ -108,7 +108,7 @@ def relation_name(relation: object) -> str:
 
 def called(name: str) -> str:
     """A function, or a template read as one, as a reason names it."""
-    return name if is_template(name) else f"{name}()"
+    return on_one_line(name) if is_template(name) else f"{name}()"
 
 
 def passed(message: str) -> Judgement:

@@ -13,6 +13,7 @@ from sqlrewrite.sql.changes import changes
 from sqlrewrite.sql.definition_head import function_query
 from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
+from sqlrewrite.text.templates import DEFINES
 
 _QUERY_OPENERS = token_types(
     """
@@ -25,8 +26,9 @@ names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it
 _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
 """With a SELECT behind them these do as well: REPLACE TABLE … AS, ALTER VIEW … AS."""
 
-_COMMANDS = frozenset(
-    """
+_COMMANDS = (
+    frozenset(
+        """
     add alter analyze apply begin call clear close commit comment compute convert copy declare
     delete desc describe dfs end execute exit explain export fetch fsck generate get grant if import
     install invalidate iterate kill leave list load lock map merge msck open optimize put quit
@@ -34,6 +36,8 @@ _COMMANDS = frozenset(
     source start sync truncate uncache undrop unlock update vacuum while !
     model audit on_virtual_update_begin on_virtual_update_end
     """.split()
+    )
+    | DEFINES
 )
 """Statements of Spark, Hive's and Impala's shells, Delta, Iceberg, Databricks and SQLMesh that hold
 no query of ours: not parsed at all."""
@@ -61,6 +65,10 @@ _AFTER_FROM = frozenset(
     """.split()
 )
 
+_CALLED = (
+    "is left alone: it is a part of the texts that call it (as dbt compiles them, in "
+    "target/compiled, they can be read)"
+)
 _EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is not read"
 
 
@@ -118,6 +126,8 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
     if function:
         word = "create function"
+    if word in DEFINES:
+        return at, f"a join in {{% {word} %}} {_CALLED}"
     if word == "with":
         word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
     return at, f"a join in {word.upper()} is {why}"

@@ -16,7 +16,7 @@ from itertools import islice
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.templates import UNITS
+from sqlrewrite.text.template_kinds import UNITS
 
 MOST = 16
 """A text of more renderings is left alone."""
@@ -183,13 +183,13 @@ def _indented(new: str, rendering: str, text: str, span: Span) -> str:
 def _tags(text: str) -> list[_Tag] | None:
     """The tags of ``if`` blocks that stand in no other block; None where they cannot be told, or
     are too many to be followed."""
-    units = _units(text)
-    if units is None:
+    told = units(text)
+    if told is None:
         return None
-    ends = {tag[2] for _, tag in units}
+    ends = {tag[2] for _, tag in told}
     found: list[_Tag] = []
     depth = 0
-    for span, tag in units:
+    for span, tag in told:
         word, rest = tag[2], tag[3]
         if word == "raw":
             return None
@@ -203,10 +203,17 @@ def _tags(text: str) -> list[_Tag] | None:
     return found if depth == 0 and len(found) <= _MOST_TAGS else None
 
 
-def _units(text: str) -> list[tuple[Span, re.Match[str]]] | None:
+def tag_at(text: str, start: int) -> re.Match[str] | None:
+    """The tag that begins at a place: its groups are the sign before its word, the word, what
+    follows, and the sign behind that."""
+    unit = UNITS["{%"].match(text, start)
+    return None if unit is None else _TAG.fullmatch(unit.group())
+
+
+def units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
     """The tags of a text, outside of comments and expressions; None where one does not end."""
     found: list[tuple[Span, re.Match[str]]] = []
-    at = 0
+    at = since
     while opened := _OPENED.search(text, at):
         unit = _UNIT.match(text, opened.start())
         if unit is None:

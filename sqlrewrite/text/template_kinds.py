@@ -8,6 +8,14 @@ from enum import Enum
 
 from sqlrewrite.warehouse import Reference
 
+# To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
+_STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
+UNITS = {
+    "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
+    "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
+}
+"""Expressions and tags."""
+
 _CALL = re.compile(r"(ref|source|var|config)\s*\(")
 
 

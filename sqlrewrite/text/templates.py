@@ -21,8 +21,9 @@ import re
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.loops import block_end, loop
 from sqlrewrite.text.readable import cells, plain_commands
-from sqlrewrite.text.template_kinds import TemplateKind, meaning
+from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning
 from sqlrewrite.warehouse import Name, Reference
 
 Refer = Callable[[Reference], Name | None]
@@ -79,15 +80,11 @@ _INSIDE = {
 _CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _OPENS = frozenset({*_CLOSES, *_VARIABLES})
 
-# To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
-_STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
-UNITS = {
-    "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
-    "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
-}
 _TAG = re.compile(r"\{%[-+]?\s*(\w+)")
-_RENDERED_ONCE = frozenset({"snapshot", "endsnapshot"})
+_RENDERED_ONCE = frozenset({"snapshot", "endsnapshot", "test", "endtest"})
 """Around one query of its own each: dbt runs what is between them."""
+DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
+"""What other texts call: where it stands it renders to nothing."""
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
@@ -241,7 +238,9 @@ class _Scan:
         unit = self.text[start:end]
         match sign:
             case "{%":
-                self._tag(start, end, unit, context)
+                return self._block(start, end, unit, context) or self._tag(
+                    start, end, unit, context
+                )
             case "{#":
                 self._nothing(start, end, unit, context)
             case _:
@@ -255,14 +254,51 @@ class _Scan:
 
     # --- what renders to nothing, and blocks ---------------------------------------------------
 
-    def _tag(self, start: int, end: int, unit: str, context: str) -> None:
+    def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
+        """Takes in a whole block that is an expression, or renders to nothing; where it ends."""
+        match = _TAG.match(unit)
+        name = match.group(1) if match else ""
+        if context or self.open or (name == "set" and _SET.match(unit)):
+            return None
+        if name == "for":
+            return self._loop(start)
+        if name != "set" and (name not in DEFINES or self._within(start)):
+            return None
+        stop = block_end(self.text, start)
+        if stop is None:
+            return None
+        if name != "set":  # a statement of its own, so that a join in it is told
+            word = start + unit.index(name)
+            blank = _VISIBLE.sub(" ", self.text[word + len(name) : stop - 2])
+            self._put(start, stop, f"{' ' * (word - start)}{name}{blank}_;")
+        elif self._within(start):
+            return None
+        else:
+            self._nothing(start, stop, self.text[start:stop], context)
+        return stop
+
+    def _loop(self, start: int) -> int | None:
+        """Takes in a loop over items of a list; where it ends, None where it is none."""
+        found = loop(self.text, start)
+        if found is None or _touches(self.text[found.end : found.end + 1], _BEHIND):
+            return None
+        if not found.leads and _touches(self.text[start - 1 : start], _BEFORE):
+            return None
+        since, until = start + found.leads, found.end - found.trails
+        whole = self.text[start : found.end]
+        self.templates.append(Template(since, until, whole, TemplateKind.OTHER))
+        filling = _VISIBLE.sub("_", self.text[since + 1 : until - 1])
+        self._put(start, found.end, f"{',' * found.leads}`{filling}`{',' * found.trails}")
+        return found.end
+
+    def _tag(self, start: int, end: int, unit: str, context: str) -> int:
         """A block's tag: from the first of a block to its last is one obstacle."""
         match = _TAG.match(unit)
         name = match.group(1) if match else ""
         if name in _RENDERED_ONCE and not context:
             ends = ";" if name.startswith("end") else " "
             self._put(start, end, ends + _VISIBLE.sub(" ", unit[1:]))
-            return
+            return end
         if name.startswith("end"):
             since = start
             while self.open:
@@ -274,12 +310,13 @@ class _Scan:
             if self._within(start):
                 self._refuse(start, end, f"{on_one_line(unit)} may change what is behind it")
             self._nothing(start, end, unit, context)
-            return
+            return end
         elif f"end{name}" in self.tags:
             self.open.append((name, start))
         elif not self.open:
             self._refuse(start, end, f"{on_one_line(unit)} may change the statement")
         self._blank(start, end)
+        return end
 
     def _within(self, start: int) -> bool:
         """Whether a statement has begun before a place: then what stands for a constant may be one
