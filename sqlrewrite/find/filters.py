@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from sqlrewrite.find.derived import DerivedColumn, derived_columns
-from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.derived import SAME, DerivedColumn, derived_columns, stands_for
+from sqlrewrite.find.pairs import Pair, derived_target
+from sqlrewrite.find.periods import ends, period
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.find.ties import FILTER, Side, Tie
-from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
+from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
@@ -31,20 +34,16 @@ def find_filters(plan: Plan) -> tuple[Pair, ...]:
     """All such pairs of a plan, scan by scan."""
     found: list[Pair] = []
     for number, scan in plan.relations.items():
-        if not isinstance(scan, Scan) or not scan.table.derived or scan.span is None:
-            continue
-        if scan.sampled or scan.streaming:
+        if not isinstance(scan, Scan) or not scan.table.derived:
             continue
         block = plan.blocks[plan.owner[number]]
-        if block.in_view or block.role in ("merge", "change"):
+        if scan.sampled or scan.streaming or (scan.span is None and not block.in_view):
             continue
-        away = extended(block.source, number)
+        if block.role in ("merge", "change"):
+            continue
         for item in own_conditions(plan, number, ALONE):
             if not isinstance(item, Conjunct) or item.condition.clause is None:
                 continue
-            here = item.condition.relations == {number}
-            if not here and away:
-                continue  # beside its own condition it would be right, and that is elsewhere
             for derived in derived_columns(plan, scan):
                 path = _path(plan, scan, item, derived)
                 if path is not None:
@@ -66,12 +65,23 @@ def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Lin
 
 
 def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
-    scan = path.end
-    for operator, side, at, constant, its in _comparisons(item.expression):
+    scan, place = path.end, derived_target(plan, path, derived)
+    if place is None:
+        return
+    target, block = place[0].relation, plan.blocks[plan.owner[place[0].relation]]
+    if item.condition.relations != {target} and extended(block.source, target):
+        return  # beside the condition itself it would be right, and that is elsewhere
+    kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
+    found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
+    steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None}
+    apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
+    days = period(item.expression, derived.source, timed=kind != DATE) if _is_moment(kind) else None
+    if days is not None and (apart or not steps):
+        column = next(iter(columns(item.expression)))
+        day = column if kind == DATE else Cast(column, "date")
+        found = [*(found if steps else ()), *((op, day, 0, it, None) for op, it in ends(days))]
+    for operator, side, at, constant, its in found:
         refs = columns(side)
-        if not refs or any(ref.name != derived.source for ref in refs) or not _constant(constant):
-            continue
-        block = plan.blocks[plan.owner[scan.relation]]
         tie = Tie(block, item.condition, operator, FILTER, None, True)
         yield Pair(
             tie=tie,
@@ -80,8 +90,8 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
             path=path,
             fact=refs[0],
             fact_side=Side(side, at),
-            target=scan,
-            target_column=derived.column,
+            target=place[0],
+            target_column=place[1],
             dimension=scan,
             key=refs[0],
             key_side=Side(constant, its),
@@ -89,9 +99,21 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
         )
 
 
-def _comparisons(
-    condition: Expression,
-) -> Iterator[tuple[str, Expression, int, Expression, int]]:
+def _is_moment(kind: Type | None) -> bool:
+    return kind in (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def _is_of(column: str, comparison: Compared) -> bool:
+    """Whether a comparison is of a column alone with what has one value for all rows."""
+    _, side, _, constant, _ = comparison
+    refs = columns(side)
+    return bool(refs) and all(ref.name == column for ref in refs) and _constant(constant)
+
+
+Compared = tuple[str, Expression, int, Expression, int | None]
+
+
+def _comparisons(condition: Expression) -> Iterator[Compared]:
     """What a condition compares: the operator as it is read from a side, that side and its number,
     the other side and its own."""
     match condition:

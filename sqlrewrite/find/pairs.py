@@ -158,7 +158,7 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
                 place = (
                     _target(path, ways, isinstance(fact.expression, ColumnRef))
                     if derived is None
-                    else _derived_target(plan, path, derived)
+                    else derived_target(plan, path, derived)
                 )
                 if place is None:
                     continue
@@ -215,7 +215,7 @@ def at_reference(plan: Plan, pair: Pair) -> Pair | None:
     return None
 
 
-def _derived_target(
+def derived_target(
     plan: Plan, path: LineagePath, derived: DerivedColumn
 ) -> tuple[Relation, str] | None:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
@@ -223,6 +223,9 @@ def _derived_target(
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, Derived) and relation.view:
             below = path.relations[depth - 1 :]
+            queries = [it.query for it in below if isinstance(it, Derived | CteReference)]
+            if any(len(query.top) > 1 for query in queries):
+                return None  # in another branch of a union it may be computed otherwise
             for name in column_names(relation) or ():
                 for way in trace(plan, ColumnRef(relation.relation, name, None)):
                     if way.relations == below and way.column == derived.column and not way.computed:

@@ -249,7 +249,7 @@ def _passable(plan: Plan, number: int, reach: Reach) -> bool:
 
 def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
     number = plan.owner[relation]
-    if plan.blocks[number].role not in ("derived", "cte"):
+    if plan.blocks[number].role not in ("derived", "cte", "view"):
         return  # the rows of any other block are results, or values: nothing restricts them
     if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
         return  # someone else reads them, who knows how

@@ -6,12 +6,15 @@ author's condition stays, and what follows stands beside it.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlrewrite.find.derived import SAME, stands_for
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
 from sqlrewrite.judge.conditions import GUARDS, of_value
+from sqlrewrite.judge.derived import DerivedWay, way
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
@@ -49,7 +52,18 @@ def judge_pruned(case: Case) -> Judgement:
     for item in own_conditions(case.plan, scan.relation, ALONE):
         if isinstance(item, Conjunct) and any(r.name == column for r in columns(item.expression)):
             return failed(f"the query restricts {column} itself already")
+    if case.pair.key_side.operand is None and _says_more(case):
+        return failed(f"the query's own expression says more of {column}")
     return passed(f"the query says nothing of {column} itself")
+
+
+def _says_more(case: Case) -> bool:
+    """Whether the condition is on the derived column's own expression, which decides it in a time
+    zone that is known."""
+    others = (it for it in case.pairs if it.tie.condition is case.pair.tie.condition)
+    own = (it for it in others if it.key_side.operand is not None)
+    same = [replace(case, pair=it) for it in own if it.derived is case.pair.derived]
+    return any(_is_same(it) and isinstance(way(it), DerivedWay) for it in same)
 
 
 def judge_constant(case: Case) -> Judgement:

@@ -63,7 +63,7 @@ def _own(case: Case, anchors: Anchors) -> Slot | None:
     """The clause that the author's own condition stands in, for what follows from it; None where
     that is in a block around."""
     condition, block = case.pair.tie.condition, case.target_block
-    if condition.relations != {case.pair.scan.relation} or condition.clause is None:
+    if condition.relations != {case.pair.target.relation} or condition.clause is None:
         return None
     if block.shared:
         raise AnchorError("several SELECTs share the text of this FROM")

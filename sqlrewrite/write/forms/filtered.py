@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
-from sqlrewrite.plan.algebra import Expression
+from sqlrewrite.plan.algebra import Expression, Literal
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import is_call
 from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
@@ -79,6 +79,10 @@ def _later(case: Case, constant: Expression, text: str, end: str) -> str:
 def _texts(case: Case, anchors: Anchors, style: Style) -> list[tuple[Expression, str]]:
     """The constants, each with its text as a value of the type that it is compared as."""
     pair, side = case.pair, compared_type(case)
+    if pair.key_side.operand is None:  # a day that the condition comes down to
+        day = pair.key_side.expression
+        assert isinstance(day, Literal)
+        return [(day, style.word("DATE") + f" '{day.text}'")]
     tokens = (
         anchors.listed(anchors.conjunct(pair.tie.condition))
         if pair.operator == "in"

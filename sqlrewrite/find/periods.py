@@ -1,0 +1,156 @@
+"""The days that a condition on a date or time leaves: ``year(ts) = 2024``, ``d = … OR d > …``.
+
+In: a condition and the column that it is on. Out: the first day and the last, each None where there
+is no end. Only constants that are written out count, of the years 1000 to 9998; a day too many at
+an end does no harm (docs/soundness.md, "Derived partition columns").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.harmless import is_instant
+
+Days = tuple[date | None, date | None]
+
+_UNITS = {
+    **dict.fromkeys(("year", "yyyy", "yy"), "year"),
+    **dict.fromkeys(("month", "mon", "mm"), "month"),
+    **dict.fromkeys(("day", "dd", "hour", "minute", "second"), "day"),
+}
+_FORMATS = {
+    "yyyy": r"(\d{4})",
+    "yyyyMM": r"(\d{4})(\d\d)",
+    "yyyy-MM": r"(\d{4})-(\d\d)",
+    "yyyyMMdd": r"(\d{4})(\d\d)(\d\d)",
+    "yyyy-MM-dd": r"(\d{4})-(\d\d)-(\d\d)",
+}
+_OPERATORS = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_FIELDS = ("year", "month", "day")
+
+
+def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
+    """The days of a column for which a condition may hold; None where nothing is known of them.
+    ``timed``: it is a TIMESTAMP, of which a later one may be of the day before."""
+    match condition:
+        case Call(name="and", args=args):
+            known_of = [it for arg in args if (it := period(arg, column, timed=timed))]
+            return _both(known_of) if known_of else None
+        case Call(name="or", args=args):
+            parts = [period(arg, column, timed=timed) for arg in args]
+            return _either([it for it in parts if it is not None]) if None not in parts else None
+        case Call(name="in", args=(side, *constants)):
+            found = [_compared("=", side, it, column, timed=timed) for it in constants]
+            return _either([it for it in found if it is not None]) if None not in found else None
+        case Call(name="between", args=(side, low, high)):
+            ends = (("<=", high), (">=", low))
+            both = [it for op, end in ends if (it := _compared(op, side, end, column, timed=timed))]
+            return _both(both) if both else None
+        case Call(name=name, args=(one, other)) if name in _OPERATORS:
+            if isinstance(one, Literal):
+                name, one, other = _OPERATORS[name], other, one
+            return _compared(name, one, other, column, timed=timed)
+        case _:
+            return None
+
+
+def _either(parts: list[Days]) -> Days | None:
+    firsts, lasts = [it[0] for it in parts], [it[1] for it in parts]
+    first = None if None in firsts else min(it for it in firsts if it)
+    last = None if None in lasts else max(it for it in lasts if it)
+    return (first, last) if first or last else None
+
+
+def _both(parts: list[Days]) -> Days:
+    firsts, lasts = [it[0] for it in parts if it[0]], [it[1] for it in parts if it[1]]
+    return max(firsts, default=None), min(lasts, default=None)
+
+
+def _compared(
+    operator: str, side: Expression, constant: Expression, column: str, *, timed: bool
+) -> Days | None:
+    """The days that one comparison leaves."""
+    if not isinstance(constant, Literal):
+        return None
+    found = _period_of(operator, side, constant, column)
+    if found is None or not all(1000 <= it.year <= 9998 for it in found):
+        return None
+    first, last = found
+    moment = isinstance(side, ColumnRef) or (isinstance(side, Call) and side.name == "date_trunc")
+    if timed and moment and operator != "=":
+        first, last = first - timedelta(1), last + timedelta(1)
+    return (first if operator in ("=", ">", ">=") else None), (
+        last if operator in ("=", "<", "<=") else None
+    )
+
+
+def _period_of(
+    operator: str, side: Expression, constant: Literal, column: str
+) -> tuple[date, date] | None:
+    """The first and the last day for which a side of a comparison has the value of a constant."""
+    match side:
+        case Call(name=name, args=(inner,)) if name in known("year"):
+            unit = "year"
+        case Call(name="extract" | "date_part" | "datepart", args=(Literal(text=text), inner)):
+            unit = "year" if text.lower() == "year" else ""
+        case Call(name="trunc", args=(inner, Literal(text=text))):
+            return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
+        case Call(name="date_trunc", args=(Literal(text=text), inner)):
+            return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
+        case Call(name="date_format", args=(inner, Literal(text=text))) if operator == "=":
+            found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)
+            if found is None or constant.kind != "string" or not _is_day(inner, column):
+                return None
+            return _whole([int(it) for it in found.groups()])
+        case _:
+            return _around(side, column, constant, "day")
+    number = constant.text if constant.kind == "number" and unit else ""
+    return _whole([int(number)]) if number.isdigit() and _is_day(inner, column) else None
+
+
+def _is_day(side: Expression, column: str) -> bool:
+    """Whether an expression is the column, or its day."""
+    match side:
+        case ColumnRef(name=name):
+            return name == column
+        case Cast(operand=operand, type="date") | Call(name="to_date", args=(operand,)):
+            return isinstance(operand, ColumnRef) and operand.name == column
+        case _:
+            return False
+
+
+def _around(
+    side: Expression, column: str, constant: Literal, unit: str
+) -> tuple[date, date] | None:
+    """The period of a unit that a constant is in."""
+    text = constant.text.strip()
+    typed = constant.kind == "string" or constant.type in ("date", "timestamp")
+    if not (typed and unit and is_instant(text) and _is_day(side, column)):
+        return None
+    day = date.fromisoformat(text[:10])
+    fields = (day.year, day.month, day.day)
+    return _whole(list(fields[: _FIELDS.index(unit) + 1]))
+
+
+def _whole(fields: list[int]) -> tuple[date, date] | None:
+    """A year, a month of it, or a day of that, by its first day and its last."""
+    try:
+        first = date(*[*fields, 1, 1][:3])
+    except ValueError:
+        return None
+    if len(fields) == 3 or first.year == 9999:
+        return first, first
+    year, month = (first.year + 1, 1) if len(fields) == 1 else divmod(first.month, 12)
+    after = date(year, 1, 1) if len(fields) == 1 else date(first.year + year, month + 1, 1)
+    return first, after - timedelta(1)
+
+
+def ends(found: Days) -> Iterator[tuple[str, Literal]]:
+    """What is said of the days, as comparisons: ``>=`` the first, ``<=`` the last."""
+    for operator, day in zip((">=", "<="), found, strict=True):
+        if day is not None:
+            yield operator, Literal("typed", day.isoformat(), "date")
