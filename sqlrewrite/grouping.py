@@ -64,6 +64,21 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     return spoken(done, wanted.limits)
 
 
+def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str, str]]:
+    """The settings that are missing for joins part by part, by the numbers of their statements."""
+    found: dict[int, dict[str, str]] = {}
+    for reading in read(without(sql), catalog, wanted.limits).statements:
+        if reading.bound is None:
+            continue
+        plan, said = reading.bound.plan, reading.catalog.settings
+        for meeting in meetings(plan):
+            known = storage(plan, meeting, in_regime(wanted.engine, said), said)
+            for it in known.settings if known is not None else ():
+                name, _, value = it.partition(" = ")
+                found.setdefault(reading.statement.index, {})[name] = value
+    return found
+
+
 def _problem(document: Document, failure: Failure) -> Problem:
     return Problem(failure.code, failure.message, *document.place(failure.offset))
 

@@ -81,7 +81,12 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
         rewrite = asked.rewrite
         if asked.request.settings.when in LEAVING:
             rewrite = missed(running, asked.name, rewrite, asked.request)
-        stock = explain_text(running, asked.name, rewrite, asked.catalog, keep)
+        under = None
+        if asked.request.settings.strategy == "partition-wise":
+            from sqlrewrite.grouping import missing
+
+            under = missing(rewrite.original, asked.catalog, asked.request.options())
+        stock = explain_text(running, asked.name, rewrite, asked.catalog, keep, under)
     if format == "json":
         from sqlrewrite.report.physical import explained_json
 
@@ -92,7 +97,9 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
         if not found:
             nothing = f"{asked.name}: no statement joins a fact by a partition column"
             out.print([((nothing, "yellow"),)])
-        printer(err=True, color=color).print(stock_lines(stock))
+        err = printer(err=True, color=color)
+        err.print([((f"{it.line}: {it.message}", "bold cyan"),) for it in asked.rewrite.notes])
+        err.print(stock_lines(stock))
     if html is not None:
         from sqlrewrite.report.page import explained_page
 

@@ -31,6 +31,10 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
         yield from _state("after   ", scan.after)
     if not explained.scans:
         yield (("    none: Spark knows none of the tables as partitioned", "yellow"),)
+    if explained.exchanges[0] != explained.exchanges[1]:
+        told = "exchanges: {} before, {} after".format(*explained.exchanges)
+        fewer = explained.exchanges[0] > explained.exchanges[1]
+        yield ((f"    {told}", "bold green" if fewer else "bold yellow"),)
     yield ()
     yield ((f"physical plan of the statement at {place.removesuffix(': ')}", "bold"),)
     for line in explained.diff:
@@ -76,6 +80,7 @@ def _data(explained: Explained) -> dict[str, Any]:
             {"table": it.table, "before": _state_data(it.before), "after": _state_data(it.after)}
             for it in explained.scans
         ],
+        "exchanges": {"before": explained.exchanges[0], "after": explained.exchanges[1]},
         "plan_before": explained.before,
         "plan_after": explained.after,
     }

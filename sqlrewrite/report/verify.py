@@ -144,6 +144,9 @@ def _measured(verified: Verified) -> Iterator[tuple[str, str, _Number, _Number]]
                 label = f"partitions of {scan.partitions:,}"
             yield name, label, _value(scan.before, measure), _value(scan.after, measure)
             name = ""
+    if verified.shuffled is not None and any(verified.shuffled):
+        both = [(size(it), float(it)) for it in verified.shuffled]
+        yield "query", "bytes shuffled", both[0], both[1]
     if verified.seconds_before and verified.seconds_after:
         before, after = verified.medians
         runs = len(verified.seconds_before)
@@ -205,6 +208,9 @@ def _data(verified: Verified) -> dict[str, Any]:
         },
         "sample": [_sampled(it) for it in verified.sample],
         "scans": [_scan(scan) for scan in verified.scans],
+        "shuffled_bytes": None
+        if verified.shuffled is None
+        else {"before": verified.shuffled[0], "after": verified.shuffled[1]},
         "seconds": {"before": verified.seconds_before, "after": verified.seconds_after},
     }
 

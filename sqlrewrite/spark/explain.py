@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from difflib import SequenceMatcher
 from enum import Enum
 
@@ -98,6 +98,7 @@ class Explained:
     before: str
     after: str
     diff: tuple[PlanLine, ...]
+    exchanges: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ def explain_text(
     rewrite: Rewrite,
     catalog: Warehouse,
     keep: Callable[[Explained], None],
+    settings: Mapping[int, Mapping[str, str]] | None = None,
 ) -> Stock:
     """Explains the statements of a text that have candidates, and hands each to ``keep``; none is
     run. In a Spark of our own the tables are made first. Raises SparkError."""
@@ -159,21 +161,28 @@ def explain_text(
         else:
             use(session, catalog)
         for pair in found:
-            if not enter(session, pair) and pair.candidates:
-                keep(explain(session, pair, facts, laid))
+            under = (settings or {}).get(pair.before.index, {})
+            if not enter(session, pair) and (pair.candidates or pair.changed or under):
+                keep(explain(session, pair, facts, laid, under))
     return stock
 
 
 def explain(
-    session: Session, pair: QueryPair, facts: frozenset[str], laid: Laid | None = None
+    session: Session,
+    pair: QueryPair,
+    facts: frozenset[str],
+    laid: Laid | None = None,
+    under: Mapping[str, str] | None = None,
 ) -> Explained:
     """Plans both texts of a statement; ``laid`` are the columns by which the files of a table, by
-    its last name, leave parts of it out. Raises SparkError."""
+    its last name, leave parts of it out; ``under`` are settings that the second plan is made under.
+    Raises SparkError."""
     before = plan(session, pair.before.text, f"{pair.place}: Spark cannot plan the query")
     after = before
-    if pair.changed:
+    if pair.changed or under:
         failing = f"{pair.place}: Spark cannot plan the rewritten query"
-        after = plan(session, pair.after.text, failing)
+        with set_to(session, under or {}):
+            after = plan(session, pair.after.text, failing)
     first, second = (planned(session, it, facts, laid) for it in (before, after))
     return Explained(
         path=pair.path,
@@ -183,7 +192,30 @@ def explain(
         before=_text(before),
         after=_text(after),
         diff=tuple(_diff(before, after)),
+        exchanges=(_exchanges(before), _exchanges(after)),
     )
+
+
+@contextmanager
+def set_to(session: Session, settings: Mapping[str, str]) -> Iterator[None]:
+    """The session under some settings, which are as they were behind it."""
+    before: dict[str, str | None] = {}
+    try:
+        for name, value in settings.items():
+            before[name] = session.spark.conf.get(name, None)
+            session.spark.conf.set(name, value)
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.spark.conf.unset(name)
+            else:
+                session.spark.conf.set(name, old)
+
+
+def _exchanges(plan: PhysicalPlan) -> int:
+    """How often rows are sent to where their keys belong."""
+    return sum(it.name == "Exchange" for it in plan.operators)
 
 
 def _row_groups(session: Session, pair: QueryPair, laid: Laid) -> Groups:

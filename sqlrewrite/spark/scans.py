@@ -80,6 +80,16 @@ def fact_scans(
     return found
 
 
+def shuffled(frame: DataFrame) -> int:
+    """The bytes that the exchanges of a DataFrame that has run have written."""
+    plan = frame._jdf.queryExecution().executedPlan()
+    return sum(
+        metric(node, "shuffleBytesWritten")
+        for node in plan_nodes(plan, set())
+        if class_name(node) == "ShuffleExchangeExec" and has_metric(node, "shuffleBytesWritten")
+    )
+
+
 def table_name(scan: Any) -> str:
     """The qualified name of the table that a scan of files reads; empty where it is of no table."""
     identifier = scan.tableIdentifier()

@@ -31,7 +31,7 @@ from sqlrewrite.spark.pairs import (
 )
 from sqlrewrite.spark.row_groups import row_groups
 from sqlrewrite.spark.sample import Sampled, sampled
-from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans
+from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import StatementKind
@@ -86,7 +86,8 @@ class ScanRead:
 @dataclass(frozen=True, slots=True)
 class Verified:
     """One statement, verified; seconds are those of each run, in order, ``sample`` what was taken
-    of its facts where they were not read whole. ``error`` is Spark's, or says which column is not
+    of its facts where they were not read whole, ``shuffled`` the bytes that both sides have sent
+    through exchanges, where that is known. ``error`` is Spark's, or says which column is not
     the same."""
 
     path: str
@@ -98,6 +99,7 @@ class Verified:
     seconds_after: tuple[float, ...] = ()
     sample: tuple[Sampled, ...] = ()
     error: str = ""
+    shuffled: tuple[int, int] | None = None
 
     @property
     def medians(self) -> tuple[float, float]:
@@ -171,6 +173,7 @@ class _Side:
     scans: list[TableScan]
     columns: BagColumns | None = None
     error: str = ""
+    shuffled: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +215,9 @@ class _Verifying:
             seconds_after=tuple(after.seconds),
             sample=self.sample,
             error=_hinted(self.session, error),
+            shuffled=None
+            if before.shuffled is None or after.shuffled is None
+            else (before.shuffled, after.shuffled),
         )
 
     # Time, and what is read
@@ -237,6 +243,7 @@ class _Verifying:
                 side.seconds.append(time.perf_counter() - start)
                 if self.session.classic:
                     side.scans[:] = fact_scans(ran, self.facts, self._row_groups)
+                    side.shuffled = shuffled(ran)
                 else:
                     side.scans[:] = reported_scans(ran, self.facts)
         except SparkGoneError:

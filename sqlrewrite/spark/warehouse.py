@@ -124,6 +124,7 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
         spark.sql(
             f"CREATE TABLE {name} ({', '.join(_columns(table))}) USING parquet"
             + (f" PARTITIONED BY ({', '.join(map(_quoted, partitions))})" if partitions else "")
+            + _buckets(table)
             + f" LOCATION {_place(place)}"
         )
         ends.callback(_quietly, spark, f"DROP TABLE IF EXISTS {name}")
@@ -133,6 +134,13 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
             only = f"PARTITION ({', '.join(values)}) LOCATION {_place(below)}"
             spark.sql(f"ALTER TABLE {name} ADD {only}")
         spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS NOSCAN")
+
+
+def _buckets(table: Table) -> str:
+    if table.buckets is None:
+        return ""
+    columns = ", ".join(map(_quoted, table.buckets.columns))
+    return f" CLUSTERED BY ({columns}) INTO {table.buckets.count} BUCKETS"
 
 
 def _make_files(folder: Path, size: int) -> None:

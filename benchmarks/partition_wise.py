@@ -1,0 +1,187 @@
+"""Joins of two tables that are partitioned alike: as they are, by groups, by buckets, by storage.
+
+    python -m benchmarks.partition_wise [--rows 2000000,500000] [--groups 2,4,8,16] [--iceberg JARS]
+
+Each text runs in a Spark of its own, on two cores, without broadcast joins of whole tables: the
+threshold is a third more than a group's share of the smaller table. Reported are the
+processor seconds of the JVM, which other work on the machine changes least, the seconds on the
+clock, the exchanges in the plan and the bytes shuffled. JARS is a folder with Iceberg's runtime for
+the Spark that runs this (``.ci/formats`` gets it): then the same on Iceberg's tables, with and
+without a storage-partitioned join. The table is in docs/partition-wise.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlrewrite import Catalog, rewrite
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PARTITIONS = 32
+JOIN = "SELECT x.k, x.a, y.b FROM {big} x JOIN {small} y ON x.p = y.p AND x.k = y.k WHERE x.a >= 0"
+LEFT = JOIN.replace(" JOIN ", " LEFT JOIN ")
+GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
+ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
+THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+
+
+def main() -> None:
+    """Prints a table for the sizes that are asked for."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--rows", default="2000000,500000", help="of the larger and smaller table")
+    asked.add_argument("--groups", default="2,4,8,16")
+    asked.add_argument("--iceberg", metavar="JARS", help="a folder with Iceberg's runtime")
+    asked.add_argument("--runs", type=int, default=2)
+    given = asked.parse_args()
+    rows = [int(it) for it in given.rows.split(",")]
+    groups = [int(it) for it in given.groups.split(",")]
+    folder = Path(tempfile.mkdtemp(prefix="partition-wise-"))
+    spark = _session(folder, given.iceberg)
+    try:
+        cases = _iceberg(spark, rows) if given.iceberg else _own(spark, rows, groups)
+        print(f"{rows[0]:,} x {rows[1]:,} rows, {PARTITIONS} partitions, Spark {spark.version}")
+        print("| join | CPU s | s | exchanges | shuffled MB |")
+        print("|---|---|---|---|---|")
+        for name, text, settings in cases:
+            print(f"| {name} | {_measured(spark, text, settings, given.runs)} |", flush=True)
+    finally:
+        spark.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _session(folder: Path, jars: str | None) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "2g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "8")
+        .config("spark.local.dir", str(folder / "local"))
+        .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.sql.catalogImplementation", "in-memory")
+    )
+    if jars:
+        found = ",".join(str(it) for it in sorted(Path(jars).glob("iceberg*.jar")))
+        builder = (
+            builder.config("spark.jars", found)
+            .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
+            .config("spark.sql.catalog.ice.type", "hadoop")
+            .config("spark.sql.catalog.ice.warehouse", str(folder / "ice"))
+        )
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+Case = tuple[str, str, dict[str, str]]
+"""What is measured: its name, its text, and the settings that it is run with."""
+
+
+def _own(spark: SparkSession, rows: Sequence[int], groups: Sequence[int]) -> Iterator[Case]:
+    """Tables of Spark's own: partitioned, and partitioned and bucketed."""
+    columns, name = ("a", "b"), ("big", "small")
+    ddl = []
+    for table, column, count in zip(name, columns, rows, strict=True):
+        data = _data(spark, column, count)
+        data.repartition(4, "p").write.partitionBy("p").saveAsTable(table)
+        data.repartition(8, "k").write.bucketBy(8, "k").saveAsTable(f"{table}_buckets")
+        spark.sql(f"ANALYZE TABLE {table} COMPUTE STATISTICS NOSCAN")
+        ddl.append(
+            f"CREATE TABLE {table} (k BIGINT, {column} BIGINT, t STRING, p INT) USING parquet "
+            "PARTITIONED BY (p)"
+        )
+    catalog = Catalog.from_ddl(";\n".join(ddl))
+    size = _size(spark, "small")
+    for kind, join in (("inner", JOIN), ("left", LEFT)):
+        text = join.format(big="big", small="small")
+        yield f"{kind}, as it is", text, {THRESHOLD: str(size // 2)}
+        for count in groups:
+            done = rewrite(text, catalog, strategy="partition-wise", groups=count)
+            assert done.changed, done.notes
+            yield f"{kind}, {count} groups", done.sql, {THRESHOLD: str(int(size / count * 1.3))}
+    text = JOIN.format(big="big_buckets", small="small_buckets")
+    yield "inner, buckets by k", text, {THRESHOLD: "-1", ALL_KEYS: "false"}
+
+
+def _iceberg(spark: SparkSession, rows: Sequence[int]) -> Iterator[Case]:
+    """Iceberg's tables, partitioned."""
+    for table, column, count in zip(("big", "small"), ("a", "b"), rows, strict=True):
+        data = _data(spark, column, count).repartition(4, "p").sortWithinPartitions("p")
+        data.writeTo(f"ice.db.{table}").using("iceberg").partitionedBy(data["p"]).create()
+    for kind, join in (("inner", JOIN), ("left", LEFT)):
+        text = join.format(big="ice.db.big", small="ice.db.small")
+        yield f"{kind}, Iceberg as it is", text, {THRESHOLD: "-1"}
+        settings = {THRESHOLD: "-1", GROUPING: "true", ALL_KEYS: "false"}
+        yield f"{kind}, storage-partitioned", text, settings
+
+
+def _data(spark: SparkSession, column: str, count: int):  # type: ignore[no-untyped-def]
+    from pyspark.sql import functions as f
+
+    return spark.range(count).select(
+        f.col("id").alias("k"),
+        (f.col("id") * 3).alias(column),
+        f.sha1(f.col("id").cast("string")).alias("t"),
+        (f.col("id") % PARTITIONS).cast("int").alias("p"),
+    )
+
+
+def _size(spark: SparkSession, table: str) -> int:
+    """Its bytes, as Spark plans with them."""
+    rows = spark.sql(f"DESCRIBE EXTENDED {table}").collect()
+    return int(next(str(it[1]) for it in rows if it[0] == "Statistics").split()[0])
+
+
+def _measured(spark: SparkSession, text: str, settings: dict[str, str], runs: int) -> str:
+    """The least of several runs, after one that warms up."""
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        plan = str(spark.sql(f"EXPLAIN {text}").collect()[0][0])
+        best: tuple[float, float, float] | None = None
+        for number in range(runs + 1):
+            before, start, written = _processor(spark), time.perf_counter(), _written(spark)
+            spark.sql(text).write.format("noop").mode("overwrite").save()
+            found = (
+                _processor(spark) - before,
+                time.perf_counter() - start,
+                (_written(spark) - written) / 1e6,
+            )
+            if number and (best is None or found < best):
+                best = found
+    finally:
+        for key in settings:
+            spark.conf.unset(key)
+    assert best is not None
+    return f"{best[0]:.1f} | {best[1]:.1f} | {plan.count('Exchange hash')} | {best[2]:.1f}"
+
+
+def _processor(spark: SparkSession) -> float:
+    """The processor seconds that the JVM has taken."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    bean = jvm.java.lang.management.ManagementFactory
+    return float(bean.getOperatingSystemMXBean().getProcessCpuTime()) / 1e9
+
+
+def _written(spark: SparkSession) -> float:
+    """The bytes that all stages so far have written for others to read."""
+    store = spark.sparkContext._jsc.sc().statusStore()
+    stages = store.stageList(None, False, False, store.stageList_default_4(), None)
+    return float(sum(stages.apply(it).shuffleWriteBytes() for it in range(stages.size())))
+
+
+if __name__ == "__main__":
+    os.environ.pop("SPARK_HOME", None)
+    main()
