@@ -131,15 +131,17 @@ class Dialect:
 
     def named(self, written: str) -> str:
         """What is written, its names in quotes where they are no names here without: behind a dot,
-        and before a comparison."""
+        before a comparison, and in the list of an alias."""
         found = list(self._lexemes(written)) if self.reserved else []
         words = ["", *(written[start:end].lower() for _, start, end in found), ""]
-        made, done = [], 0
+        made, done, listed = [], 0, False
         for at, (kind, start, end) in enumerate(found, 1):
+            listed = words[at - 2 : at - 1] == ["as"] if words[at] == "(" else listed
+            listed = listed and words[at] != ")"
             if kind != "name" or words[at] not in self.reserved or words[at + 1] == "(":
                 continue
             compared = words[at + 1] in _COMPARING and words[at] not in _VALUES
-            if words[at - 1] == "." or words[at + 1] == "." or compared:
+            if listed or words[at - 1] == "." or words[at + 1] == "." or compared:
                 made += [written[done:start], "`", written[start:end], "`"]
                 done = end
         return "".join([*made, written[done:]])

@@ -39,7 +39,7 @@ _ZONE = "spark.sql.session.timezone"
 _MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: anything but batch makes streams of all tables, and another dialect gives
 the text behind it another meaning."""
-_FLINK = re.compile(r"\s*(re)?set\s+'([\w.-]+)'(?:\s*=\s*'([^']*)')?", re.IGNORECASE)
+_FLINK = re.compile(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
 
 
@@ -286,10 +286,10 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
         parts = at.name()
         known = len(parts) == 1 and at.done
         return _use(catalog, (*parts, _DEFAULT_SCHEMA) if known else UNKNOWN_NAMESPACE)
-    if at.word == "reset" or at.word_at(1) == "":
-        return _set_in_flink(at, catalog)
     found = _SET.match(at.text, at.tokens[0].start)
     variable = found.group(1).lower() if found else ""
+    if not variable or variable in (_MODE, _DIALECT):
+        return _set_in_flink(at, catalog)
     of_spark = setting(variable)
     if found is not None and of_spark is not None:
         value = at.text[found.end() : at.tokens[-1].end + 1].strip()
@@ -308,8 +308,8 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
 
 def _set_in_flink(at: Cursor, catalog: Warehouse) -> Warehouse:
     """``SET 'name' = 'value'``, and RESET, which brings back its default: streaming."""
-    found = _FLINK.match(at.text, at.tokens[0].start)
-    name, value = (found[2].lower(), (found[3] or "").lower()) if found else ("", "")
+    found = _FLINK.fullmatch(at.rest())
+    name, value = (found[1].lower(), (found[2] or "").lower()) if found else ("", "")
     reset = at.word == "reset" and at.end == 1 and catalog.streaming is not None
     if name == _MODE or reset:
         return replace(catalog, streaming=value != "batch")

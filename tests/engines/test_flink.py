@@ -259,6 +259,7 @@ JOINED = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
         (BATCH, True),
         ("SET 'execution.runtime-mode' = 'streaming';\n", False),
         ("SET 'execution.runtime-mode' = 'STREAMING';\n" + BATCH, True),
+        ("SET execution.runtime-mode = streaming;\n", False),
         (BATCH + "RESET 'execution.runtime-mode';\n", False),
         (BATCH + "RESET;\n", False),
         (BATCH + "SET 'table.sql-dialect' = 'hive';\n", False),
@@ -326,6 +327,20 @@ def test_a_name_that_is_reserved_there_is_quoted(query: str, written: str) -> No
     expected = query.format(f" WHERE {found}") if "{}" in query else f"{query} AND {found}"
     assert _flink(text, known) == expected
     assert _flink(expected, known) == expected
+
+
+def test_names_that_an_alias_lists() -> None:
+    known = Catalog.from_ddl(RESERVED)
+    rows = "(VALUES (DATE '2024-01-02', 1)) AS {}(`day`, x)"
+    query = f"SELECT s.v FROM s JOIN {rows.format('t')} ON s.`day` = t.`day`"
+    found = f"s.`day` IN (SELECT t2.`day` FROM {rows.format('t2')})"
+    assert _flink(query, known) == f"{query} WHERE {found} /* dpp-rewrite */"
+
+
+def test_names_that_differ_in_case() -> None:
+    """Two things to Flink, and one to the rest: left alone."""
+    query = "SELECT f.v FROM f JOIN d F ON f.k = F.k WHERE F.n = 'x'"
+    assert _flink(query, Catalog.from_ddl(TABLES)) == query
 
 
 def test_keys_are_asked_for_in_its_words() -> None:
