@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import click
 
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer, shown
@@ -85,16 +86,14 @@ class KnownSource:
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
     err.print([((f"{found.files:,} file{'s' * (found.files != 1)} of SQL", ""),)])
-    manifests = [
-        os.path.normpath(os.path.join(it, "target", "manifest.json")) for it in found.projects
-    ]
-    for path in (*found.ddl, *found.snapshots, *manifests):
-        dbt = path in manifests
+    projects = [_of_dbt(folder, it) for it in found.projects]
+    for path in (*found.ddl, *found.snapshots, *projects):
+        dbt = path in projects
         known = _tried(folder, path, dbt=dbt)
         mark = ("not usable yet ", "bold yellow") if known.lacking else ("found ", "bold green")
         err.print([(mark, (f"{shown(path)}: {known.lacking or known.what}", ""))])
         yield known
-    if not (found.ddl or found.snapshots or manifests):
+    if not (found.ddl or found.snapshots or projects):
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
         err.print([((what, "yellow"),)])
     for key, (value, where) in found.spark.items():
@@ -102,15 +101,22 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
             err.print([(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))])
 
 
+def _of_dbt(folder: str, project: str) -> str:
+    """What says most of a dbt project: its manifest, else the project itself."""
+    names = (os.path.join("target", "manifest.json"), *PROJECTS)
+    paths = [os.path.normpath(os.path.join(project, name)) for name in names]
+    return next(it for it in paths if os.path.exists(os.path.join(folder, it)))
+
+
 def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
     whole = os.path.normpath(os.path.join(folder, path))
-    if dbt and not os.path.exists(whole):
-        return KnownSource(path, "", "`dbt parse` or `dbt docs generate` writes it")
     try:
         known = Catalog.load(whole)
     except CatalogError as error:
         return KnownSource(path, "", str(error).removeprefix(f"{whole}: "))
-    return KnownSource(path, ("dbt: " if dbt else "") + _counted(known))
+    better = "; `dbt parse` writes target/manifest.json, which knows more"
+    more = "" if path.endswith(".json") or not dbt else better
+    return KnownSource(path, ("dbt: " if dbt else "") + _counted(known) + more)
 
 
 def _counted(known: Warehouse) -> str:

@@ -61,7 +61,7 @@ def test_definitions(run: Callable[..., Ran], texts: dict[str, str], catalog: ob
     ran = run("init")
     assert (ran.status, ran.out) == (0, b"")
     assert written().get("catalog") == catalog
-    assert f"{len(texts)} files of SQL\n" in ran.err
+    assert f"{len(texts)} file{'s' * (len(texts) != 1)} of SQL\n" in ran.err
     assert ("catalog pull" in ran.err) == (catalog is None)
 
 
@@ -76,6 +76,15 @@ def test_what_was_found_is_said_and_works(run: Callable[..., Ran]) -> None:
     ]
     assert run("lint", "--select", "DPP001", ".").status == 1
     assert "# 2 tables, 1 partitioned" in Path("dpp-rewrite.toml").read_text()
+
+
+def test_a_dbt_project_without_its_manifest(run: Callable[..., Ran]) -> None:
+    Path("models").mkdir()
+    Path("models/sold.sql").write_text("{{ config(materialized='table', partition_by='dt') }}")
+    Path("dbt_project.yml").write_text("name: shop\n")
+    ran = run("init")
+    assert written() == {"catalog": ["dbt_project.yml"]}
+    assert "dbt_project.yml: dbt: 1 table, 1 partitioned; `dbt parse` writes" in ran.err
 
 
 def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
@@ -102,7 +111,7 @@ def test_dbt_a_snapshot_and_spark(run: Callable[..., Ran]) -> None:
         "spark-conf": {"spark.sql.optimizer.dynamicPartitionPruning.enabled": "false"},
     }
     assert "found shop/target/manifest.json: dbt: 11 tables, 5 partitioned, 2 views" in ran.err
-    assert "not usable yet other/target/manifest.json: `dbt parse`" in ran.err
+    assert "not usable yet other/dbt_project.yml: no source and no model" in ran.err
     assert "spark.master" not in ran.err
 
 
