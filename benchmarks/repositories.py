@@ -2,9 +2,11 @@
 
 FOLDER holds a folder of SQL for each repository and, if there is one, an ``expected.json`` that
 says how the tool is called for each; without, the folder is both catalog and input. Counted are the
-tables that the catalog knows, the join statements that the report says something of, and those of
-which all relations are accounted for. Tables and statements are found here by reading the text with
-rules of this module alone, so that what the tool overlooks is counted as well.
+tables that the catalog knows, the join statements that the report says something of, those of
+which all relations are accounted for, and of the prunings that ``expected.json`` lists, which a
+person would write there, those that are written or found to be there. Tables and statements are
+found here by reading the text with rules of this module alone, so that what the tool overlooks is
+counted as well.
 """
 
 import argparse
@@ -87,9 +89,12 @@ class Counted:
     joins: int = 0
     understood: int = 0
     told: int = 0
+    wanted: int = 0
+    pruned: int = 0
     unknown: list[str] = field(default_factory=list)
     reasons: Counter[str] = field(default_factory=Counter)
     silent: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
 
 
 def statements(text: str) -> Iterator[Statement]:
@@ -189,21 +194,41 @@ def measured(folder: Path, expected: dict[str, Any]) -> Counted:
                 counted.known += 1
             else:
                 counted.unknown.append(f"{path.relative_to(folder)}:{statement.line}")
-    _joins(counted, folder, inputs, options, names, expected.get("not_sql", ()))
+    said = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
+    records = {str((folder / it["path"]).resolve()): it for it in said.get("files", ())}
+    _joins(counted, folder, inputs, records, names, expected.get("not_sql", ()))
+    for wanted in expected.get("prunings", ()):
+        counted.wanted += 1
+        done = _pruned(wanted, folder, records)
+        counted.pruned += done
+        if not done:
+            counted.missed.append("{file}:{line} {fact}.{column}".format_map(wanted))
     return counted
+
+
+def _pruned(wanted: dict[str, Any], folder: Path, records: dict[str, Any]) -> bool:
+    """Whether a pruning that a person would write is written, or found to be there already."""
+    path = folder / wanted["file"]
+    own = statements(path.read_text("utf-8", "replace"))
+    it = next((it for it in own if it.line <= wanted["line"] <= it.end), None)
+    record = records.get(str(path.resolve()), {})
+    return it is not None and any(
+        found["verdict"] in ("rewritten", "already-pruned")
+        and _last(found["fact"]["table"]) == wanted["fact"].lower()
+        and found["fact"]["column"].lower() == wanted["column"].lower()
+        for found in _within(record, it, ("candidates",))
+    )
 
 
 def _joins(
     counted: Counted,
     folder: Path,
     inputs: Sequence[str],
-    options: Sequence[str],
+    records: dict[str, Any],
     names: set[str],
     not_sql: Sequence[dict[str, Any]],
 ) -> None:
     """Counts the join statements, and those that the tool understands."""
-    said = _json("rewrite", *options, "--format", "json", *inputs, folder=folder)
-    records = {str((folder / it["path"]).resolve()): it for it in said.get("files", ())}
     typos = {(it["file"], it["line"]) for it in not_sql}
     for path in files(folder, inputs):
         own = list(statements(path.read_text("utf-8", "replace")))
@@ -256,6 +281,13 @@ def _json(*arguments: str, folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+_NUMBERS = ("tables", "known", "joins", "told", "understood", "wanted", "pruned")
+_HEADINGS = (
+    *("repository", "tables", "known", "join statements", "told", "understood"),
+    *("prunings a person would write", "written or there"),
+)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.repositories", description=__doc__)
     parser.add_argument("folder", type=Path, help="a folder of repositories")
@@ -265,18 +297,18 @@ def main() -> None:
     repositories = json.loads(given.read_text())["repositories"] if given.exists() else []
     expected = {it["repository"].replace("/", "__"): it for it in repositories}
     console, table = Console(), Table()
-    for heading in ("repository", "tables", "known", "join statements", "told", "understood"):
+    for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "repository" else "right")
     total = Counted("together")
     folders = sorted(path for path in asked.folder.resolve().iterdir() if path.is_dir())
     for folder in watched(folders, "repositories"):
         found = measured(folder, expected.get(folder.name, {}))
-        for name in ("tables", "known", "joins", "told", "understood"):
+        for name in _NUMBERS:
             setattr(total, name, getattr(total, name) + getattr(found, name))
         total.reasons += found.reasons
         table.add_row(*_row(found))
         if asked.list:
-            for line in (*found.unknown, *found.silent):
+            for line in (*found.unknown, *found.silent, *found.missed):
                 console.print(f"{found.name}/{line}", highlight=False, soft_wrap=True)
     table.add_row(*_row(total))
     console.print(table)
@@ -285,7 +317,7 @@ def main() -> None:
 
 
 def _row(it: Counted) -> tuple[str, ...]:
-    return (it.name, *map(str, (it.tables, it.known, it.joins, it.told, it.understood)))
+    return (it.name, *(str(getattr(it, name)) for name in _NUMBERS))
 
 
 if __name__ == "__main__":
