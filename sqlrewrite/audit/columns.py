@@ -33,13 +33,14 @@ _KNOWN: Mapping[str, Sequence[str]] = {
         *("statistics.walltime", "runtime_ms", "runtime", "seconds", "duration"),
     ),
 }
+_END = ("end_time", "endtime")
 _MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The column of each part, None where a history has none; ``seconds`` is by what the runtime is
-    divided."""
+    divided. ``end`` is when a run ended, for a history without runtimes, as BigQuery's."""
 
     text: str
     schema: str | None = None
@@ -48,6 +49,7 @@ class Columns:
     bytes: str | None = None
     runtime: str | None = None
     seconds: int = 1
+    end: str | None = None
 
 
 def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
@@ -66,4 +68,6 @@ def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
     runtime = (found["runtime"] or "").lower()
     text = found.pop("text")
     assert text is not None
-    return Columns(text, **found, seconds=1000 if runtime.endswith(_MILLISECONDS) else 1)
+    end = None if runtime else next((known[name] for name in _END if name in known), None)
+    divided = 1000 if runtime.endswith(_MILLISECONDS) else 1
+    return Columns(text, **found, seconds=divided, end=end)

@@ -85,6 +85,9 @@ def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
         return f"try_cast({value} AS {kind})"
 
     micros = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
+    if found.end is not None:
+        begun, ended = (f"unix_micros({column(it, 'timestamp')})" for it in (found.time, found.end))
+        micros = f"{ended} - {begun}"
     return frame.selectExpr(
         f"{column(found.text, 'string')} AS text",
         f"{column(found.schema, 'string')} AS schema",

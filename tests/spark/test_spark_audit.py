@@ -243,8 +243,11 @@ def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None
     (tmp_path / "trino.json").write_text(json.dumps(row) + "\n", "utf-8")
     lines = f'QUERY_TEXT,TOTAL_ELAPSED_TIME\n"{GOOD.format(1)}\n-- ""two"" lines",1500\n'
     (tmp_path / "snowflake.csv").write_text(lines, "utf-8")
-    inputs = [str(tmp_path / "trino.json"), str(tmp_path / "snowflake.csv")]
-    one, other = histories.history(session, inputs, {}, None).collect()
+    times = {"creation_time": "2026-01-02T03:04:05Z", "end_time": "2026-01-02T03:04:07.5Z"}
+    (tmp_path / "bigquery.json").write_text(json.dumps({"query": "SELECT 1", **times}), "utf-8")
+    inputs = [str(tmp_path / it) for it in ("trino.json", "snowflake.csv", "bigquery.json")]
+    one, other, third = histories.history(session, inputs, {}, None).collect()
+    assert third.micros == 2_500_000
     assert (one.text, one.schema, one.user) == (GOOD.format(1), "audited", "me")
     assert (one.bytes, one.micros) == (7, 2_500_000)
     assert (other.text, other.micros) == (f'{GOOD.format(1)}\n-- "two" lines', 1_500_000)
