@@ -221,7 +221,8 @@ def _run(asked: RewriteAsked) -> int:
     elif not (asked.quiet or none or (of.passed_on and not summary.files)):
         if summary.changed and not (asked.check or asked.statistics):
             err.print([()])
-        known, would = asked.strip or of.known, asked.check or asked.diff
+        known = asked.strip or of.known
+        would = asked.check or asked.diff or (asked.statistics and not asked.write)
         err.print(text.last_lines(summary, known=known, would=would))
     if summary.statistics is not None and asked.format == "text":
         from sqlrewrite.report.statistics import lines

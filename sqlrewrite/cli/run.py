@@ -85,7 +85,8 @@ def command(
         for ran in script.run(running, name, text, _print):
             now = time.perf_counter()
             if not quiet:
-                click.echo(f"{name}:{ran.line}: {ran.rows} rows, {now - begun:.1f} s", err=True)
+                count = f"{ran.rows} row{'s' * (ran.rows != 1)}"
+                click.echo(f"{name}:{ran.line}: {count}, {now - begun:.1f} s", err=True)
             begun = now
 
 

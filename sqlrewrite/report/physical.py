@@ -30,7 +30,10 @@ def explained_lines(explained: Explained) -> Iterator[Line]:
         yield from _state("before  ", scan.before)
         yield from _state("after   ", scan.after)
     if not explained.scans:
-        yield (("    none: Spark knows none of the tables as partitioned", "yellow"),)
+        why = "Spark knows none of the tables as partitioned"
+        if any("Execute Create" in it.text for it in explained.diff):
+            why = "Spark plans the query of CREATE TABLE … AS only when it runs: explain the query"
+        yield ((f"    none: {why}", "yellow"),)
     if explained.exchanges[0] != explained.exchanges[1]:
         told = "exchanges: {} before, {} after".format(*explained.exchanges)
         fewer = explained.exchanges[0] > explained.exchanges[1]

@@ -124,7 +124,7 @@ def test_the_most_frequent_comes_first(run: Callable[..., Ran]) -> None:
         "",
         "do first: 2 scans: declare the type of dw.orders.dt",
     ]
-    assert ran.err.startswith("1 rewritten, 3 unchanged, 0 skipped\n")
+    assert ran.err.startswith("1 would be rewritten, 3 unchanged, 0 skipped\n")
 
 
 def test_findings_are_counted_by_code(run: Callable[..., Ran]) -> None:
@@ -140,6 +140,7 @@ def test_writing_goes_on(run: Callable[..., Ran]) -> None:
     Path("q.sql").write_text(ON_DAY)
     ran = run("-w", "--statistics", "q.sql")
     assert "\nrewritten           1\n" in ran.out.decode()
+    assert "1 rewritten, 0 unchanged" in ran.err
     assert MARKER in Path("q.sql").read_text()
     assert run("--check", "--statistics", "q.sql").status == 0
 
