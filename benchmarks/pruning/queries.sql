@@ -1030,3 +1030,23 @@ SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE named_stru
 SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE str_to_map(concat('a:', d.code), ',', ':')['a'] = '44';
 -- name: filter: parse_url(concat('http://x/', d.country), 'PATH') = '/DE'
 SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE parse_url(concat('http://x/', d.country), 'PATH') = '/DE';
+-- name: OR, each branch with the equality
+SELECT f.landed FROM landings f, ports d WHERE (f.port = d.port AND d.country = 'DE') OR (f.port = d.port AND d.size < 20);
+-- name: OR in ON, each branch with the equality
+SELECT f.landed FROM landings f JOIN ports d ON (f.port = d.port AND d.country = 'DE' AND f.tons > 10) OR (f.port = d.port AND d.country = 'NL' AND f.tons < 10);
+-- name: a number of the row that nobody reads
+SELECT f.landed FROM landings f JOIN (SELECT port, country, row_number() OVER (ORDER BY size) AS n FROM ports) d ON f.port = d.port WHERE d.country = 'DE';
+-- name: an average that nobody reads
+SELECT f.landed FROM landings f JOIN (SELECT port, avg(size) AS a FROM ports WHERE country = 'DE' GROUP BY port) d ON f.port = d.port;
+-- name: IN of a sum
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT d.port + 2 FROM ports d WHERE d.country = 'DE');
+-- name: IN of a cast in a sum
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT CAST(d.code AS INT) - 40 FROM ports d WHERE d.country = 'DE');
+-- name: a key of a CTE that can fail
+WITH k AS (SELECT CAST(code AS INT) - 40 AS n, country FROM ports) SELECT f.landed FROM landings f JOIN k ON f.port = k.n WHERE k.country = 'DE';
+-- name: filter: aggregate(array(d.port, 1), 0, (a, x) -> a + x) > 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE aggregate(array(d.port, 1), 0, (a, x) -> a + x) > 8;
+-- name: filter: zip_with(d.tags, array('a', 'b'), (x, y) -> concat(x, y))[0] = 't4a'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE zip_with(d.tags, array('a', 'b'), (x, y) -> concat(x, y))[0] = 't4a';
+-- name: filter: dateadd(MONTH, 2, CAST(d.since AS TIMESTAMP)) > TIMESTAMP '2021-01-01 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dateadd(MONTH, 2, CAST(d.since AS TIMESTAMP)) > TIMESTAMP '2021-01-01 00:00:00';

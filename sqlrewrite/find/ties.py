@@ -6,6 +6,7 @@ In: a plan and one of its blocks. Out: each ``Tie`` with its two sides.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlrewrite.find.partitions import may_prune
 from sqlrewrite.frozen import dataclass
@@ -22,7 +23,7 @@ from sqlrewrite.plan.algebra import (
     Query,
     Subquery,
 )
-from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required
 from sqlrewrite.plan.relations import joins
 
@@ -69,10 +70,34 @@ def ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
     """The conditions of a block that tie two expressions, each with both of them."""
     implied = {id(condition) for condition in required(block.source, block.where)}
     for condition in block.where:
-        yield from _tie(plan, block, condition, None, True)
+        for it in (condition, *_common(condition)):
+            yield from _tie(plan, block, it, None, True)
     for join in joins(block.source):
         for condition in join.conditions:
-            yield from _tie(plan, block, condition, join, id(condition) in implied)
+            for it in (condition, *_common(condition)):
+                yield from _tie(plan, block, it, join, id(condition) in implied)
+
+
+def _common(condition: Condition) -> Iterator[Condition]:
+    """The equalities of two columns that each branch of an OR has: the OR says them, too."""
+    expression = condition.expression
+    if not isinstance(expression, Call) or expression.name != "or":
+        return
+    first, *others = (tuple(conjuncts(branch)) for branch in expression.args)
+    rest = [{_pair(part) for part in other} for other in others]
+    for ordinal, part in enumerate(first):
+        if _pair(part) is not None and all(_pair(part) in them for them in rest):
+            path = (*condition.path, (0, len(expression.args)), (ordinal, len(first)))
+            yield replace(condition, expression=part, relations=relations(part), path=path)
+
+
+def _pair(part: Expression) -> frozenset[tuple[int, str]] | None:
+    """The two columns that an equality is of."""
+    match part:
+        case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+            return frozenset({(one.relation, one.name), (other.relation, other.name)})
+        case _:
+            return None
 
 
 def _tie(
