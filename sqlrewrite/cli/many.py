@@ -189,8 +189,9 @@ class Run:
 
     @property
     def known(self) -> bool:
-        """Whether there is a catalog for all of them."""
-        return all(group.request.catalog.relations for group in self.groups)
+        """Whether there is a catalog for all of them; of one that says nothing that is told."""
+        catalogs = (group.request.catalog for group in self.groups)
+        return all(it.relations or it.left_out for it in catalogs)
 
 
 def warn(of: Run, err: Printer) -> None:
