@@ -12,8 +12,8 @@ from sqlrewrite.judge.distributes import Whole
 from sqlrewrite.judge.partition_wise import SIDES
 from sqlrewrite.rulebook import Engine
 
-MOST = 8
-"""More groups were slower than one sort-merge join, whatever the sizes."""
+MOST = 2
+"""More groups than these were slower than one sort-merge join where it was measured."""
 
 _ROOM = 1.5
 """Groups are not all of one size: they are cut by the hash of a value, or at bounds."""
@@ -36,6 +36,7 @@ def chosen(meeting: Meeting, engine: Engine, asked: int | None) -> int:
     if count > MOST:
         raise Whole(
             f"it would take {count} groups to broadcast a side of each, and more than {MOST} were "
-            "never faster: see what Spark needs to join them part by part itself"
+            "slower where it was measured: see what Spark needs to join them part by part by "
+            f"itself, or write them by --groups {count} and measure by verify"
         )
     return max(2, count)

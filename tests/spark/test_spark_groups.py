@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.spark.scans import shuffled
 from sqlrewrite.text.groups import BEGIN
 
 if TYPE_CHECKING:
@@ -149,6 +150,16 @@ def test_what_would_give_other_rows_is_refused(text: str) -> None:
     assert not done.changed
     assert BEGIN not in done.sql
     assert any("not written by groups" in it.message for it in done.notes) or not done.notes
+
+
+def test_what_goes_through_exchanges_is_counted(grouped: SparkSession) -> None:
+    text = "SELECT /*+ MERGE(b) */ a.k, b.w FROM group_a a JOIN group_b b ON a.p = b.p"
+    frame = grouped.sql(text)
+    frame.collect()
+    assert shuffled(frame) > 0
+    alone = grouped.sql("SELECT k FROM group_a")
+    alone.collect()
+    assert shuffled(alone) == 0
 
 
 def test_each_group_reads_its_own_partitions(grouped: SparkSession) -> None:
