@@ -282,7 +282,8 @@ from sqlrewrite.cli import main
 from sqlrewrite.spark import enable
 
 builder = SparkSession.builder.remote("local[1]").config("spark.sql.warehouse.dir", "w")
-spark = builder.config("spark.ui.enabled", "false").getOrCreate()
+builder = builder.config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "1")
+spark = builder.getOrCreate()
 for statement in open("tables.sql").read().split(";"):
     spark.sql(statement)
 bytes_ = "CAST(concat(CAST('SELECT \\"' AS BINARY), X'ff', CAST('\\"' AS BINARY)) AS STRING)"
