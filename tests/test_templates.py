@@ -429,3 +429,11 @@ def test_a_loop_over_items(text: str, commas: tuple[bool, bool]) -> None:
 def test_what_is_no_loop_over_items(text: str) -> None:
     assert loop(text, text.index("{%")) is None
     assert mask(text).obstacles
+
+
+@pytest.mark.parametrize("word", ["test", "snapshot"])
+def test_queries_of_blocks_are_statements(word: str) -> None:
+    text = "\n".join(f"{{% {word} a{n} %}} SELECT {n} {{% end{word} %}}" for n in (1, 2))
+    found = list(statements(text))
+    assert [it.failure for it in found] == [None, None]
+    assert [it.tokens[-1].text for it in found] == ["1", "2"]

@@ -54,7 +54,7 @@ def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
 
 
 def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
-    if tokens and ";" not in text and _CELL_END not in text:
+    if tokens and not any(it in text for it in (";", _CELL_END, "{%")):
         yield Piece(list(tokens), 0, len(text))
         return
     since = 0
