@@ -23,9 +23,9 @@ from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.settings.regime import in_regime
 from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.parse import Failure, Statement, statements
+from sqlrewrite.sql.parse import Failure, Statement, lex, statements
 from sqlrewrite.text.edits import Edit
-from sqlrewrite.text.groups import without
+from sqlrewrite.text.groups import quoted, without
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Warehouse
@@ -38,6 +38,9 @@ Told = tuple[int, str]
 
 def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
+    if quoted(sql, lex(sql).tokens):
+        why = "a mark of groups of partitions stands in a string: the text is left as it is"
+        return Rewrite(sql, sql, 1, (), (), (Problem(CODE, why, 1, 1),), ())
     document = read(without(sql), catalog, wanted.limits)
     text, made, told = document.stripped.original, list[Edit](), list[Told]()
     for reading in document.statements:

@@ -36,7 +36,7 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
-    spans = groups.inserted(sql)
+    spans = [] if groups.quoted(sql, lexed.tokens) else groups.inserted(sql)
     text = Stripped.of(sql, spans, spans) if spans else strip(sql, lexed.tokens)
     skipped: tuple[Problem, ...] = ()
     if MARKER in sql and "{%" in sql:

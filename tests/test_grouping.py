@@ -112,3 +112,9 @@ def test_groups_by_bounds() -> None:
     sql, _ = _done("SELECT x.v, y.v AS w FROM r x FULL JOIN r y ON x.k = y.k")
     assert "WHERE k < 10)" in _plain(sql)
     assert "WHERE (k >= 10 OR k IS NULL))" in _plain(sql)
+
+
+def test_a_mark_in_a_string_is_the_authors() -> None:
+    text = "SELECT '/* dpp-rewrite groups */ x /* groups end */' FROM a JOIN b USING (p)"
+    assert _done(text)[0] == text
+    assert stripped(text).sql == text

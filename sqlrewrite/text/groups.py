@@ -7,10 +7,22 @@ is there again. So what is copied of that text is copied without them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Protocol
 
 from sqlrewrite.text.edits import Edit, Span
 
 BEGIN, END = "/* dpp-rewrite groups */", "/* groups end */"
+
+
+class Placed(Protocol):
+    """A token, as far as its place goes."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
 
 _INSERTED = re.compile(re.escape(BEGIN) + r".*?" + re.escape(END), re.DOTALL)
 
@@ -23,6 +35,12 @@ def marked(edit: Edit) -> Edit:
 def inserted(text: str) -> list[Span]:
     """The stretches of a text that an earlier run wrote, marks and all."""
     return [Span(*it.span()) for it in _INSERTED.finditer(text)] if BEGIN in text else []
+
+
+def quoted(text: str, tokens: Iterable[Placed]) -> bool:
+    """Whether a mark stands inside a token, as in a string: then it is the author's."""
+    starts = [it.start for it in inserted(text)]
+    return any(it.start <= at <= it.end for it in tokens if starts for at in starts)
 
 
 def without(text: str) -> str:
