@@ -46,6 +46,8 @@ def _otherwise(statement: Statement, text: str, name: str) -> str | None:
         return f"sqlglot does not read it as {name}'s SQL: {str(error).split(chr(10), 1)[0]}"
     if len(trees) != 1 or trees[0] is None:
         return f"sqlglot does not read it as one statement of {name}'s"
+    if _merges_under_a_star(statement.tree):
+        return "what t.* has beside USING or NATURAL is not the same in all dialects"
     ours, theirs = _places(statement.tree, 0), _places(trees[0], statement.start)
     differing = [at for at in ours.keys() | theirs.keys() if ours.get(at) != theirs.get(at)]
     for at in sorted(differing):
@@ -53,6 +55,13 @@ def _otherwise(statement: Statement, text: str, name: str) -> str | None:
         if at in theirs or not word.lower().startswith(_NO_PARENTHESES):
             return f"{spoken.say(word)!r} stands elsewhere to {name} than to Spark's grammar"
     return None
+
+
+def _merges_under_a_star(tree: exp.Expr) -> bool:
+    """Whether columns that a join merges come out of ``t.*``: of the right side Spark's begins with
+    them, Flink's has them where they are declared."""
+    merging = any(it.args.get("using") or it.method == "NATURAL" for it in tree.find_all(exp.Join))
+    return merging and any(isinstance(it.this, exp.Star) for it in tree.find_all(exp.Column))
 
 
 def _places(tree: exp.Expr, offset: int) -> _Places:

@@ -339,6 +339,17 @@ def test_names_that_an_alias_lists() -> None:
     assert _flink(query, known) == f"{query} WHERE {found} /* dpp-rewrite */"
 
 
+def test_a_star_of_one_side_beside_using() -> None:
+    """Spark's begins with the merged column, Flink's does not: `c` is another one there."""
+    known = Catalog.from_ddl(
+        "CREATE TABLE f (p INT, b INT) PARTITIONED BY (p);"
+        "CREATE TABLE d (m INT); CREATE TABLE e (k INT, m INT)"
+    )
+    inner = "SELECT r.* FROM (SELECT m AS b FROM d) AS l JOIN (SELECT p, b FROM f) AS r USING (b)"
+    query = f"SELECT u.c FROM ({inner}) AS u (b, c) JOIN e ON u.c = e.k WHERE e.m = 1"
+    assert _flink(query, known) == query
+
+
 def test_names_that_differ_in_case() -> None:
     """Two things to Flink, and one to the rest: left alone."""
     query = "SELECT f.v FROM f JOIN d F ON f.k = F.k WHERE F.n = 'x'"
