@@ -53,7 +53,9 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
     done: Counter[str] = Counter()
     wrong = []
     made: set[Path] = set()
-    cases = [it for it in (*query_cases(), *retail_cases()) if not it.name.startswith("templates/")]
+    # Texts of other languages; a view that is made twice; any three rows.
+    names = ("templates/", "text/create_view", "text/new_where_before_limit")
+    cases = [it for it in (*query_cases(), *retail_cases()) if not it.name.startswith(names)]
     for case in sorted(cases, key=lambda it: str(it.ddl)):
         try:
             text = _own_words(case)
