@@ -218,14 +218,14 @@ def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) 
         return int(plan.count("LeftSemi") > 0)
 
     plain = session.table("enabled.joined")
-    wanted, tables = sorted(plain.collect()), session.catalog.listTables()
+    wanted, tables = sorted(plain.collect()), session.sql("SHOW TABLES").collect()
     with enable(session, log=None):
         ours = session.table("Enabled.joined")
         assert (scan(plain), scan(ours)) == (0, 1)
         assert (sorted(ours.collect()), ours.schema.json()) == (wanted, plain.schema.json())
         assert ours.select("enabled.joined.what", "joined.c").count() == len(wanted)
         assert ours.join(session.table("enabled.joined"), "what").count() == len(wanted)
-        assert session.catalog.listTables() == tables
+        assert session.sql("SHOW TABLES").collect() == tables
         session.catalog.cacheTable("enabled.joined")
         assert "InMemory" in session.table("enabled.joined")._jdf.queryExecution().toString()
         session.catalog.uncacheTable("enabled.joined")
