@@ -2,12 +2,15 @@
 DynamicPartitionPruningSuite, and others, over small partitioned tables, each run on Spark.
 
     python -m benchmarks.pruning_suite [--only WORD] [--predicate auto] [--json FILE]
+    python -m benchmarks.pruning_suite --plans
 
 `benchmarks/pruning/` has the tables, their rows and the queries. Each query runs as it is and,
 where a predicate is written, rewritten; with Spark's defaults and without broadcast joins. Of the
 scans of partitioned tables it is counted how many partitions they read. The exit status is 1 if a
 rewritten query gives other rows, or reads more. Names that begin with "no pruning" are neighbours
-in which nothing is to be pruned. Needs PySpark.
+in which nothing is to be pruned. With `--plans` no query runs: it is counted for how many Spark
+plans to prune some scan, with its defaults, and for how many of these a predicate is written. Needs
+PySpark.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ _THRESHOLDS = (
     "spark.sql.autoBroadcastJoinThreshold",
     "spark.sql.adaptive.autoBroadcastJoinThreshold",
 )
+_PLANNED = re.compile(r"dynamicpruningexpression\((?!true)")
+"""A filter with the keys of a join in a plan; with `true` in it the planner has taken it back."""
 _QUERY = re.compile(r"^-- name: ([^\n]+)\n(.*?);\s*$", re.MULTILINE | re.DOTALL)
 
 
@@ -183,6 +188,19 @@ def measure(
     return found
 
 
+def plans(
+    spark: SparkSession, catalog: Catalog, only: str, options: dict[str, Any]
+) -> Iterator[tuple[str, bool, bool]]:
+    """Of each query its name, whether Spark plans to prune, and whether we write a predicate."""
+    spark.conf.set(
+        "spark.sql.adaptive.enabled", "false"
+    )  # whose plans are whole only once they run
+    for name, sql in queries().items():
+        if only in name:
+            plan = spark.sql(sql)._jdf.queryExecution().executedPlan().toString()
+            yield name, bool(_PLANNED.search(plan)), rewrite(sql, catalog, **options).changed
+
+
 def _in_both(spark: SparkSession, sql: str) -> tuple[Ran, Ran]:
     for setting in _THRESHOLDS:
         spark.conf.unset(setting)
@@ -230,6 +248,7 @@ def main() -> None:
     parser.add_argument("--predicate", default="in", help="default: %(default)s")
     parser.add_argument("--when", default="eligible", help="default: %(default)s")
     parser.add_argument("--json", type=Path, help="where the results go, too")
+    parser.add_argument("--plans", action="store_true", help="look at plans only, run nothing")
     given = parser.parse_args()
     from pyspark.sql import SparkSession
 
@@ -238,11 +257,19 @@ def main() -> None:
     )
     prepare(spark)
     catalog = Catalog.load(str(FOLDER / "tables.sql"))
-    results = measure(
-        spark, catalog, given.only, {"predicate": given.predicate, "when": given.when}
-    )
+    options = {"predicate": given.predicate, "when": given.when}
+    planned = [*plans(spark, catalog, given.only, options)] if given.plans else []
+    results = [] if given.plans else measure(spark, catalog, given.only, options)
     spark.sql("USE default")
     spark.sql(f"DROP DATABASE {DATABASE} CASCADE")
+    if given.plans:
+        written = [(name, ours) for name, spark_prunes, ours in planned if spark_prunes]
+        print("\n".join(f"not written: {name}" for name, ours in written if not ours))
+        print(
+            f"{len(planned)} queries; Spark plans to prune {len(written)}, of these we write "
+            f"{sum(ours for _, ours in written)}; of all we write {sum(it[2] for it in planned)}"
+        )
+        return
     show(Console(width=250 if not sys.stdout.isatty() else None), results)
     if given.json:
         given.json.write_text(json.dumps([asdict(it) for it in results], indent=1), "utf-8")

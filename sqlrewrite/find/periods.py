@@ -95,7 +95,7 @@ def _period_of(
     match side:
         case Call(name=name, args=(inner,)) if name in known("year"):
             unit = "year"
-        case Call(name=name, args=(Literal(text=text), inner)) if name in known("field"):
+        case Call(name="extract" | "date_part", args=(Literal(text=text), inner)):
             unit = "year" if text.lower() == "year" else ""
         case Call(name="trunc", args=(inner, Literal(text=text))):
             return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
