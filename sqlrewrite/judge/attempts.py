@@ -26,13 +26,16 @@ from sqlrewrite.plan.facts.attempts import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.harmless import tame
+from sqlrewrite.plan.facts.harmless import reads_moments, tame
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
 false with it is that with each value (Kleene's logic)."""
+
+_READERS = frozenset({"to_date", "to_timestamp", "unix_timestamp", "to_unix_timestamp"})
+"""Functions that read a text by a pattern, the second argument."""
 
 _FIRST = "({0} LIMIT 1)"
 """A scalar subquery that raises no error where it has several rows."""
@@ -173,6 +176,8 @@ def _form(case: Case, node: Expression) -> Attempt | None:
             return None  # the elements are counted from 1, and 0 is an error in any form
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # what is asked for is a pattern, which might be none
+        case Call(name=name, args=(_, pattern)) if name in _READERS and not reads_moments(pattern):
+            return None
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
             known = type_of(case.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
             return (

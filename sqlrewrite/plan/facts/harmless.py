@@ -28,6 +28,11 @@ Args = tuple[Expression, ...]
 _LETTERS = re.compile(
     r"(?!.*(?:y{5}|M{3}|d{3}|H{3}|m{3}|s{3}))(?:y{4}|M{1,2}|d{1,2}|H{1,2}|m{1,2}|s{1,2}|[-/:., ])+"
 )
+# Those that a text may be read by, too.
+_READ = re.compile(
+    r"(?!.*(?:y{7}|M{5}|d{3}|D{2}|[Hh]{3}|m{3}|s{3}|S{10}|aa))"
+    r"(?:y+|M{1,4}|d{1,2}|D|[Hh]{1,2}|m{1,2}|s{1,2}|S{1,9}|a|[-/:., ]|'[^']+')+"
+)
 # Of a regular expression in Java: plain characters, classes, groups that are not repeated (which
 # would take the stack of a long text), and what repeats one character.
 _CLASS = r"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[\w .,:;/@#|=!~<>'\"])+-?\]"
@@ -49,6 +54,16 @@ def _pattern(args: Args) -> bool:
     return len(args) == 1 or any(
         isinstance(arg, Literal) and arg.kind == "string" and _LETTERS.fullmatch(arg.text)
         for arg in args[1:]
+    )
+
+
+def reads_moments(pattern: Expression) -> bool:
+    """Whether texts can be read by a pattern of dates or times; no form spares the error of one
+    that is none."""
+    return (
+        isinstance(pattern, Literal)
+        and pattern.kind == "string"
+        and _READ.fullmatch(pattern.text) is not None
     )
 
 
