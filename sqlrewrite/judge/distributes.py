@@ -208,7 +208,12 @@ class _Search:
             inner = self.plan.blocks[self.plan.owner[scan.relation]]
             if inner is self.block:
                 continue
-            known = any(it.block is inner and it.other is scan for it in self.meetings)
+            known = any(
+                it.block is inner
+                and it.other is scan
+                and self._ties(it, extended(self.block.source, it.one.relation))
+                for it in self.meetings
+            )
             if inner.source is not scan or inner.aggregate or inner.limit or not known:
                 raise Whole(f"{scan.alias} stands in a subquery that is more than a semi-join")
 
@@ -251,18 +256,22 @@ class _Search:
         of an outer join below equals nothing, but NULL under <=>."""
         left, right = (list(leaves(it)) for it in (join.left, join.right))
         return any(
-            meeting.one in left
-            and meeting.other in right
-            and self.columns.get(meeting.one) == key.one
-            and self.columns.get(meeting.other) == key.other
-            and not (
-                key.null_safe
-                and (
-                    extended(join.left, meeting.one.relation)
-                    or extended(join.right, meeting.other.relation)
-                )
+            it.one in left
+            and it.other in right
+            and self._ties(
+                it,
+                extended(join.left, it.one.relation) or extended(join.right, it.other.relation),
             )
-            for meeting in self.meetings
+            for it in self.meetings
+        )
+
+    def _ties(self, meeting: Meeting, nulls: bool) -> bool:
+        """Whether an equality of a meeting ties the columns that both are cut by; one by <=> does
+        not where an outer join adds ``nulls``, which are in every group."""
+        return any(
+            self.columns.get(meeting.one) == key.one
+            and self.columns.get(meeting.other) == key.other
+            and not (key.null_safe and nulls)
             for key in meeting.keys
         )
 

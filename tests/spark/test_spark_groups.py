@@ -72,6 +72,9 @@ def _joins() -> Iterator[str]:
     inner = "SELECT 1 FROM group_b b WHERE b.p = a.p AND b.w > a.v"
     yield f"SELECT a.* FROM group_a a WHERE EXISTS ({inner})"
     yield f"SELECT a.* FROM group_a a WHERE NOT EXISTS ({inner})"
+    of_both = "group_a a LEFT JOIN group_b b ON a.p = b.p AND a.k = b.k"
+    for tied in ("b.p = l.p", "a.p <=> l.p"):  # an outer join gives b.p other NULLs
+        yield f"SELECT a.* FROM {of_both} WHERE NOT EXISTS (SELECT 1 FROM group_l l WHERE {tied})"
     yield "SELECT a.k FROM group_a a WHERE a.p IN (SELECT p FROM group_b)"
     yield "SELECT a.k FROM group_a a WHERE (a.p, a.k) IN (SELECT b.p, b.k FROM group_b b)"
     yield "SELECT a.k, b.w FROM group_a a, group_b b WHERE a.p = b.p ORDER BY w DESC, 1"
@@ -133,6 +136,8 @@ REFUSED = (
     "SELECT a.k FROM group_a a JOIN group_b b ON a.p = b.p ORDER BY a.v",
     "SELECT rand() FROM group_a a JOIN group_b b ON a.p = b.p",
     "SELECT a.k FROM group_a a WHERE a.p NOT IN (SELECT b.p FROM group_b b)",
+    "SELECT a.k FROM group_a a LEFT JOIN group_b b ON a.p = b.p WHERE EXISTS (SELECT 1 FROM "
+    "group_l l WHERE l.p <=> b.p)",
     "SELECT a.k FROM group_a a JOIN group_b b ON a.p < b.p",
     "SELECT a.k FROM group_a a JOIN group_b b ON a.k = b.k",
     "SELECT d.n FROM group_d d LEFT JOIN (group_a a JOIN group_b b ON a.p = b.p) ON d.k = a.k",
