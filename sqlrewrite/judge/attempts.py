@@ -34,8 +34,8 @@ _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
 false with it is that with each value (Kleene's logic)."""
 
-_READERS = frozenset({"to_date", "to_timestamp", "unix_timestamp", "to_unix_timestamp"})
-"""Functions that read a text by a pattern, the second argument."""
+_READS = "try_to_timestamp("
+"""In the form of a function that reads a text by a pattern, if it has a second argument."""
 
 _FIRST = "({0} LIMIT 1)"
 """A scalar subquery that raises no error where it has several rows."""
@@ -176,15 +176,15 @@ def _form(case: Case, node: Expression) -> Attempt | None:
             return None  # the elements are counted from 1, and 0 is an error in any form
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):
             return None  # what is asked for is a pattern, which might be none
-        case Call(name=name, args=(_, pattern)) if name in _READERS and not reads_moments(pattern):
-            return None
         case Call(name="timestampadd", args=(Literal(text=unit), amount, start)):
             known = type_of(case.plan, start) in (TIMESTAMP, TIMESTAMP_NTZ)
             return (
                 moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
             )
         case Call(name=name, args=args):
-            return attempt(name, [type_of(case.plan, arg) for arg in args])
+            form = attempt(name, [type_of(case.plan, arg) for arg in args])
+            by_pattern = form is not None and _READS in form.text and len(args) > 1
+            return None if by_pattern and not reads_moments(args[1]) else form
         case _:
             return None
 
