@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.groups import without
+from sqlrewrite.warehouse import Table
 
 
 def _sized(name: str, size: int | None) -> str:
@@ -118,3 +121,16 @@ def test_a_mark_in_a_string_is_the_authors() -> None:
     text = "SELECT '/* dpp-rewrite groups */ x /* groups end */' FROM a JOIN b USING (p)"
     assert _done(text)[0] == text
     assert stripped(text).sql == text
+
+
+def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
+    text, table = "SELECT 1 FROM l x JOIN l y ON x.k = y.k", CATALOG.resolve(("l",))
+    assert isinstance(table, Table)
+    assert table.parts is not None
+    unseen = replace(table, parts=replace(table.parts, strategy="spiral"))
+    known, other = (
+        rewrite(text, it, strategy="partition-wise").notes[0].message
+        for it in (CATALOG, CATALOG.with_relation(unseen))
+    )
+    assert "PostgreSQL joins them partition by partition" in known
+    assert "it is not known which rows partitions by spiral hold" in other

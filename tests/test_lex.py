@@ -153,6 +153,11 @@ def test_what_is_left_to_sqlglot(text: str) -> None:
     assert quick(text) is None
 
 
+@pytest.mark.parametrize("text", ["SELECT a \x0c b", "a b \x0c", "€ a", "a ? b"])
+def test_a_sign_that_is_none_of_the_quick_ones_is_not_passed_over(text: str) -> None:
+    assert quick(text) is None
+
+
 @pytest.mark.parametrize("text", PART)
 def test_they_part(text: str) -> None:
     """Told at its place, for that statement alone."""

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite import Candidate, Catalog, ConfigError, rewrite
+from sqlrewrite.document import read
+from sqlrewrite.judge.planners import duckdb, flink
 from sqlrewrite.rulebook import rules_folder
+from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table
 
 DDL = """
@@ -236,3 +239,17 @@ def test_another_word_is_refused(catalog: Catalog) -> None:
         ConfigError, match=r"when must be 'eligible' or 'missed' or 'auto', not 'mised'"
     ):
         rewrite("SELECT 1", catalog, when="mised")
+
+
+def test_a_kind_of_node_that_a_planner_has_not_met_is_in_the_way() -> None:
+    class Unseen:
+        pass
+
+    reading = read("SELECT s.id FROM sales s", Catalog.from_ddl(DDL), Limits()).statements[0]
+    assert reading.bound is not None
+    query = reading.bound.plan.query
+    unseen = replace(query, node=Unseen())  # type: ignore[arg-type]
+    assert flink.passed((), query)
+    assert not flink.passed((), unseen)
+    assert not duckdb.windowed(query)
+    assert duckdb.windowed(unseen)

@@ -29,6 +29,7 @@ from sqlrewrite.warehouse import BoundValue, Part, PartitionBound, Parts
 
 _KEEPS_LEFT = frozenset({JoinType.LEFT, JoinType.ANTI, JoinType.FULL})
 _KEEPS_RIGHT = frozenset({JoinType.RIGHT, JoinType.FULL})
+_STRATEGIES = ("list", "range", "hash")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -71,6 +72,8 @@ class _Matching:
             raise _Refusal(
                 f"the one is partitioned by {one.strategy}, the other by {other.strategy}"
             )
+        if one.strategy not in _STRATEGIES:
+            raise _Refusal(f"it is not known which rows partitions by {one.strategy} hold")
         if len(one.keys) != len(other.keys):
             raise _Refusal("they are partitioned by more and by fewer columns")
         kinds = [self._kind(*it) for it in zip(one.keys, other.keys, strict=True)]

@@ -49,7 +49,7 @@ _LEFT_SPLIT = frozenset(
 _RIGHT_SPLIT = frozenset({JoinType.INNER, JoinType.CROSS, JoinType.RIGHT})
 """The same for parts of the right side, with the left side whole."""
 
-_BOTH_SPLIT = frozenset(JoinType) - {JoinType.UNKNOWN, JoinType.CROSS}
+_BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {JoinType.FULL}
 """Joins whose rows are those of each part of the one side with the same part of the other, where an
 equality of the columns that the parts are of stands in the join's own condition."""
 
@@ -243,8 +243,7 @@ class _Search:
         if not join.settled:
             raise Whole("it is not certain which columns a join merges")
         if left and right:
-            tied = join.type in _BOTH_SPLIT or join.type is JoinType.CROSS
-            if not tied or not self._equal(join):
+            if join.type not in _BOTH_SPLIT or not self._equal(join):
                 raise Whole(f"no equality in the {kind} JOIN itself ties the partition columns")
         elif left and join.type not in _LEFT_SPLIT:
             raise Whole(f"a {kind} JOIN keeps rows of {_named(join.right)} in every group")

@@ -37,6 +37,7 @@ SUBSETS = (  # the name until Spark 4.2, and the one after
 )
 
 _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
+_TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket", "truncate"})
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
 SIDES = {
@@ -154,7 +155,7 @@ def _relation(one: PartitionField, other: PartitionField) -> str | None:
     """How the fields of two tables for one key go together: the ``same``, ``compatible`` ones, of
     which one is made of the other, or None."""
     transforms = {one.transform, other.transform}
-    if "unknown" in transforms:
+    if not transforms <= _TRANSFORMS:
         return None
     if len(transforms) == 1 and one.number == other.number:
         known = one.transform not in ("bucket", "truncate") or one.number is not None

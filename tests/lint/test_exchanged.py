@@ -6,10 +6,13 @@ expected of Spark's own is asked of Spark itself in ``tests/spark/test_spark_par
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sqlrewrite import Catalog
 from sqlrewrite.linting.linter import lint
+from sqlrewrite.warehouse import PartitionField, Table
 
 ALL = "requireAllClusterKeysForCoPartition = false"
 GROUPING = "preserve-data-grouping = true"
@@ -76,6 +79,17 @@ def _help(text: str, catalog: Catalog) -> list[str]:
     found, failures = lint(text, catalog)
     assert failures == ()
     return [it.help for it in found if it.code == "DPP013"]
+
+
+def test_a_transform_that_is_not_known_is_not_taken_for_the_same(catalog: Catalog) -> None:
+    text, known = "SELECT 1 FROM ip x JOIN iq y ON x.p = y.p", catalog
+    assert _help(text, known)
+    for name in ("ip", "iq"):
+        table = known.resolve((name,))
+        assert isinstance(table, Table)
+        unseen = (PartitionField("p", "spiral"),)
+        known = known.with_relation(replace(table, partitioned_by=unseen))
+    assert _help(text, known) == []
 
 
 @pytest.mark.parametrize(

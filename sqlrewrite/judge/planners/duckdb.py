@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import further, hidden
+from sqlrewrite.judge.planners.path import READ, further, hidden
 from sqlrewrite.plan.algebra import (
     Aggregate,
     Derived,
@@ -30,13 +30,13 @@ def missed(case: Case) -> str | None:
         return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
     if pair.operator != "=" or not pair.fact_plain or not filtering_side(case.plan, pair):
         return "no equality joins the fact's own column with the dimension itself"
-    if any(_windowed(it.query) for it in pair.path.relations if isinstance(it, Derived)):
+    if any(windowed(it.query) for it in pair.path.relations if isinstance(it, Derived)):
         return "no key passes a window"
     return hidden(case) or further(case)
 
 
-def _windowed(query: Query) -> bool:
-    """Whether a window stands in a query, around all that it reads."""
+def windowed(query: Query) -> bool:
+    """Whether a window stands in a query, around all that it reads, or what is not known."""
     stack = [query.node]
     while stack:
         match stack.pop():
@@ -48,6 +48,6 @@ def _windowed(query: Query) -> bool:
                 stack.append(child)
             case Aggregate(child=child):
                 stack.append(child)
-            case _:
-                pass
+            case node if not isinstance(node, READ):
+                return True
     return False

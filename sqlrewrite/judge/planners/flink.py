@@ -22,7 +22,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours
 from sqlrewrite.judge.case import Case, relation_name
-from sqlrewrite.judge.planners.path import hidden, joining
+from sqlrewrite.judge.planners.path import READ, hidden, joining
 from sqlrewrite.plan.algebra import (
     Aggregate,
     Call,
@@ -30,7 +30,6 @@ from sqlrewrite.plan.algebra import (
     Derived,
     Expression,
     Filter,
-    Limit,
     Literal,
     Node,
     Plan,
@@ -40,8 +39,6 @@ from sqlrewrite.plan.algebra import (
     Scan,
     SetOperation,
     Subquery,
-    Unreadable,
-    Window,
 )
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
@@ -94,7 +91,7 @@ def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
         return "a cast may hide the column: the types of the two are not known to be the same"
     if not takes_keys(engine, pair.scan, pair.path.column):
         return f"the connector of {pair.scan.alias} takes no keys for {pair.path.column}"
-    if not _passed(pair.path.relations[:-1]):
+    if not passed(pair.path.relations[:-1]):
         return f"{pair.path.column} does not come up to the join through what may be sorted"
     why = _unfit(plan, side, pair)
     if why is None and not any(_filtered(plan, engine, it) for it in side):
@@ -156,12 +153,12 @@ def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
     if table.table.partitioned_by:
         return f"{relation_name(table)} is partitioned: it collects no keys of such a table"
     queries = () if pair.tie.query is None or pair.side == "inside" else (pair.tie.query,)
-    if not _passed(relations, *queries):
+    if not passed(relations, *queries):
         return "it collects no keys through what may be sorted"
     return None
 
 
-def _passed(relations: Iterable[Relation], *queries: Query) -> bool:
+def passed(relations: Iterable[Relation], *queries: Query) -> bool:
     """Whether what Flink looks for goes through these: no grouping, window or LIMIT, and of set
     operations UNION ALL alone."""
     found = [it.query for it in relations if isinstance(it, Derived | CteReference)]
@@ -172,10 +169,8 @@ def _passed(relations: Iterable[Relation], *queries: Query) -> bool:
                 stack += [left, right]
             case Aggregate(child=child, kind="global") | Project(child=child) | Filter(child=child):
                 stack.append(child)
-            case SetOperation() | Aggregate() | Window() | Limit() | Unreadable():
+            case node if not isinstance(node, READ):
                 return False
-            case _:
-                pass
     return True
 
 

@@ -10,14 +10,22 @@ from sqlrewrite.plan.algebra import (
     Aggregate,
     CteReference,
     Derived,
+    Generate,
+    Inline,
     Join,
     Limit,
     Node,
+    Opaque,
     Query,
+    Scan,
     SetOperation,
 )
 from sqlrewrite.plan.columns import column_type
 from sqlrewrite.plan.relations import leaves, numbers
+
+READ = (Scan, Derived, CteReference, Inline, Opaque, Join, Generate)
+"""What a query reads and joins. A planner that looks for what is in the way of a key takes any
+other kind that it has no case for to be in the way."""
 
 
 def further(case: Case) -> str | None:

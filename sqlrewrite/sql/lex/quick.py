@@ -53,15 +53,18 @@ _KINDS: dict[str, TokenType | None] = {
 
 def quick(text: str) -> list[Token] | None:
     """sqlglot's tokens of a plain text; None for one with a hint, an escape, a line's end inside a
-    token, or a command whose rest sqlglot takes for one string."""
+    token, a command whose rest sqlglot takes for one string, or a sign that is none of these."""
     if "\\" in text or "/*+" in text:
         return None
     tokens: list[Token] = []
     comments: list[str] = []
     line, begins = 1, 0  # the number of a line, and its offset
     behind, last = 0, -1  # the last token's end, and its line
+    reached = 0
     for match in _TOKEN.finditer(text):
-        group = match.lastindex or 0
+        if match.start() != reached:
+            return None
+        group, reached = match.lastindex or 0, match.end()
         start, end = match.span(group)
         if start < behind:
             continue
@@ -97,6 +100,8 @@ def quick(text: str) -> list[Token] | None:
             comments = []
         tokens.append(Token(kind, said, line, end - begins, start, end - 1, comments))
         comments, behind, last = [], end, line
+    if text[reached:].strip(" \t"):
+        return None
     if tokens:
         tokens[-1].comments.extend(comments)
     return tokens
