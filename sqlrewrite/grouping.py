@@ -7,7 +7,6 @@ was. What an earlier run wrote is taken out first, so a second run changes nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
 from sqlrewrite.document import Document, read
@@ -93,7 +92,8 @@ def _statement(
     assert reading.bound is not None
     plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
     engine = in_regime(wanted.engine, said)
-    for meeting in meetings(plan):
+    found_meetings = list(meetings(plan))
+    for meeting in found_meetings:
         found = storage(plan, meeting, engine, said)
         at = reading.statement.start if meeting.other.span is None else meeting.other.span.start
         names = f"{meeting.one.parts[-1]} and {meeting.other.parts[-1]}"
@@ -103,14 +103,19 @@ def _statement(
             told.append((at, f"{names} are both {found.alike}: Spark {does}"))
         elif meeting.one.table.parts is not None and meeting.other.table.parts is not None:
             told.append((at, f"{names}: {_of_postgresql(plan, meeting)}"))
-    if not any(True for _ in meetings(plan)):
+    if not found_meetings:
         return [], told
     try:
-        if document.stripped.predicates or wanted.limits.dialect != SPARK:
+        if wanted.limits.dialect != SPARK:
+            raise Whole(
+                f"it is written in Spark's words alone, and not in {wanted.limits.dialect}'s"
+            )
+        if document.stripped.predicates:
             raise Whole("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, wanted)
         count = chosen(found_split.meetings[0], engine, wanted.groups)
-        made = edits(found_split, count, _cut(found_split, count), _anchors(document, reading))
+        anchors = Anchors(document.stripped.text, reading.statement.tokens)
+        made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)
         if wrong:
             raise Whole(wrong)
@@ -118,10 +123,6 @@ def _statement(
         return [], [*told, (reading.statement.start, f"not written by groups: {whole}")]
     names = " and ".join(scan.parts[-1] for scan, _ in found_split.scans)
     return made, [*told, (reading.statement.start, f"written by {count} groups of {names}")]
-
-
-def _anchors(document: Document, reading: Reading) -> Anchors:
-    return Anchors(document.stripped.text, reading.statement.tokens)
 
 
 def _of_postgresql(plan: Plan, meeting: Meeting) -> str:
@@ -151,10 +152,6 @@ def _wrong(statement: Statement, text: str, made: list[Edit]) -> str:
         return "the text would not be found again"
     shift = sum(len(it.text) for it in made)
     piece = after[statement.start : statement.end + 1 + shift]
-    return next(_failures(piece), "")
-
-
-def _failures(text: str) -> Iterator[str]:
-    for it in statements(text):
-        if it.failure is not None or it.tree is None:
-            yield "the text by groups would not parse, please report this"
+    if any(it.failure is not None or it.tree is None for it in statements(piece)):
+        return "the text by groups would not parse, please report this"
+    return ""

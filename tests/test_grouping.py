@@ -134,3 +134,16 @@ def test_partitions_by_what_is_not_known_are_not_joined_one_by_one() -> None:
     )
     assert "PostgreSQL joins them partition by partition" in known
     assert "it is not known which rows partitions by spiral hold" in other
+
+
+def test_another_dialect_is_told_as_the_reason() -> None:
+    done = rewrite(JOIN, CATALOG, strategy="partition-wise", dialect="trino")
+    assert done.sql == JOIN
+    assert "not in trino's" in done.notes[-1].message
+
+
+def test_a_comment_inside_sort_by_hides_nothing() -> None:
+    for words in ("SORT /* a */ BY", "DISTRIBUTE BY"):
+        sql, notes = _done(f"{JOIN} {words} a.k")
+        assert sql == f"{JOIN} {words} a.k"
+        assert "SORT BY, CLUSTER BY or DISTRIBUTE BY" in notes[-1]

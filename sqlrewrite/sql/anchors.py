@@ -38,12 +38,19 @@ _AFTER_SELECT = token_types(
     order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon
     """
 )
+_SPREADING = token_types("sort_by cluster_by distribute_by")
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
 
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _IN_QUERY = (TokenType.IN, OPEN, TokenType.SELECT)
 _TIES = COMPARISONS | {TokenType.IN}
+
+
+def _between(whole: Range, ends: Sequence[int]) -> list[Range]:
+    """The stretches before, between and behind some tokens of one."""
+    starts = (whole.start, *(end + 1 for end in ends))
+    return [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
 
 
 class ConditionClause(NamedTuple):
@@ -119,12 +126,18 @@ class Anchors(Walk):
         select = self.select(self.index(inside))
         return Range(select, self._find(select, _AFTER_SELECT))
 
+    def orders(self, index: int) -> bool:
+        """Whether a token is ORDER BY."""
+        return self.kind(index) is TokenType.ORDER_BY
+
+    def spreads(self, index: int) -> bool:
+        """Whether a token is SORT BY, CLUSTER BY or DISTRIBUTE BY."""
+        return self.kind(index) in _SPREADING
+
     def order(self, start: int) -> list[Range]:
         """What stands between the commas of the ORDER BY that a token is."""
-        end = self._find(start, _AFTER_SELECT)
-        ends = [it for it in self._top(Range(start + 1, end)) if self.kind(it) is TokenType.COMMA]
-        starts = (start + 1, *(it + 1 for it in ends))
-        return [Range(s, e) for s, e in zip(starts, (*ends, end), strict=True)]
+        items = Range(start + 1, self._find(start, _AFTER_SELECT))
+        return _between(items, self._commas(items))
 
     def enclosing(self, index: int) -> ConditionClause:
         """The WHERE or ON in whose condition a token stands, in no parentheses or CASE of it."""
@@ -222,8 +235,7 @@ class Anchors(Walk):
         ends = [index for index in self._top(whole) if self._types[index] in _TIES]
         if len(ends) == 1 and self._types[ends[0]] is TokenType.BETWEEN:
             ends += [i for i in self._top(whole) if self._types[i] is TokenType.AND]
-        starts = (whole.start, *(end + 1 for end in ends))
-        parts = [Range(s, e) for s, e in zip(starts, (*ends, whole.end), strict=True)]
+        parts = _between(whole, ends)
         between = len(ends) == 2 and self._types[ends[0]] is TokenType.BETWEEN
         if number is None or not (len(ends) == 1 or between) or number >= len(parts):
             raise AnchorError("the operands of a comparison cannot be told")
@@ -246,16 +258,13 @@ class Anchors(Walk):
         if at is None or self.kind(at + 1) is not OPEN:
             raise AnchorError("no list behind an IN")
         inner = Range(at + 2, whole.end - 1)
-        ends = self._commas(inner)
-        starts = (inner.start, *(end + 1 for end in ends))
-        return [Range(s, e) for s, e in zip(starts, (*ends, inner.end), strict=True)]
+        return _between(inner, self._commas(inner))
 
     def disjuncts(self, condition: Range) -> list[Range]:
         """The operands of the OR at the top of a condition, parentheses kept."""
         condition = self._unwrapped(condition)
         ends = [index for index in self._top(condition) if self._types[index] in OR]
-        starts = (condition.start, *(end + 1 for end in ends))
-        return [Range(s, e) for s, e in zip(starts, (*ends, condition.end), strict=True)]
+        return _between(condition, ends)
 
     def item(self, inside: int) -> Range:
         """The item of a SELECT list that the token at an offset stands in, without its alias."""

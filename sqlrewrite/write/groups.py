@@ -51,9 +51,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
         raise Whole(f"{count} groups are more than the bounds of its partitions allow")
     if ranges:
         ends = [inner[len(inner) * it // count] for it in range(1, count)]
-        return lambda column, group: _between(
-            column, group, [_literal(it) for it in dict.fromkeys(ends)]
-        )
+        return lambda column, group: _between(column, group, [_literal(it) for it in ends])
     chunks = [
         found[len(found) * it // count : len(found) * (it + 1) // count] for it in range(count)
     ]
@@ -138,11 +136,9 @@ def _check(split: Split, anchors: Anchors, select: Range) -> None:
         name = [scan.parts[-2], ".", scan.parts[-1], "."] if len(scan.parts) > 1 else []
         if name and any(words[it : it + 4] == name for it in range(len(words))):
             raise Whole(f"columns are named by the schema of {scan.parts[-1]}: give it an alias")
-    if select.end < len(anchors.tokens) and anchors.raw(select.end).lower().startswith("order"):
+    if anchors.orders(select.end):
         _check_order(split, anchors, select.end)
-    elif anchors.raw(min(select.end, len(anchors.tokens) - 1)).lower().split()[0] in (
-        *("sort", "cluster", "distribute"),
-    ):
+    elif anchors.spreads(select.end):
         raise Whole("SORT BY, CLUSTER BY or DISTRIBUTE BY stands behind it")
 
 
