@@ -136,10 +136,16 @@ def _merged(decision: Decision) -> Iterator[AuditedScan]:
             continue
         table, reason = found.scan.table, f"{found.why}; {found.how}"[:_MOST_REASON]
         said = AuditedScan(
-            ".".join(table.name), found.scan.alias, "", "", "", Verdict.REJECTED.value
-        )
-        said = replace(
-            said, code=MERGED, reason=reason, only=True, partitions=table.partition_count
+            fact=".".join(table.name),
+            alias=found.scan.alias,
+            column="",
+            dimension="",
+            key="",
+            verdict=Verdict.REJECTED.value,
+            code=MERGED,
+            reason=reason,
+            only=True,
+            partitions=table.partition_count,
         )
         yield from (replace(said, column=it) for it in found.joined or found.columns)
 

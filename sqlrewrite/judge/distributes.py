@@ -8,7 +8,7 @@ a walk over what stands above them (docs/soundness.md, "Groups of partitions").
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
@@ -19,6 +19,7 @@ from sqlrewrite.plan.algebra import (
     ColumnRef,
     CteReference,
     Derived,
+    Expression,
     Filter,
     Inline,
     Join,
@@ -33,7 +34,6 @@ from sqlrewrite.plan.algebra import (
     Window,
 )
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import FLOATING, family, read_as
 from sqlrewrite.plan.facts.types import BIGINT, Type
@@ -295,13 +295,16 @@ class _Search:
                 case Limit() | SetOperation() | _:
                     raise Whole("what stands above the join is not known to keep the groups apart")
 
-    def _by_group(self, keys: object, clause: str) -> None:
+    def _by_group(self, keys: Iterable[Expression], clause: str) -> None:
         """Raises Whole where rows of two groups may have the same keys: none of these is a column
         that a table is cut by, and no outer join gives it other NULLs."""
-        for key in keys:  # type: ignore[attr-defined]
+        for key in keys:
             for scan, name in self.columns.items():
-                same = said(key) == ("column", name) and key.relation == scan.relation
-                if same and not extended(self.block.source, scan.relation):
+                whole = isinstance(key, ColumnRef) and (key.relation, key.name) == (
+                    scan.relation,
+                    name,
+                )
+                if whole and not extended(self.block.source, scan.relation):
                     return
         raise Whole(
             f"{clause} has no partition column that is the same for rows of one group alone"

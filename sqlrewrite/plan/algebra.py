@@ -375,9 +375,9 @@ class Block:
     set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
     understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
     ``hints`` are those of its SELECT that tell the engine how to join, each with the relation that
-    it names, in lower case. ``led`` is where its
-    word SELECT stands if that has its FROM before it; ``shared`` says that several SELECTs have
-    the text of its FROM, or all of its text; ``homeless`` why there is no place for a WHERE.
+    it names, in lower case. ``led`` is where its word SELECT stands if that has its FROM before it;
+    ``shared`` says that several SELECTs have the text of its FROM, or all of its text; ``homeless``
+    why there is no place for a WHERE.
     """
 
     number: int

@@ -43,13 +43,13 @@ from sqlrewrite.text.templates import holds_template
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
-# What may stand between a window and the function that it is of.
 _OF_UNITS = {
     **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
     **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
 }
 """What a function is whose first argument is a unit."""
 
+# What may stand between a window and the function that it is of.
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
 
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
