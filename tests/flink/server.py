@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ import duckdb
 
 from sqlrewrite import Catalog
 from sqlrewrite.warehouse import Table, View
+from tests.engines.process import Engine, EngineError
 
 _JAVA = ("java", "-Xmx1200m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _OPENS = [f"--add-opens=java.base/java.{it}=ALL-UNNAMED" for it in ("lang", "util", "time")]
@@ -22,53 +22,16 @@ _PLAIN = re.compile(r"[\w.-]+")
 _TYPES = {"binary": "BYTES", "timestamp": "TIMESTAMP(6)", "timestamp_ntz": "TIMESTAMP(6)"}
 
 
-class FlinkError(Exception):
-    """What Flink says is wrong with a statement."""
-
-
-class Flink:
+class Flink(Engine):
     """One Flink, asked a statement at a time."""
 
     def __init__(self, jars: str, log: Path) -> None:
-        self._log = log.open("w")
-        self._process = subprocess.Popen(
-            [*_JAVA, *_OPENS, "-cp", jars, str(Path(__file__).with_name("Flink.java"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-        if self._said() != "up\n":
-            raise FlinkError(f"it does not start: {log.read_text()[-2000:]}")
+        program = str(Path(__file__).with_name("Flink.java"))
+        super().__init__([*_JAVA, *_OPENS, "-cp", jars, program], log)
 
     def session(self) -> None:
         """Goes on without tables."""
-        self._ask("session")
-
-    def rows(self, sql: str) -> str:
-        """The rows of a statement, a line each, sorted. Raises FlinkError."""
-        return self._ask(f"run {b64encode(sql.encode()).decode()}")
-
-    def close(self) -> None:
-        """Ends it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(60)
-        self._log.close()
-
-    def _ask(self, line: str) -> str:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        outcome, _, said = self._said().strip().partition(" =")
-        told = b64decode(said).decode()
-        if outcome != "ok":
-            raise FlinkError(told)
-        return told
-
-    def _said(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
+        self.ask("session")
 
 
 def fill(flink: Flink, known: Catalog, data: duckdb.DuckDBPyConnection, folder: Path) -> None:
@@ -81,7 +44,7 @@ def fill(flink: Flink, known: Catalog, data: duckdb.DuckDBPyConnection, folder: 
             elif isinstance(relation, View):
                 listed = f" (`{'`, `'.join(relation.columns)}`)" if relation.columns else ""
                 flink.rows(f"CREATE TEMPORARY VIEW `{name[-1]}`{listed} AS {relation.query}")
-        except FlinkError:
+        except EngineError:
             continue
 
 

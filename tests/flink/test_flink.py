@@ -17,13 +17,14 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.plan.facts.functions import names_of
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.sql.lex.tokens import tokenize
+from tests.engines.process import EngineError
 
 from ..engines.flink_plans import DDL, MISSED, PRUNED, USELESS
 from ..engines.functions import wrong
 from ..fixtures_data import database
 from ..fixtures_support import FIXTURES, Case, catalog, query_cases, retail_cases
 from .conftest import JARS
-from .server import Flink, FlinkError, fill
+from .server import Flink, fill
 
 SEED = 1
 FEWEST = 200
@@ -75,13 +76,13 @@ def test_rows_stay(flink: Flink, tmp_path: Path) -> None:
                 fill(flink, catalog(case.ddl), database(case.ddl, SEED), tmp_path / str(len(made)))
         try:
             before = flink.rows(text)
-        except FlinkError as error:
+        except EngineError as error:
             done["not run by Flink"] += 1
             print(case.name, re.sub(r"\s+", " ", str(error))[:120])
             continue
         try:
             after = flink.rows(result.sql)
-        except FlinkError as error:
+        except EngineError as error:
             after = str(error)[:500]
         done["compared"] += 1
         if done["compared"] % 25 == 0:
@@ -154,7 +155,7 @@ def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
     print("written and pruned by", dict(done))
     assert done[True] == 6
     within = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND f.k IN (SELECT k FROM d)"
-    with pytest.raises(FlinkError, match="equivalence"):
+    with pytest.raises(EngineError, match="equivalence"):
         paimon.rows(f"EXPLAIN {within}")
 
 
@@ -212,7 +213,7 @@ def test_its_functions_are_as_the_table_says(flink: Flink) -> None:
     def ask(expression: str) -> object:
         try:
             plan = flink.rows(f"EXPLAIN SELECT ({expression}) IS NULL AS x")
-        except FlinkError as error:
+        except EngineError as error:
             raise ValueError(str(error)) from error
         found = re.search(r"select=\[(true|false) AS x\]|tuples=\[\[\{ (true|false) \}\]\]", plan)
         if found is None:

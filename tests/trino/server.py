@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from base64 import b64decode, b64encode
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,58 +11,22 @@ import sqlglot
 
 from sqlrewrite import Catalog
 from sqlrewrite.warehouse import Table, View
+from tests.engines.process import Engine, EngineError
 
 _JAVA = ("java", "-Xmx1g", "-XX:TieredStopAtLevel=1", "-Djdk.attach.allowAttachSelf=true")
 _TYPES = {"string": "varchar", "int": "integer", "binary": "varbinary", "float": "real"}
 
 
-class TrinoError(Exception):
-    """What Trino says is wrong with a statement."""
-
-
-class Trino:
+class Trino(Engine):
     """One Trino, asked a statement at a time."""
 
     def __init__(self, jars: Path, log: Path) -> None:
-        self._log = log.open("w")
-        self._process = subprocess.Popen(
-            [*_JAVA, "-cp", f"{jars}/*", str(Path(__file__).with_name("Trino.java"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-        if self._said() != "up\n":
-            raise TrinoError(f"it does not start: {log.read_text()[-2000:]}")
+        program = str(Path(__file__).with_name("Trino.java"))
+        super().__init__([*_JAVA, "-cp", f"{jars}/*", program], log)
 
     def catalog(self, name: str) -> None:
         """Goes on in an empty catalog of that name."""
-        self._ask(f"catalog {name}")
-
-    def rows(self, sql: str) -> str:
-        """The rows of a statement, a line each, sorted. Raises TrinoError."""
-        return self._ask(f"run {b64encode(sql.encode()).decode()}")
-
-    def close(self) -> None:
-        """Ends it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(60)
-        self._log.close()
-
-    def _ask(self, line: str) -> str:
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        outcome, _, said = self._said().strip().partition(" =")
-        told = b64decode(said).decode()
-        if outcome != "ok":
-            raise TrinoError(told)
-        return told
-
-    def _said(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline()
+        self.ask(f"catalog {name}")
 
 
 def fill(trino: Trino, known: Catalog, data: duckdb.DuckDBPyConnection) -> None:
@@ -78,7 +40,7 @@ def fill(trino: Trino, known: Catalog, data: duckdb.DuckDBPyConnection) -> None:
             listed = f" ({', '.join(relation.columns)})" if relation.columns else ""
             try:
                 trino.rows(f'CREATE TABLE "{name[-1]}"{listed} AS {query}')
-            except TrinoError:
+            except EngineError:
                 continue
 
 
@@ -93,7 +55,7 @@ def _make(trino: Trino, table: Table, data: duckdb.DuckDBPyConnection) -> None:
     made = f"SELECT {cast} FROM (VALUES {values or nothing}) AS v({', '.join(names)})"
     try:
         trino.rows(f'CREATE TABLE "{table.name[-1]}" AS {made}{"" if rows else " WHERE false"}')
-    except TrinoError:
+    except EngineError:
         return
 
 

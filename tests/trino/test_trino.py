@@ -15,11 +15,12 @@ from sqlglot.errors import SqlglotError
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.plan.facts.functions import names_of
+from tests.engines.process import EngineError
 
 from ..engines.functions import scalars, wrong
 from ..fixtures_data import database
 from ..fixtures_support import FIXTURES, Case, catalog, query_cases, retail_cases
-from .server import Trino, TrinoError, fill
+from .server import Trino, fill
 
 SEED = 1
 FEWEST = 200
@@ -60,13 +61,13 @@ def test_rows_stay(trino: Trino) -> None:
                 fill(trino, catalog(case.ddl), database(case.ddl, SEED))
         try:
             before = trino.rows(text)
-        except TrinoError as error:
+        except EngineError as error:
             done["not run by Trino"] += 1
             print(case.name, str(error)[:120])
             continue
         try:
             after = trino.rows(result.sql)
-        except TrinoError as error:
+        except EngineError as error:
             after = str(error)
         done["compared"] += 1
         if after != before:
@@ -159,7 +160,7 @@ def test_its_functions_are_as_the_table_says(trino: Trino) -> None:
     def ask(expression: str) -> object:
         try:
             rows = trino.rows(f"SELECT CAST({expression} IS NULL AS varchar)")
-        except TrinoError as error:
+        except EngineError as error:
             raise ValueError(str(error)) from error
         return None if rows == "[true]" else rows
 
