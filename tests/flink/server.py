@@ -57,7 +57,9 @@ def _make(flink: Flink, table: Table, data: duckdb.DuckDBPyConnection, folder: P
         dict(zip(names, row, strict=True))
         for row in data.execute(f"SELECT * FROM {where}").fetchall()
     ]
-    if not all(_PLAIN.fullmatch(str(row[it] or "")) for row in rows for it in by):
+    if not all(
+        _PLAIN.fullmatch("" if row[it] is None else str(row[it])) for row in rows for it in by
+    ):
         by = []  # NULL, of which Flink 2.3 makes no path, and what a path has in other words
     folder.mkdir(parents=True)
     for row in rows:
