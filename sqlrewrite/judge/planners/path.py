@@ -16,6 +16,7 @@ from sqlrewrite.plan.algebra import (
     Limit,
     Node,
     Opaque,
+    Project,
     Query,
     Scan,
     SetOperation,
@@ -44,7 +45,7 @@ def hidden(case: Case) -> str | None:
         return f"{pair.path.column} does not come up to the join as itself"
     above = pair.path.relations[:-1]
     for relation in above:
-        if not isinstance(relation, Derived | CteReference) or not _unions(relation.query):
+        if not isinstance(relation, Derived | CteReference) or not only_unions(relation.query):
             return f"{pair.path.column} does not come up to the join as itself"
     if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
         column = pair.scan.table.column(pair.path.column)
@@ -55,19 +56,19 @@ def hidden(case: Case) -> str | None:
     return None
 
 
-def _unions(query: Query) -> bool:
+def only_unions(query: Query) -> bool:
     """Whether the set operations at the top of a query, if any, are unions."""
     stack = [query.node]
     while stack:
         match stack.pop():
             case SetOperation(left=left, right=right, kind="union"):
                 stack += [left, right]
-            case SetOperation():
-                return False
             case Limit(child=child) | Aggregate(child=child):
                 stack.append(child)
-            case _:
+            case Project():
                 pass
+            case _:
+                return False
     return True
 
 
