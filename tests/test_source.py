@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from sqlrewrite.text.source import (
     decode,
     unified_diff,
     write_atomically,
+    write_file,
 )
 
 
@@ -146,6 +149,27 @@ def test_a_failed_write_leaves_all_as_it_was(
         write_atomically(str(file), b"new")
     assert file.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["q.sql"]
+
+
+@pytest.mark.parametrize("write", [write_file, write_atomically])
+def test_what_is_to_end_waits_until_a_file_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[str, bytes], None]
+) -> None:
+    file, beside, replaced = tmp_path / "q.sql", list[list[str]](), os.replace
+    if write is write_atomically:
+        file.write_bytes(b"old")
+
+    def ended(one: str, other: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        replaced(one, other)
+
+    monkeypatch.setattr(os, "replace", ended)
+    before = signal.signal(signal.SIGTERM, lambda *_: beside.append(os.listdir(tmp_path)))
+    try:
+        write(str(file), b"new")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (file.read_bytes(), beside) == (b"new", [["q.sql"]])
 
 
 def test_a_read_only_file_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

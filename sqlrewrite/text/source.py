@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import accumulate
 
@@ -123,8 +123,6 @@ def _split(text: str) -> list[str]:
 def write_file(path: str, data: bytes) -> None:
     """Writes a file whole or not at all, be it there already or new; into a device or a pipe, as
     ``/dev/null`` is one, it is just written. Raises OSError."""
-    from tempfile import mkstemp
-
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as stream:
             stream.write(data)
@@ -132,19 +130,13 @@ def write_file(path: str, data: bytes) -> None:
     if os.path.lexists(path):
         write_atomically(path, data)
         return
-    folder, name = os.path.split(path)
-    descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder or ".")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+
+    def new(temporary: str) -> None:
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+
+    _replace(path, data, new)
 
 
 def write_atomically(path: str, data: bytes) -> None:
@@ -152,22 +144,47 @@ def write_atomically(path: str, data: bytes) -> None:
 
     Raises OSError, and leaves the file as it was and nothing beside it.
     """
-    from tempfile import mkstemp
-
     target = os.path.realpath(path)
     if not os.access(target, os.W_OK):  # a rename would not mind: the mode is the owner's word
         raise PermissionError(13, "the file is read-only", path)
     status = os.stat(target)
-    folder, name = os.path.split(target)
-    descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+
+    def as_it_was(temporary: str) -> None:
         with suppress(OSError, AttributeError):  # only the superuser may give a file away
             os.chown(temporary, status.st_uid, status.st_gid)
         os.chmod(temporary, status.st_mode & 0o7777)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
+
+    _replace(target, data, as_it_was)
+
+
+def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
+    """Puts a file in a path's place, written beside it, and as ``finish`` makes it by its name."""
+    from tempfile import mkstemp
+
+    folder, name = os.path.split(path)
+    with _undisturbed():
+        descriptor, temporary = mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder or ".")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            finish(temporary)
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Has a signal that ends the process wait for as long as a file stands beside its target."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
