@@ -11,12 +11,12 @@ from functools import partial
 
 from sqlrewrite.document import Document, read
 from sqlrewrite.find.heard import spoken
-from sqlrewrite.find.meetings import Meeting, meetings
+from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.find.reading import Reading, guarded
 from sqlrewrite.judge.bounds import partition_wise
 from sqlrewrite.judge.distributes import Split, Whole, split
 from sqlrewrite.judge.groups import chosen
-from sqlrewrite.judge.partition_wise import remedies, storage
+from sqlrewrite.judge.partition_wise import remedies, stored
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
@@ -73,11 +73,9 @@ def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str
         if reading.bound is None:
             continue
         plan, said = reading.bound.plan, reading.catalog.settings
-        for meeting in meetings(plan):
-            known = storage(plan, meeting, in_regime(wanted.engine, said), said)
-            for it in known.settings if known is not None else ():
-                name, _, value = it.partition(" = ")
-                found.setdefault(reading.statement.index, {})[name] = value
+        for _, known in stored(plan, wanted.engine, said):
+            if known is not None and known.settings:
+                found.setdefault(reading.statement.index, {}).update(known.settings)
     return found
 
 
@@ -91,10 +89,8 @@ def _statement(
     """The insertions into one statement, and what is said of its joins."""
     assert reading.bound is not None
     plan, said, told = reading.bound.plan, reading.catalog.settings, list[Told]()
-    engine = in_regime(wanted.engine, said)
-    found_meetings = list(meetings(plan))
-    for meeting in found_meetings:
-        found = storage(plan, meeting, engine, said)
+    found_meetings = list(stored(plan, wanted.engine, said))
+    for meeting, found in found_meetings:
         at = reading.statement.start if meeting.other.span is None else meeting.other.span.start
         names = f"{meeting.one.parts[-1]} and {meeting.other.parts[-1]}"
         if found is not None:
@@ -113,7 +109,7 @@ def _statement(
         if document.stripped.predicates:
             raise Whole("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, wanted)
-        count = chosen(found_split.meetings[0], engine, wanted.groups)
+        count = chosen(found_split.meetings[0], in_regime(wanted.engine, said), wanted.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)

@@ -18,23 +18,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlrewrite.find.meetings import Meeting
+from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan, Scan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import FLOATING, read_as
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.settings.regime import on
-from sqlrewrite.warehouse import Buckets, PartitionField
-
-ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
-V1, COALESCE = "spark.sql.sources.bucketing.enabled", "spark.sql.bucketing.coalesceBucketsInJoin"
-V2 = "spark.sql.sources.v2.bucketing"
-GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
-SUBSETS = (  # the name until Spark 4.2, and the one after
-    f"{V2}.allowJoinKeysSubsetOfPartitionKeys.enabled",
-    f"{V2}.allowKeysSubsetOfPartitionKeys.enabled",
+from sqlrewrite.settings.regime import (
+    ALL_KEYS,
+    BUCKETS,
+    COALESCED,
+    COMPATIBLE,
+    GROUPING,
+    PUSHED,
+    STORED,
+    SUBSETS,
+    in_regime,
+    on,
 )
+from sqlrewrite.warehouse import Buckets, PartitionField
 
 _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
 _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket", "truncate"})
@@ -57,15 +59,23 @@ class Storage:
     definitions lack. With neither, Spark exchanges nothing."""
 
     alike: str
-    settings: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
     ddl: tuple[str, ...] = ()
 
 
-def storage(
+def stored(
+    plan: Plan, engine: Engine, said: Mapping[str, str]
+) -> Iterator[tuple[Meeting, Storage | None]]:
+    """The meetings of a plan, each with what is to be said of it; None where the tables are not
+    laid out alike, where one of them is broadcast anyway, and where it is not known."""
+    engine = in_regime(engine, said)
+    for meeting in meetings(plan):
+        yield meeting, _storage(plan, meeting, engine, said)
+
+
+def _storage(
     plan: Plan, meeting: Meeting, engine: Engine, said: Mapping[str, str]
 ) -> Storage | None:
-    """What is to be said of a meeting; None where the tables are not laid out alike, where one of
-    them is broadcast anyway, and where it is not known."""
     if engine.name != "spark" or broadcast(meeting, engine.broadcast_threshold):
         return None
     tied = {key.one: key.other for key in meeting.keys if _same_type(plan, meeting, key.one)}
@@ -99,11 +109,9 @@ def _same_type(plan: Plan, meeting: Meeting, column: str) -> bool:
     return len(kinds) == 1 and None not in kinds and kinds.isdisjoint(FLOATING)
 
 
-def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[str, ...]:
+def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
     """The settings of ``wanted`` that are not as they should be."""
-    return tuple(
-        f"{it} = {str(value).lower()}" for it, value in wanted if on(said, it) is not value
-    )
+    return tuple((it, str(value).lower()) for it, value in wanted if on(said, it) is not value)
 
 
 def _by_buckets(
@@ -116,8 +124,8 @@ def _by_buckets(
         return None
     if more != fewer and keys > len(one.columns):  # coalesced only where all keys are the buckets'
         return None
-    wanted = [(V1, True)]
-    wanted += [(f"{COALESCE}.enabled", True)] if more != fewer else []
+    wanted = [(BUCKETS, True)]
+    wanted += [(COALESCED, True)] if more != fewer else []
     wanted += [(ALL_KEYS, False)] if keys > len(one.columns) else []
     into = f"{one.count} buckets" if fewer == more else f"{one.count} and {other.count} buckets"
     alike = f"clustered by {', '.join(one.columns)} into {into}"
@@ -139,10 +147,8 @@ def _by_fields(
     relations = {_relation(a, b) for a, b in zip(first, second, strict=True)}
     if None in relations:
         return None
-    wanted = [(GROUPING, True), (f"{V2}.enabled", True), (f"{V2}.pushPartValues.enabled", True)]
-    wanted += (
-        [(f"{V2}.allowCompatibleTransforms.enabled", True)] if "compatible" in relations else []
-    )
+    wanted = [(GROUPING, True), (STORED, True), (PUSHED, True)]
+    wanted += [(COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
     if fewer and not any(on(said, it) for it in SUBSETS):
         wanted.append((SUBSETS[0], True))
@@ -194,13 +200,13 @@ def _by_partitions(
             "BUCKETS"
             for side, scan in enumerate(scans)
         )
-        return Storage(alike, _missing(said, (V1, True), (ALL_KEYS, False)), tuple(ddl))
+        return Storage(alike, _missing(said, (BUCKETS, True), (ALL_KEYS, False)), tuple(ddl))
     names = (columns, [tied[it] for it in columns])
     ddl = (
         f"{scan.parts[-1]}: USING iceberg PARTITIONED BY ({', '.join(names[side])})"
         for side, scan in enumerate(scans)
     )
-    wanted = [(GROUPING, True), (f"{V2}.enabled", True), (f"{V2}.pushPartValues.enabled", True)]
+    wanted = [(GROUPING, True), (STORED, True), (PUSHED, True)]
     return Storage(alike, _missing(said, *wanted), tuple(ddl))
 
 
@@ -222,4 +228,4 @@ def _count(meeting: Meeting) -> str:
 def remedies(found: Storage) -> Iterator[str]:
     """What is to be done, as it would be written: definitions, then settings."""
     yield from found.ddl
-    yield from (f"SET {it}" for it in found.settings)
+    yield from (f"SET {name} = {value}" for name, value in found.settings)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.decision.decided import Decided
-from sqlrewrite.find.meetings import Meeting, meetings
-from sqlrewrite.judge.partition_wise import Storage, remedies, storage
+from sqlrewrite.find.meetings import Meeting
+from sqlrewrite.judge.partition_wise import Storage, remedies, stored
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.settings.regime import in_regime
 
 
 def exchanged(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP013: what is missing for a join that Spark does part by part."""
     said = decided.reading.catalog.settings
-    engine = in_regime(subject.engine, said)
-    for meeting in meetings(decided.plan):
-        found = storage(decided.plan, meeting, engine, said)
+    for meeting, found in stored(decided.plan, subject.engine, said):
         span = meeting.other.span
         if found is None or span is None or not (found.settings or found.ddl):
             continue

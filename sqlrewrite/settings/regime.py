@@ -25,17 +25,26 @@ PRUNING = (
 )
 """All that the rules of pruning depend on."""
 
+BUCKETS = "spark.sql.sources.bucketing.enabled"
+COALESCED = "spark.sql.bucketing.coalesceBucketsInJoin.enabled"
+ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 _V2 = "spark.sql.sources.v2.bucketing"
+STORED, PUSHED = f"{_V2}.enabled", f"{_V2}.pushPartValues.enabled"
+COMPATIBLE = f"{_V2}.allowCompatibleTransforms.enabled"
+SUBSETS = (  # the name until Spark 4.2, and the one after
+    f"{_V2}.allowJoinKeysSubsetOfPartitionKeys.enabled",
+    f"{_V2}.allowKeysSubsetOfPartitionKeys.enabled",
+)
+GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
 STORAGE = {
-    "spark.sql.sources.bucketing.enabled": True,
-    "spark.sql.bucketing.coalesceBucketsInJoin.enabled": False,
-    "spark.sql.requireAllClusterKeysForCoPartition": True,
-    f"{_V2}.enabled": True,
-    f"{_V2}.pushPartValues.enabled": True,
-    f"{_V2}.allowJoinKeysSubsetOfPartitionKeys.enabled": False,
-    f"{_V2}.allowKeysSubsetOfPartitionKeys.enabled": False,
-    f"{_V2}.allowCompatibleTransforms.enabled": False,
-    "spark.sql.iceberg.planning.preserve-data-grouping": False,
+    BUCKETS: True,
+    COALESCED: False,
+    ALL_KEYS: True,
+    STORED: True,
+    PUSHED: True,
+    **dict.fromkeys(SUBSETS, False),
+    COMPATIBLE: False,
+    GROUPING: False,
 }
 """On what a join without an exchange depends, with the defaults of Spark 4 and of Iceberg
 (docs/partition-wise.md)."""

@@ -18,8 +18,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.judge.partition_wise import ALL_KEYS
-from sqlrewrite.settings.regime import PRUNING, SETTINGS
+from sqlrewrite.settings.regime import ALL_KEYS, PRUNING, SETTINGS
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.warehouse import Column, PartitionField, Table, View
 
