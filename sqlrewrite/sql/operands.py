@@ -12,33 +12,22 @@ from collections.abc import Iterator, Sequence
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Subquery
 from sqlrewrite.plan.expressions import operands
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.tree import (
-    Body,
-    Exists,
-    Expr,
-    Field,
-    In,
-    Index,
-    InQuery,
-    Lambda,
-    Operation,
-    Scalar,
-    Select,
-    Special,
-    WrittenCall,
-    WrittenCase,
-    WrittenCast,
-    WrittenName,
-    WrittenQuery,
-)
 from sqlrewrite.sql.walking import AnchorError
 from sqlrewrite.text.edits import Span
 
-_WORDS = {"div": "DIV", "like": "LIKE", "ilike": "ILIKE", "rlike": "RLIKE", "between": "BETWEEN"}
+_WORDS = {
+    "div": "DIV",
+    "like": "LIKE",
+    "ilike": "ILIKE",
+    "rlike": "RLIKE",
+    "between": "BETWEEN",
+    "in": "IN",
+}
 
-_Written = Expr | tuple[Expr, Expr] | WrittenQuery
+_Written = tree.Expr | tuple[tree.Expr, tree.Expr] | tree.WrittenQuery
 """A node as it is written, a WHEN with its THEN, or the query in a subquery."""
 
 
@@ -57,12 +46,12 @@ def written(
     found ``at`` an offset. Raises AnchorError where it is not what the expression says."""
     reader = _Reader(text, at)
     try:
-        tree = reader.expression()
+        top = reader.expression()
     except UnreadError as error:
         raise AnchorError(f"an expression that is not understood: {error}") from error
     if reader.token.kind != "end":
         raise AnchorError("an expression that goes on")
-    return {path: _found(reader, tree, expression, path) for path in paths}
+    return {path: _found(reader, top, expression, path) for path in paths}
 
 
 class _Reader(Queries):
@@ -77,7 +66,7 @@ class _Reader(Queries):
         self.noted: list[_Written] = []  # what lives on has a number of its own
         self.end = 0
 
-    def placed(self, start: int, found: Expr) -> Expr:
+    def placed(self, start: int, found: tree.Expr) -> tree.Expr:
         self._note(start, found)
         return found
 
@@ -88,25 +77,32 @@ class _Reader(Queries):
         self.outer[id(found)] = span
         self.noted.append(found)
 
-    def query(self) -> WrittenQuery:
+    def query(self) -> tree.WrittenQuery:
         start = self.at
         found = super().query()
         if self.at == self.end:  # no ORDER BY, LIMIT or pipe behind it
             self._note(start, found)
         return found
 
-    def _set_operation(self) -> Body:
+    def _set_operation(self) -> tree.Body:
         found = super()._set_operation()
         self.end = self.at
         return found
 
 
-def _found(reader: _Reader, tree: Expr, expression: Expression, path: tuple[int, ...]) -> Written:
-    node: _Written = tree
+def _found(
+    reader: _Reader, top: tree.Expr, expression: Expression, path: tuple[int, ...]
+) -> Written:
+    node: _Written = top
     for step in path:
         node = _operands(reader, node, expression)[step]
         expression = operands(expression)[step]
-    its = (node.query,) if isinstance(node, Scalar) else _operands(reader, node, expression)
+    its: tuple[_Written, ...]
+    match node:
+        case tree.WrittenSubquery("scalar", query):
+            its = (query,)
+        case _:
+            its = _operands(reader, node, expression)
     if id(node) not in reader.inner or not all(id(it) in reader.outer for it in its):
         raise AnchorError("an operand that has no place in the text")
     return Written(reader.inner[id(node)], tuple(reader.outer[id(it)] for it in its))
@@ -127,67 +123,60 @@ def _operands(reader: _Reader, node: _Written, expression: Expression) -> tuple[
 
 def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] | None:
     match expression, node:
-        case Call(name="and" | "or" as name), Operation():
+        case Call(name="and" | "or" as name), tree.Operation():
             return tuple(_flat(node, name.upper()))
-        case Call(name="not", args=(Call(name="isnull"),)), Operation("IS NOT NULL", operands):
-            return (Operation("IS NULL", operands),)
-        case Call(name="not"), Operation("NOT", operands):
+        case Call(name="not", args=(Call(name="isnull"),)), tree.Operation("IS NOT NULL", operands):
+            return (tree.Operation("IS NULL", operands),)
+        case Call(name="not"), tree.Operation("NOT", operands):
             return operands
-        case Call(name="isnull"), Operation("IS NULL", operands):
+        case Call(name="isnull"), tree.Operation("IS NULL", operands):
             return operands
-        case Call(name="in"), In(operand, values):
-            return (operand, *values)
-        case Call(name="[]"), Index(base, index):
-            return base, index
-        case Call(name="."), Field(base, name):
-            return base, WrittenName(name)
-        case Subquery(kind="in"), InQuery(operand, query):
-            return operand, *_listed(query), *_asked(query)
-        case Subquery(kind="scalar"), Scalar(query):
-            return *_listed(query), *_asked(query)
-        case Subquery(kind="exists"), Exists(query):
-            return tuple(_asked(query))
-        case Call(name="=>"), Lambda(body=body):
+        case Call(name="."), tree.Field(base, name):
+            return base, tree.WrittenName(name)
+        case Subquery(kind=kind), tree.WrittenSubquery(its, query, operand) if its == kind:
+            sought = () if operand is None else (operand,)
+            return (*sought, *(() if kind == "exists" else _listed(query)), *_asked(query))
+        case Call(name="=>"), tree.Lambda(body=body):
             return (body,)
-        case Call(name="timestampadd" | "timestampdiff" | "extract" as name), Special(
+        case Call(name="timestampadd" | "timestampdiff" | "extract" as name), tree.Special(
             its, arguments
         ):
             alike = its.lower() == name
             return (arguments[0], *arguments) if alike else None  # the unit is a word
-        case Call(name="case"), WrittenCase(operand, branches, otherwise):
+        case Call(name="case"), tree.WrittenCase(operand, branches, otherwise):
             around = [() if it is None else (it,) for it in (operand, otherwise)]
             return (*around[0], *branches, *around[1])
         case Call(name="if"), (condition, value):
             return condition, value
-        case Call(name="-", args=(_,)), Operation("unary -", operands):
+        case Call(name="-", args=(_,)), tree.Operation("unary -", operands):
             return operands
-        case Cast(), WrittenCast(operand):
+        case Cast(), tree.WrittenCast(operand):
             return (operand,)
-        case Cast(), WrittenCall(arguments=(argument,)):
+        case Cast(), tree.WrittenCall(arguments=(argument,)):
             return (argument,)
-        case Call(name=name), Operation(operator, operands):
-            return operands if operator == _WORDS.get(name, name) else None
-        case Call(name=name), WrittenCall(called, arguments):
+        case Call(name=name), tree.Operation(operator, operands):
+            return operands if operator == name.upper() else None
+        case Call(name=name), tree.WrittenCall(called, arguments):
             return arguments if ".".join(called).lower() == name else None
         case _:
             return None
 
 
-def _listed(query: WrittenQuery) -> Iterator[Expr]:
+def _listed(query: tree.WrittenQuery) -> Iterator[tree.Expr]:
     """The list of a query that is one SELECT."""
-    if isinstance(query.body, Select):
+    if isinstance(query.body, tree.Select):
         yield from (it.value for it in query.body.items)
 
 
-def _asked(query: WrittenQuery) -> Iterator[Expr]:
+def _asked(query: tree.WrittenQuery) -> Iterator[tree.Expr]:
     """The conjuncts of its WHERE and HAVING."""
-    if isinstance(query.body, Select):
+    if isinstance(query.body, tree.Select):
         for condition in query.body.conditions:
             yield from _flat(condition, "AND")
 
 
-def _flat(node: Expr, operator: str) -> Iterator[Expr]:
-    if isinstance(node, Operation) and node.operator == operator:
+def _flat(node: tree.Expr, operator: str) -> Iterator[tree.Expr]:
+    if isinstance(node, tree.Operation) and node.operator == operator:
         for operand in node.operands:
             yield from _flat(operand, operator)
     else:

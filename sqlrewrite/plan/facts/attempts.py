@@ -12,31 +12,23 @@ from functools import cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf, Wrapping
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral, is_numeric
 from sqlrewrite.plan.facts.harmless import FORMATS
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TINYINT,
-    Type,
-    is_day_time,
-    is_year_month,
-)
+from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
 _EVERY = "{...}"
 _LOWER_HALF = "CAST(shiftright(shiftleft({}, 32), 32) AS INT)"
-_LEAST = {TINYINT: -(1 << 7), SMALLINT: -(1 << 15), INT: -(1 << 31), BIGINT: -(1 << 63)}
-_FLOATING = (FLOAT, DOUBLE)
+_LEAST = {
+    types.TINYINT: -(1 << 7),
+    types.SMALLINT: -(1 << 15),
+    types.INT: -(1 << 31),
+    types.BIGINT: -(1 << 63),
+}
+_FLOATING = (types.FLOAT, types.DOUBLE)
 
 Types = Sequence[Type | None]
 
@@ -74,10 +66,12 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
         return None
     number = is_integral(wanted) or is_decimal(wanted)
     plain = given.name in ("string", "varchar") and given.collation is None
-    text = plain and (number or wanted in (BOOLEAN, DATE, DOUBLE, FLOAT, TIMESTAMP))
+    text = plain and (
+        number or wanted in (types.BOOLEAN, types.DATE, types.DOUBLE, types.FLOAT, types.TIMESTAMP)
+    )
     if not (text or (number and is_numeric(given))):
         return None
-    exact = wanted in (DATE, BOOLEAN) or is_decimal(wanted)
+    exact = wanted in (types.DATE, types.BOOLEAN) or is_decimal(wanted)
     return Attempt(_rows()["cast"][2].replace("{type}", str(wanted).upper()), exact)
 
 
@@ -85,15 +79,15 @@ def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     """The form of a cast to an integer that gives what Spark gives without ANSI mode: of a BIGINT
     the lower half, of a DOUBLE the nearest end of the range, of a STRING what stands before its
     point (``'.'`` is 0 there)."""
-    if (given, wanted) == (BIGINT, INT):
+    if (given, wanted) == (types.BIGINT, types.INT):
         return Attempt(_LOWER_HALF.format("{0}"), exact=True, plain=True)
     if given is None or wanted not in _LEAST:
         return None
     least = _LEAST[wanted]
-    if given == DOUBLE and wanted in (INT, BIGINT):
+    if given == types.DOUBLE and wanted in (types.INT, types.BIGINT):
         near = f"least(greatest(nanvl({{0}}, 0D), {least}D), {-1 - least}D)"
         return Attempt(f"CAST({near} AS {str(wanted).upper()})", exact=True)
-    if given == STRING:
+    if given == types.STRING:
         whole = f"try_cast(regexp_replace({{0}}, '[.][0-9]*', '') AS {str(wanted).upper()})"
         return Attempt(f"nvl2({{0}}, coalesce({whole}, 0), NULL)", exact=True)
     return None
@@ -118,12 +112,12 @@ def legacy_sum(name: str, kinds: Types) -> Attempt | None:
         return found and Attempt(found.text, exact=True)
     if name == "abs":
         return Attempt(f"coalesce(abs(nullif({{0}}, {_LEAST[known[0]]})), {{0}})", exact=True)
-    if name not in ("+", "-", "*") or not {INT, BIGINT} & {*known}:
+    if name not in ("+", "-", "*") or not {types.INT, types.BIGINT} & {*known}:
         return None
-    to = "DECIMAL(38,0)" if BIGINT in known else "BIGINT"
+    to = "DECIMAL(38,0)" if types.BIGINT in known else "BIGINT"
     wide = f"CAST({{0}} AS {to})"
     wide = f"-{wide}" if len(known) == 1 else f"{wide} {name} {{1}}"
-    if BIGINT not in known:
+    if types.BIGINT not in known:
         return Attempt(_LOWER_HALF.format(wide), exact=True, plain=True)
     text = f"CAST(pmod({wide} + {1 << 63}, {1 << 64}) - {1 << 63} AS BIGINT)"
     return Attempt(text, exact=True, plain=True)
@@ -133,7 +127,7 @@ def _as_numbers(text: str, kinds: Types) -> str:
     """A comparison whose STRING is cast, as it is in ANSI mode, to what it is compared to: a DATE,
     or a number, BIGINT for an integer."""
     wanted = next(kind for kind in kinds if kind is not None and kind.name != "string")
-    to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == DATE else "DOUBLE"
+    to = "BIGINT" if is_integral(wanted) else "DATE" if wanted == types.DATE else "DOUBLE"
     at = next(at for at, kind in enumerate(kinds) if kind is not None and kind.name == "string")
     return text.replace(f"{{{at}}}", f"try_cast({{{at}}} AS {to})")
 
@@ -144,15 +138,15 @@ def _numbers(kinds: Types) -> bool:
 
 def _integers(kinds: Types) -> bool:
     """Integers that no BIGINT overflows: of it, the least one divided by -1 does."""
-    return all(kind is not None and is_integral(kind) and kind != BIGINT for kind in kinds)
+    return all(kind is not None and is_integral(kind) and kind != types.BIGINT for kind in kinds)
 
 
 def _sums(kinds: Types) -> bool:
     """Two numbers, two dates, or a date or time and an interval."""
-    if len(kinds) == 2 and kinds[0] in (DATE, TIMESTAMP) and kinds[1] is not None:
-        if kinds[0] == TIMESTAMP and kinds[1] == DATE:
+    if len(kinds) == 2 and kinds[0] in (types.DATE, types.TIMESTAMP) and kinds[1] is not None:
+        if kinds[0] == types.TIMESTAMP and kinds[1] == types.DATE:
             return False
-        return kinds[1] == DATE or is_year_month(kinds[1]) or is_day_time(kinds[1])
+        return kinds[1] == types.DATE or is_year_month(kinds[1]) or is_day_time(kinds[1])
     return len(kinds) == 2 and _numbers(kinds)
 
 
@@ -160,7 +154,7 @@ def _text(kinds: Types) -> bool:
     """A STRING against an integer, a DOUBLE or a DATE."""
     known = [kind for kind in kinds if kind is not None]
     plain = [kind for kind in known if kind.name == "string" and kind.collation is None]
-    others = [kind for kind in known if is_integral(kind) or kind in (DOUBLE, DATE)]
+    others = [kind for kind in known if is_integral(kind) or kind in (types.DOUBLE, types.DATE)]
     return (len(kinds), len(plain), len(others)) == (2, 1, 1)
 
 
@@ -168,7 +162,7 @@ def _dated(kinds: Types) -> bool:
     """A STRING that is read as a date, and a number of days."""
     day = kinds[0] if len(kinds) == 2 else None
     plain = day is not None and day.name == "string" and day.collation is None
-    return plain and kinds[1] in (TINYINT, SMALLINT, INT)
+    return plain and kinds[1] in (types.TINYINT, types.SMALLINT, types.INT)
 
 
 def _array(kinds: Types) -> bool:
@@ -177,7 +171,7 @@ def _array(kinds: Types) -> bool:
         len(kinds) == 2
         and kinds[0] is not None
         and kinds[0].name == "array"
-        and (kinds[1] in (TINYINT, SMALLINT, INT))
+        and (kinds[1] in (types.TINYINT, types.SMALLINT, types.INT))
     )
 
 
@@ -188,11 +182,11 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "sums": _sums,
     "text": _text,
     "array": _array,
-    "double": lambda kinds: list(kinds) == [DOUBLE],
+    "double": lambda kinds: list(kinds) == [types.DOUBLE],
     "dated": _dated,
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
-    "months": lambda kinds: len(kinds) == 2 and kinds[0] == DATE and _integers(kinds[1:]),
-    "conv": lambda kinds: len(kinds) == 3 and kinds[0] == STRING and _integers(kinds[1:]),
+    "months": lambda kinds: len(kinds) == 2 and kinds[0] == types.DATE and _integers(kinds[1:]),
+    "conv": lambda kinds: len(kinds) == 3 and kinds[0] == types.STRING and _integers(kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
 }
@@ -223,4 +217,4 @@ def attempted_day(expression: Expression, of: TypeOf) -> Wrapping | None:
             form = f"CAST(try_to_timestamp({{}}, '{text}') AS DATE)"
         case _:
             return None
-    return Wrapping("{}", form, anew=True) if of(column) == STRING else None
+    return Wrapping("{}", form, anew=True) if of(column) == types.STRING else None

@@ -7,25 +7,14 @@ import re
 from collections.abc import Sequence
 
 from sqlrewrite.plan.algebra import Call, Expression, Literal
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import CHECKS, tame
-from sqlrewrite.plan.facts.types import (
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    SMALLINT,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    Type,
-    interval,
-)
+from sqlrewrite.plan.facts.types import Type
 
-_MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+_MOMENTS = (types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ)
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
 """Of which there are no more than a BIGINT holds between any two times."""
 
@@ -35,8 +24,8 @@ _CONVERSION = re.compile(
 )
 """A conversion of format_string that takes any value of its type: text, integers, floats."""
 
-_WHOLE = (INT, SMALLINT, TINYINT)
-_DAYS = (*_WHOLE, interval("day"))
+_WHOLE = (types.INT, types.SMALLINT, types.TINYINT)
+_DAYS = (*_WHOLE, types.interval("day"))
 
 
 def never_raises(call: Call, of: TypeOf) -> bool:
@@ -46,7 +35,7 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             "divided"
         ):
             kind = of(one)
-            number = kind is not None and (is_integral(kind) or kind in (DOUBLE, FLOAT))
+            number = kind is not None and (is_integral(kind) or kind in (types.DOUBLE, types.FLOAT))
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return number and whole and (name != "div" or text != "-1")
@@ -57,11 +46,11 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="+" | "-" | "add_months", args=(_, _)) if _moved(call, of):
             return True
         case Call(name="+" | "-" | "*", args=args):
-            return any(of(arg) in (DOUBLE, FLOAT) for arg in args) and all(
+            return any(of(arg) in (types.DOUBLE, types.FLOAT) for arg in args) and all(
                 _number(of, arg) for arg in args
             )
         case Call(name="-", args=(arg,)):
-            return of(arg) in (DOUBLE, FLOAT)
+            return of(arg) in (types.DOUBLE, types.FLOAT)
         case Call(name="unix_timestamp" | "to_unix_timestamp", args=(arg, *_)):
             return of(arg) in _MOMENTS
         case Call(name="timestamp_seconds" | "timestamp_millis", args=(arg,)):
@@ -69,7 +58,7 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="timestampdiff", args=(Literal(text=unit), *args)):
             return unit in _LONG_UNITS and all(of(arg) in _MOMENTS for arg in args)
         case Call(name="timestampadd", args=(Literal(), amount, start)):
-            return of(start) == DATE and isinstance(amount, Literal) and tame((amount,))
+            return of(start) == types.DATE and isinstance(amount, Literal) and tame((amount,))
         case Call(name="decode", args=(one, *rest)) if len(rest) > 1:
             pairs = len(rest) // 2 * 2
             given = (*rest[1:pairs:2], *rest[pairs:])
@@ -105,7 +94,10 @@ def _formats(text: str, kinds: list[Type | None]) -> bool:
         return False
     return all(
         kind is not None
-        and (sign == "s" or (kind in (DOUBLE, FLOAT) if sign == "f" else is_integral(kind)))
+        and (
+            sign == "s"
+            or (kind in (types.DOUBLE, types.FLOAT) if sign == "f" else is_integral(kind))
+        )
         for sign, kind in zip(asked, kinds, strict=False)
     )
 
@@ -113,11 +105,11 @@ def _formats(text: str, kinds: list[Type | None]) -> bool:
 def _moved(call: Call, of: TypeOf) -> bool:
     """Whether a date is moved by days, or by a small constant."""
     start, by = call.args
-    if call.name == "+" and of(start) != DATE:
+    if call.name == "+" and of(start) != types.DATE:
         start, by = by, start
-    constant = isinstance(by, Literal) and by.kind != "string" and of(by) != DATE
+    constant = isinstance(by, Literal) and by.kind != "string" and of(by) != types.DATE
     days = call.name != "add_months" and of(by) in _DAYS
-    return of(start) == DATE and (days or (constant and tame((by,))))
+    return of(start) == types.DATE and (days or (constant and tame((by,))))
 
 
 def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
@@ -127,13 +119,13 @@ def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
 
 def _number(of: TypeOf, arg: Expression) -> bool:
     kind = of(arg)
-    return kind is not None and (is_integral(kind) or kind in (DOUBLE, FLOAT))
+    return kind is not None and (is_integral(kind) or kind in (types.DOUBLE, types.FLOAT))
 
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
     """Whether a CASE asks conditions, or compares with values of the type of its operand, and no
     cast of its values to one type can fail."""
-    found, asked = set(), BOOLEAN
+    found, asked = set(), types.BOOLEAN
     for arg in args:
         match arg:
             case Call(name="if", args=(condition, value)):
@@ -150,4 +142,6 @@ def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
     if None in found:
         return False
     kinds = {it for it in found if it is not None and it.name != "void"}
-    return len(kinds) == 1 or all(is_integral(it) or it in (DOUBLE, FLOAT) for it in kinds)
+    return len(kinds) == 1 or all(
+        is_integral(it) or it in (types.DOUBLE, types.FLOAT) for it in kinds
+    )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import (
     as_decimal,
     holds,
@@ -11,36 +12,25 @@ from sqlrewrite.plan.facts.coercion import (
     is_integral,
     is_numeric,
 )
-from sqlrewrite.plan.facts.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    VOID,
-    Type,
-    fields_of,
-)
+from sqlrewrite.plan.facts.types import Type, fields_of
 
-_MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+_MOMENTS = (types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ)
 
 
 def never_fails(given: Type, wanted: Type) -> bool:
     """Whether no value of a type makes its cast to another raise an error."""
-    if given in (wanted, VOID):
+    if given in (wanted, types.VOID):
         return True
     if wanted.name in ("string", "char", "varchar"):  # a cast to CHAR(n) is one to STRING
-        return is_atomic(given) and given != BINARY and fields_of(given) is None
+        return is_atomic(given) and given != types.BINARY and fields_of(given) is None
     if given in _MOMENTS and wanted in _MOMENTS:
         return True
-    if wanted in (FLOAT, DOUBLE):
-        return is_numeric(given) or given == BOOLEAN
-    if wanted == BOOLEAN:
+    if wanted in (types.FLOAT, types.DOUBLE):
+        return is_numeric(given) or given == types.BOOLEAN
+    if wanted == types.BOOLEAN:
         return is_numeric(given)
     if is_integral(wanted):
-        return given == BOOLEAN or (
+        return given == types.BOOLEAN or (
             is_integral(given) and holds(as_decimal(wanted), as_decimal(given))
         )
     if is_decimal(wanted):

@@ -13,35 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BINARY,
-    BINARY_COLLATION,
-    BOOLEAN,
-    DATE,
-    DAY_TIME,
-    DOUBLE,
-    FLOAT,
-    INT,
-    INTERVAL,
-    MAX_PRECISION,
-    SMALLINT,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    VARIANT,
-    VOID,
-    YEAR_MONTH,
-    Type,
-    decimal,
-    fields_of,
-    interval,
-)
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.types import Type, fields_of
 
 # Narrowest first.
-_NUMBERS = (TINYINT, SMALLINT, INT, BIGINT, FLOAT, DOUBLE)
-_DIGITS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
-_FRACTIONAL = (FLOAT, DOUBLE)
+_NUMBERS = (types.TINYINT, types.SMALLINT, types.INT, types.BIGINT, types.FLOAT, types.DOUBLE)
+_DIGITS = {types.TINYINT: 3, types.SMALLINT: 5, types.INT: 10, types.BIGINT: 20}
+_FRACTIONAL = (types.FLOAT, types.DOUBLE)
 
 Common = Callable[[Type, Type, bool], Type | None]
 
@@ -63,26 +41,26 @@ def is_numeric(kind: Type) -> bool:
 
 def is_atomic(kind: Type) -> bool:
     """Whether a type is one of Spark's AtomicType."""
-    return not kind.items and kind not in (VOID, INTERVAL) and kind.name != "struct"
+    return not kind.items and kind not in (types.VOID, types.INTERVAL) and kind.name != "struct"
 
 
 def is_orderable(kind: Type) -> bool:
     """Whether values of a type can be compared at all (``RowOrdering.isOrderable``)."""
-    if kind in (INTERVAL, VARIANT) or kind.name in ("map", "geometry", "geography"):
+    if kind in (types.INTERVAL, types.VARIANT) or kind.name in ("map", "geometry", "geography"):
         return False
     return all(map(is_orderable, kind.items))
 
 
 def as_decimal(kind: Type) -> Type:
     """A decimal, or the one that holds every value of an integer (``DecimalType.forType``)."""
-    return kind if is_decimal(kind) else decimal(_DIGITS[kind], 0)
+    return kind if is_decimal(kind) else types.decimal(_DIGITS[kind], 0)
 
 
 def bounded(precision: int, scale: int) -> Type:
     """A decimal that keeps the digits before the point where there are too many
     (``DecimalType.boundedPreferIntegralDigits``)."""
-    over = max(0, precision - MAX_PRECISION)
-    return decimal(precision - over, max(0, scale - over))
+    over = max(0, precision - types.MAX_PRECISION)
+    return types.decimal(precision - over, max(0, scale - over))
 
 
 def wider_decimal(one: Type, other: Type) -> Type:
@@ -101,16 +79,16 @@ def holds(wide: Type, narrow: Type) -> bool:
 @lru_cache(maxsize=4096)
 def tightest(one: Type, other: Type, ansi: bool) -> Type | None:
     """``findTightestCommonType``: the type that both can be cast to with nothing lost."""
-    if one == other or other == VOID:
+    if one == other or other == types.VOID:
         return one
-    if one == VOID:
+    if one == types.VOID:
         return other
     for a, b in ((one, other), (other, one)):
         if is_decimal(a) and is_integral(b):
             return a if holds(a, as_decimal(b)) else None
     if one in _NUMBERS and other in _NUMBERS:
         widest = max(one, other, key=_NUMBERS.index)
-        return DOUBLE if ansi and widest == FLOAT else widest
+        return types.DOUBLE if ansi and widest == types.FLOAT else widest
     return _datetime(one, other) or _interval(one, other) or _nested(one, other, ansi, tightest)
 
 
@@ -163,8 +141,8 @@ def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type 
         or _with_decimal(one, other)
         or _collated(one, other)
     )
-    if found is None and equality and not ansi and BOOLEAN in (one, other):
-        number = other if one == BOOLEAN else one
+    if found is None and equality and not ansi and types.BOOLEAN in (one, other):
+        number = other if one == types.BOOLEAN else one
         found = number if is_numeric(number) else None
     return found if found is not None and is_orderable(found) else None
 
@@ -173,7 +151,7 @@ def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type 
 
 
 def _folded(kinds: Iterable[Type], ansi: bool, both: Common) -> Type | None:
-    found: Type | None = VOID
+    found: Type | None = types.VOID
     for kind in kinds:
         found = None if found is None else both(found, kind, ansi)
     return found
@@ -183,9 +161,9 @@ def _datetime(one: Type, other: Type) -> Type | None:
     kinds = {one, other}
     if one.name == other.name == "time":
         return max(one, other, key=lambda kind: kind.numbers)
-    if not kinds <= {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
+    if not kinds <= {types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ}:
         return None
-    return TIMESTAMP if TIMESTAMP in kinds else TIMESTAMP_NTZ
+    return types.TIMESTAMP if types.TIMESTAMP in kinds else types.TIMESTAMP_NTZ
 
 
 def _interval(one: Type, other: Type) -> Type | None:
@@ -193,10 +171,10 @@ def _interval(one: Type, other: Type) -> Type | None:
     first, second = fields_of(one), fields_of(other)
     if first is None or second is None:
         return None
-    for fields in (YEAR_MONTH, DAY_TIME):
+    for fields in (types.YEAR_MONTH, types.DAY_TIME):
         if first[0] in fields and second[0] in fields:
             starts, ends = zip(first, second, strict=True)
-            return interval(min(starts, key=fields.index), max(ends, key=fields.index))
+            return types.interval(min(starts, key=fields.index), max(ends, key=fields.index))
     return None
 
 
@@ -206,14 +184,19 @@ def _with_decimal(one: Type, other: Type) -> Type | None:
         if is_decimal(a):
             if is_integral(b) or is_decimal(b):
                 return wider_decimal(a, b)
-            return DOUBLE if b in _FRACTIONAL else None
+            return types.DOUBLE if b in _FRACTIONAL else None
     return None
 
 
 def _to_string(one: Type, other: Type) -> Type | None:
     """Without ANSI mode a string makes all a string (``stringPromotion``)."""
     for a, b in ((one, other), (other, one)):
-        if a.is_string and not b.is_string and is_atomic(b) and b not in (BINARY, BOOLEAN):
+        if (
+            a.is_string
+            and not b.is_string
+            and is_atomic(b)
+            and b not in (types.BINARY, types.BOOLEAN)
+        ):
             return a
     return None
 
@@ -224,9 +207,9 @@ def _promoted(one: Type, other: Type) -> Type | None:
         if not a.is_string or b.is_string:
             continue
         if is_integral(b):
-            return BIGINT
+            return types.BIGINT
         if b in _FRACTIONAL or is_decimal(b):
-            return DOUBLE
+            return types.DOUBLE
         if is_atomic(b) and fields_of(b) is None:
             return b
     return None
@@ -238,7 +221,7 @@ def _compared_string(one: Type, other: Type) -> Type | None:
         if not a.is_string or b.is_string:
             continue
         if is_decimal(b) and b.numbers[1]:
-            return DOUBLE
+            return types.DOUBLE
         return b if is_atomic(b) and fields_of(b) is None else None
     return None
 
@@ -247,7 +230,7 @@ def _collated(one: Type, other: Type) -> Type | None:
     """Two strings of columns: only if their collations are one, since each has as much say."""
     if not (one.is_string and other.is_string):
         return None
-    same = (one.collation or BINARY_COLLATION) == (other.collation or BINARY_COLLATION)
+    same = (one.collation or types.BINARY_COLLATION) == (other.collation or types.BINARY_COLLATION)
     return one if same else None
 
 
@@ -268,7 +251,7 @@ def _nested(one: Type, other: Type, ansi: bool, both: Common) -> Type | None:
 
 def _never_null(given: Type, wanted: Type) -> bool:
     """Whether no key of a map becomes NULL when cast (the reverse of ``Cast.forceNullable``)."""
-    if given in (wanted, VOID):
+    if given in (wanted, types.VOID):
         return True
     if is_decimal(wanted):
         return (is_decimal(given) or is_integral(given)) and holds(wanted, as_decimal(given))

@@ -18,11 +18,7 @@ _LOCALES = {
     zh_Hant zh_Hant_HKG zh_Hant_MAC zh_Hant_TWN zu
     """.split()
 }
-
-
 _BYTEWISE = ("UTF8_BINARY", "UTF8_LCASE")
-
-
 _MODIFIERS = (("ci", "cs"), ("ai", "as"), ("rtrim",))
 
 

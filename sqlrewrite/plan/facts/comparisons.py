@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import (
     as_decimal,
     common_without_strings,
@@ -20,19 +21,7 @@ from sqlrewrite.plan.facts.coercion import (
     is_decimal,
     is_integral,
 )
-from sqlrewrite.plan.facts.types import (
-    BINARY,
-    BINARY_COLLATION,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    Type,
-    fields_of,
-)
+from sqlrewrite.plan.facts.types import Type, fields_of
 
 MODES = (False, True)
 """Without ANSI mode, and with it."""
@@ -41,7 +30,7 @@ MODES = (False, True)
 # moments in a zone and in none are not in one order.
 _DAYS = {"date", "timestamp"}
 
-FLOATING = (FLOAT, DOUBLE)
+FLOATING = (types.FLOAT, types.DOUBLE)
 
 
 def family(kind: Type) -> str | None:
@@ -49,11 +38,18 @@ def family(kind: Type) -> str | None:
     -0.0, collations, what is nested, what has no order."""
     if is_integral(kind) or is_decimal(kind):
         return "number"
-    if kind in (STRING, BOOLEAN, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ):
+    if kind in (
+        types.STRING,
+        types.BOOLEAN,
+        types.BINARY,
+        types.DATE,
+        types.TIMESTAMP,
+        types.TIMESTAMP_NTZ,
+    ):
         return kind.name
     if kind.name in ("string", "varchar"):
-        return "string" if kind.collation in (None, BINARY_COLLATION) else None
-    if kind.name == "char" and kind.collation in (None, BINARY_COLLATION):
+        return "string" if kind.collation in (None, types.BINARY_COLLATION) else None
+    if kind.name == "char" and kind.collation in (None, types.BINARY_COLLATION):
         return str(kind)  # of another length it is padded, or not, by rules of its own
     return "time" if kind.name == "time" else str(kind) if fields_of(kind) else None
 
@@ -85,7 +81,7 @@ def exact(given: Type, wanted: Type) -> bool:
         return holds(as_decimal(wanted), as_decimal(given))
     if given.name == wanted.name == "time":
         return given.numbers <= wanted.numbers
-    return (given, wanted) == (DATE, TIMESTAMP)
+    return (given, wanted) == (types.DATE, types.TIMESTAMP)
 
 
 def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
@@ -119,5 +115,5 @@ _MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
 
 def read_as(kind: Type) -> Type:
     """The type as expressions see it: what is stored as VARCHAR is read as STRING."""
-    plain = kind.name in ("string", "varchar") and kind.collation in (None, BINARY_COLLATION)
-    return STRING if plain else kind
+    plain = kind.name in ("string", "varchar") and kind.collation in (None, types.BINARY_COLLATION)
+    return types.STRING if plain else kind

@@ -6,24 +6,11 @@ import re
 from decimal import Decimal
 from functools import lru_cache
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    MAX_PRECISION,
-    SMALLINT,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    Type,
-    decimal,
-)
+from sqlrewrite.plan.facts.types import Type
 
-_BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+_BITS = {types.TINYINT: 8, types.SMALLINT: 16, types.INT: 32, types.BIGINT: 64}
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _DAY = re.compile(
     r"[12]\d{3}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)",
@@ -38,11 +25,11 @@ def of_number(text: str) -> Type | None:
     if not _NUMBER.fullmatch(text):
         return None
     if "e" in text.lower():
-        return DOUBLE
+        return types.DOUBLE
     if "." in text:
         return _exactly(text)
     value = int(text)
-    found = next((kind for kind in (INT, BIGINT) if _in_range(value, kind)), None)
+    found = next((kind for kind in (types.INT, types.BIGINT) if _in_range(value, kind)), None)
     return _exactly(text) if found is None else found
 
 
@@ -55,13 +42,13 @@ def fits(text: str, kind: Type) -> bool:
     if is_decimal(kind):
         precision, scale = kind.numbers
         return number and abs(Decimal(text)) < 10 ** (precision - scale) - 1
-    if kind in (FLOAT, DOUBLE):
+    if kind in (types.FLOAT, types.DOUBLE):
         return number
-    if kind == BOOLEAN:
+    if kind == types.BOOLEAN:
         return text.lower() in ("true", "false", "0", "1")
-    if kind == DATE:
+    if kind == types.DATE:
         return _DAY.fullmatch(text) is not None
-    if kind in (TIMESTAMP, TIMESTAMP_NTZ):
+    if kind in (types.TIMESTAMP, types.TIMESTAMP_NTZ):
         return _MOMENT.fullmatch(text) is not None
     return kind.name in ("string", "varchar", "char")
 
@@ -77,4 +64,4 @@ def _exactly(text: str) -> Type | None:
     assert isinstance(exponent, int)
     scale = max(0, -exponent)
     precision = max(len(digits), scale)
-    return decimal(precision, scale) if precision <= MAX_PRECISION else None
+    return types.decimal(precision, scale) if precision <= types.MAX_PRECISION else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import (
     as_decimal,
     common,
@@ -19,28 +20,7 @@ from sqlrewrite.plan.facts.coercion import (
     tightest,
 )
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    INTERVAL,
-    MAX_PRECISION,
-    SMALLINT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    VOID,
-    Type,
-    decimal,
-    fields_of,
-    interval,
-    is_day_time,
-    is_year_month,
-)
+from sqlrewrite.plan.facts.types import Type, fields_of, is_day_time, is_year_month
 
 _MIN_ADJUSTED_SCALE = 6
 
@@ -49,21 +29,21 @@ PREDICATES = frozenset(
 )
 """Operators that are true, false or NULL."""
 
-_DAYS = (TINYINT, SMALLINT, INT)
-_INSTANTS = (TIMESTAMP, TIMESTAMP_NTZ)
-_DAY = interval("day")
-_DAY_TO_SECOND = interval("day", "second")
-_HOUR_TO_SECOND = interval("hour", "second")
-_YEAR_TO_MONTH = interval("year", "month")
+_DAYS = (types.TINYINT, types.SMALLINT, types.INT)
+_INSTANTS = (types.TIMESTAMP, types.TIMESTAMP_NTZ)
+_DAY = types.interval("day")
+_DAY_TO_SECOND = types.interval("day", "second")
+_HOUR_TO_SECOND = types.interval("hour", "second")
+_YEAR_TO_MONTH = types.interval("year", "month")
 
 
 def unary(sign: str, operand: Type) -> Type | None:
     """The type of ``-x``, ``+x`` and ``~x``."""
     if sign == "~":
-        return INT if operand == VOID else operand if is_integral(operand) else None
-    if operand.is_string or operand == VOID:
-        return DOUBLE
-    spans = operand == INTERVAL or fields_of(operand) is not None
+        return types.INT if operand == types.VOID else operand if is_integral(operand) else None
+    if operand.is_string or operand == types.VOID:
+        return types.DOUBLE
+    spans = operand == types.INTERVAL or fields_of(operand) is not None
     return operand if is_numeric(operand) or spans else None
 
 
@@ -80,15 +60,15 @@ def _add(one: Type, other: Type, world: World) -> Type | None:
         moved = _moved(a, b)
         if moved is not None:
             return moved
-        if a == VOID and b != VOID:
-            if b == DATE:
-                return TIMESTAMP
+        if a == types.VOID and b != types.VOID:
+            if b == types.DATE:
+                return types.TIMESTAMP
             if b in _INSTANTS or fields_of(b) is not None:
                 return b
             if b.name == "time":
                 return Type("time", (6,))
-    if one == other == INTERVAL:
-        return INTERVAL
+    if one == other == types.INTERVAL:
+        return types.INTERVAL
     if fields_of(one) is not None and fields_of(other) is not None:
         return tightest(one, other, world.ansi)
     return _arithmetic("+", one, other, world)
@@ -98,12 +78,12 @@ def _subtract(one: Type, other: Type, world: World) -> Type | None:
     moved = _moved(one, other)
     if moved is not None:
         return moved
-    if other == VOID and (one == INTERVAL or fields_of(one) is not None):
+    if other == types.VOID and (one == types.INTERVAL or fields_of(one) is not None):
         return one
-    if one == VOID and fields_of(other) is not None:
+    if one == types.VOID and fields_of(other) is not None:
         return other
-    if one == other == INTERVAL:
-        return INTERVAL
+    if one == other == types.INTERVAL:
+        return types.INTERVAL
     if fields_of(one) is not None and fields_of(other) is not None:
         return tightest(one, other, world.ansi)
     return _between(one, other, world) or _arithmetic("-", one, other, world)
@@ -111,11 +91,11 @@ def _subtract(one: Type, other: Type, world: World) -> Type | None:
 
 def _moved(start: Type, by: Type) -> Type | None:
     """The type of a date or time that is moved by days or an interval."""
-    if start == DATE and by in _DAYS:
-        return DATE
-    if by == INTERVAL or is_year_month(by) or is_day_time(by):
-        if start == DATE:
-            return TIMESTAMP if is_day_time(by) and by != _DAY else DATE
+    if start == types.DATE and by in _DAYS:
+        return types.DATE
+    if by == types.INTERVAL or is_year_month(by) or is_day_time(by):
+        if start == types.DATE:
+            return types.TIMESTAMP if is_day_time(by) and by != _DAY else types.DATE
         if start in _INSTANTS:
             return start
         if start.is_string and not is_year_month(by):
@@ -128,12 +108,14 @@ def _moved(start: Type, by: Type) -> Type | None:
 def _between(one: Type, other: Type, world: World) -> Type | None:
     """The interval between two dates or times, one of which may be NULL, or a string."""
     for a, b in ((one, other), (other, one)):
-        text = b.is_string and b.collation is None and (world.ansi or (a == DATE and b is one))
-        if a == DATE and (b in (DATE, VOID) or text):
+        text = (
+            b.is_string and b.collation is None and (world.ansi or (a == types.DATE and b is one))
+        )
+        if a == types.DATE and (b in (types.DATE, types.VOID) or text):
             return _DAY
-        if a in _INSTANTS and (b in (DATE, VOID, *_INSTANTS) or text):
+        if a in _INSTANTS and (b in (types.DATE, types.VOID, *_INSTANTS) or text):
             return _DAY_TO_SECOND
-        if a.name == "time" and (b.name == "time" or b == VOID or text):
+        if a.name == "time" and (b.name == "time" or b == types.VOID or text):
             return _HOUR_TO_SECOND
     return None
 
@@ -149,22 +131,22 @@ def _divide(one: Type, other: Type, world: World) -> Type | None:
     if _is_factor(other) and _scaled(one) is not None:
         return _scaled(one)
     found = _arithmetic("/", one, other, world)
-    if found is None or one == VOID:
-        return None if found is None else DOUBLE
-    return found if is_decimal(found) else DOUBLE
+    if found is None or one == types.VOID:
+        return None if found is None else types.DOUBLE
+    return found if is_decimal(found) else types.DOUBLE
 
 
 def _scaled(kind: Type) -> Type | None:
     """An interval that is multiplied."""
-    if kind == INTERVAL:
-        return INTERVAL
+    if kind == types.INTERVAL:
+        return types.INTERVAL
     if is_year_month(kind):
         return _YEAR_TO_MONTH
     return _DAY_TO_SECOND if is_day_time(kind) else None
 
 
 def _is_factor(kind: Type) -> bool:
-    return is_numeric(kind) or kind.is_string or kind == VOID
+    return is_numeric(kind) or kind.is_string or kind == types.VOID
 
 
 def _remainder(one: Type, other: Type, world: World) -> Type | None:
@@ -172,22 +154,22 @@ def _remainder(one: Type, other: Type, world: World) -> Type | None:
 
 
 def _integral_divide(one: Type, other: Type, world: World) -> Type | None:
-    kinds = {one, other} - {VOID}
+    kinds = {one, other} - {types.VOID}
     if is_year_month(one) or is_year_month(other):
-        return BIGINT if all(map(is_year_month, kinds)) else None
+        return types.BIGINT if all(map(is_year_month, kinds)) else None
     if is_day_time(one) or is_day_time(other):
-        return BIGINT if all(map(is_day_time, kinds)) else None
+        return types.BIGINT if all(map(is_day_time, kinds)) else None
     if any(kind.is_string for kind in kinds):
-        return BIGINT if world.ansi and _integer_and_string(one, other) else None
-    return BIGINT if all(is_integral(kind) or is_decimal(kind) for kind in kinds) else None
+        return types.BIGINT if world.ansi and _integer_and_string(one, other) else None
+    return types.BIGINT if all(is_integral(kind) or is_decimal(kind) for kind in kinds) else None
 
 
 def _bitwise(one: Type, other: Type, world: World) -> Type | None:
-    if one == other == VOID:
-        return INT
+    if one == other == types.VOID:
+        return types.INT
     if _integer_and_string(one, other):
-        return BIGINT if world.ansi else None
-    integers = all(is_integral(kind) or kind == VOID for kind in (one, other))
+        return types.BIGINT if world.ansi else None
+    integers = all(is_integral(kind) or kind == types.VOID for kind in (one, other))
     return tightest(one, other, world.ansi) if integers else None
 
 
@@ -196,12 +178,12 @@ def _integer_and_string(one: Type, other: Type) -> bool:
 
 
 def _concatenate(one: Type, other: Type, world: World) -> Type | None:
-    if one == other == BINARY:
-        return BINARY
+    if one == other == types.BINARY:
+        return types.BINARY
     if one.name == other.name == "array":
         return common(one, other, world.ansi)
-    kinds = {kind for kind in (one, other) if kind.is_string} or {STRING}
-    loose = (VOID, INTERVAL) if world.ansi else (VOID,)
+    kinds = {kind for kind in (one, other) if kind.is_string} or {types.STRING}
+    loose = (types.VOID, types.INTERVAL) if world.ansi else (types.VOID,)
     plain = all(is_atomic(kind) or kind in loose for kind in (one, other))
     return kinds.pop() if plain and len(kinds) == 1 else None
 
@@ -213,10 +195,10 @@ def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
     """The type of arithmetic over numbers, strings taken for numbers, and NULL."""
     if one.is_string or other.is_string:
         return _with_string(one, other, world)
-    if one == VOID or other == VOID:
-        one = other = other if one == VOID else one
-        if one == VOID:
-            return DOUBLE
+    if one == types.VOID or other == types.VOID:
+        one = other = other if one == types.VOID else one
+        if one == types.VOID:
+            return types.DOUBLE
     if not (is_numeric(one) and is_numeric(other)):
         return None
     decimals = (is_decimal(one) or is_integral(one)) and (is_decimal(other) or is_integral(other))
@@ -224,7 +206,7 @@ def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
         rule = _exact if not world.precision_loss else _rounded
         return rule(sign, *as_decimal(one).numbers, *as_decimal(other).numbers)
     if is_decimal(one) or is_decimal(other):
-        return DOUBLE
+        return types.DOUBLE
     return tightest(one, other, world.ansi)
 
 
@@ -232,11 +214,11 @@ def _with_string(one: Type, other: Type, world: World) -> Type | None:
     """A string counts as a DOUBLE; in ANSI mode beside an integer as a BIGINT, and beside a string
     or NULL there is no arithmetic."""
     kinds = [kind for kind in (one, other) if not kind.is_string]
-    if not kinds or kinds == [VOID]:
-        return None if world.ansi else DOUBLE
+    if not kinds or kinds == [types.VOID]:
+        return None if world.ansi else types.DOUBLE
     if not is_numeric(kinds[0]):
         return None
-    return BIGINT if world.ansi and is_integral(kinds[0]) else DOUBLE
+    return types.BIGINT if world.ansi and is_integral(kinds[0]) else types.DOUBLE
 
 
 def _digits(sign: str, p1: int, s1: int, p2: int, s2: int) -> tuple[int, int]:
@@ -256,24 +238,24 @@ def _rounded(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
     """With allowPrecisionLoss: too many digits cost some behind the point, down to six of them
     (``DecimalType.adjustPrecisionScale``)."""
     precision, scale = _digits(sign, p1, s1, p2, s2)
-    if precision <= MAX_PRECISION:
-        return decimal(precision, scale)
+    if precision <= types.MAX_PRECISION:
+        return types.decimal(precision, scale)
     least = min(scale, _MIN_ADJUSTED_SCALE)
-    return decimal(MAX_PRECISION, max(MAX_PRECISION - (precision - scale), least))
+    return types.decimal(types.MAX_PRECISION, max(types.MAX_PRECISION - (precision - scale), least))
 
 
 def _exact(sign: str, p1: int, s1: int, p2: int, s2: int) -> Type:
     """Without allowPrecisionLoss."""
     precision, scale = _digits(sign, p1, s1, p2, s2)
     if sign == "/":
-        whole = min(MAX_PRECISION, p1 - s1 + s2)
-        scale = min(MAX_PRECISION, scale)
-        over = whole + scale - MAX_PRECISION
+        whole = min(types.MAX_PRECISION, p1 - s1 + s2)
+        scale = min(types.MAX_PRECISION, scale)
+        over = whole + scale - types.MAX_PRECISION
         if over > 0:
             scale -= over // 2 + 1
-            whole = MAX_PRECISION - scale
+            whole = types.MAX_PRECISION - scale
         precision = whole + scale
-    return decimal(min(precision, MAX_PRECISION), min(scale, MAX_PRECISION))
+    return types.decimal(min(precision, types.MAX_PRECISION), min(scale, types.MAX_PRECISION))
 
 
 _Result = Callable[[Type, Type, World], Type | None]
@@ -289,5 +271,5 @@ _RESULTS: dict[str, _Result] = {
     "|": _bitwise,
     "^": _bitwise,
     "||": _concatenate,
-    **dict.fromkeys(PREDICATES, lambda one, other, world: BOOLEAN),
+    **dict.fromkeys(PREDICATES, lambda one, other, world: types.BOOLEAN),
 }

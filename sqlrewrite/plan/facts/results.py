@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
@@ -19,18 +20,7 @@ from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.results_nested import NESTED
 from sqlrewrite.plan.facts.results_plain import PLAIN
 from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INT,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    Type,
-    decimal,
-    valued,
-)
+from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
 """What spark.sql.timestampType decides on; ``timestamp(x)`` is a cast, and it too."""
@@ -42,7 +32,9 @@ RESULTS: Mapping[str, ResultRule] = {**PLAIN, **NESTED}
 """What a result that begins with ``@`` says; one that is not here is not known."""
 
 
-_SETTLED = {str(it): it for it in (BOOLEAN, INT, BIGINT, DOUBLE, DATE)}
+_SETTLED = {
+    str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)
+}
 """Results that a signature says outright: no argument and no setting bears on them."""
 
 
@@ -63,8 +55,8 @@ def result(name: str, call: Arguments) -> Argument:
 
 def result_of(found: Function, call: Arguments) -> Argument:
     """The type of a call of a function."""
-    types = tuple(map(_plain, call.types))
-    call = call if types == call.types else replace(call, types=types)
+    kinds = tuple(map(_plain, call.types))
+    call = call if kinds == call.types else replace(call, types=kinds)
     form = signature(found.signature)
     rule = RESULTS.get(form.result)
     if form.result.startswith(_OPERATOR):
@@ -73,8 +65,8 @@ def result_of(found: Function, call: Arguments) -> Argument:
         kind = rule(call)
     else:
         kind = _filled(form, call) if form.takes(len(call.types)) else None
-    if call.world.ntz and found.name in _NTZ and kind == TIMESTAMP:
-        return TIMESTAMP_NTZ
+    if call.world.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
+        return types.TIMESTAMP_NTZ
     return None if kind is not None and _collation_lost(kind, call) else kind
 
 
@@ -111,7 +103,7 @@ def _operator(sign: str, call: Arguments) -> Argument:
 
 def _of_digits(kind: Type, text: str | None) -> Type:
     """``DecimalType.fromLiteral`` of a literal integer."""
-    return kind if text is None else decimal(len(text.lstrip("-").lstrip("0")) or 1, 0)
+    return kind if text is None else types.decimal(len(text.lstrip("-").lstrip("0")) or 1, 0)
 
 
 def _plain(kind: Argument) -> Argument:

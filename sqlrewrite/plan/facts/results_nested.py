@@ -5,22 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import common_of_all, is_integral
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    DATE,
-    INT,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    VARIANT,
-    VOID,
-    array,
-    map_of,
-    struct,
-)
 
 
 def _element_at(call: Arguments) -> Argument:
@@ -34,14 +22,14 @@ def _sequence(call: Arguments) -> Argument:
     kinds = call.known()
     if kinds is None:
         return None
-    if not set(kinds[:2]) <= {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
+    if not set(kinds[:2]) <= {types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ}:
         kinds = kinds[:3]
         if not all(map(is_integral, kinds)):
             return None
         found = common_of_all(kinds, call.world.ansi)
     else:
         found = common_of_all(kinds[:2], call.world.ansi)
-    return None if found is None else array(found)
+    return None if found is None else types.array(found)
 
 
 def _arrays_zip(call: Arguments) -> Argument:
@@ -50,7 +38,7 @@ def _arrays_zip(call: Arguments) -> Argument:
         return None
     pairs = zip(call.names, kinds, strict=False)
     fields = [(name or str(at), kind.element) for at, (name, kind) in enumerate(pairs)]
-    return array(struct(*fields))
+    return types.array(types.struct(*fields))
 
 
 def _map(call: Arguments) -> Argument:
@@ -58,14 +46,14 @@ def _map(call: Arguments) -> Argument:
     if keys is None or values is None:
         return None
     key, value = common_of_all(keys, call.world.ansi), common_of_all(values, call.world.ansi)
-    return None if key is None or value is None else map_of(key, value)
+    return None if key is None or value is None else types.map_of(key, value)
 
 
 def _map_from_entries(call: Arguments) -> Argument:
     kind = call.first
     if kind is None or kind.name != "array" or len(kind.element.items) != 2:
         return None
-    return map_of(*kind.element.items)
+    return types.map_of(*kind.element.items)
 
 
 def _struct(call: Arguments) -> Argument:
@@ -74,7 +62,7 @@ def _struct(call: Arguments) -> Argument:
     if kinds is None or len(call.names) < len(kinds):
         return None
     pairs = zip(call.names, kinds, strict=False)
-    return struct(*((name or f"col{at + 1}", kind) for at, (name, kind) in enumerate(pairs)))
+    return types.struct(*((name or f"col{at + 1}", kind) for at, (name, kind) in enumerate(pairs)))
 
 
 def _named_struct(call: Arguments) -> Argument:
@@ -83,7 +71,7 @@ def _named_struct(call: Arguments) -> Argument:
     if kinds is None or len(kinds) != len(names):
         return None
     fields = [(name, kind) for name, kind in zip(names, kinds, strict=True) if name is not None]
-    return struct(*fields) if len(fields) == len(kinds) else None
+    return types.struct(*fields) if len(fields) == len(kinds) else None
 
 
 def _schema(call: Arguments) -> Argument:
@@ -94,15 +82,17 @@ def _schema(call: Arguments) -> Argument:
 
 def _top_k(call: Arguments) -> Argument:
     kind = call.first
-    return None if kind is None else array(struct(("item", kind), ("count", BIGINT)))
+    return (
+        None if kind is None else types.array(types.struct(("item", kind), ("count", types.BIGINT)))
+    )
 
 
 def _window(call: Arguments) -> Argument:
     kind = call.first
     if kind is None:
         return None
-    kind = kind if kind == TIMESTAMP_NTZ else TIMESTAMP
-    return struct(("start", kind), ("end", kind))
+    kind = kind if kind == types.TIMESTAMP_NTZ else types.TIMESTAMP
+    return types.struct(("start", kind), ("end", kind))
 
 
 def _time_bucket(call: Arguments) -> Argument:
@@ -114,15 +104,15 @@ def _explode(call: Arguments) -> Argument:
     if kind is None or kind.name not in ("array", "map"):
         return None
     if kind.name == "array":
-        return struct(("col", kind.element))
-    return struct(("key", kind.items[0]), ("value", kind.items[1]))
+        return types.struct(("col", kind.element))
+    return types.struct(("key", kind.items[0]), ("value", kind.items[1]))
 
 
 def _posexplode(call: Arguments) -> Argument:
     found = _explode(call)
     if found is None:
         return None
-    return struct(("pos", INT), *zip(found.names, found.items, strict=True))
+    return types.struct(("pos", types.INT), *zip(found.names, found.items, strict=True))
 
 
 def _inline(call: Arguments) -> Argument:
@@ -136,14 +126,16 @@ def _stack(call: Arguments) -> Argument:
     if not rows or rows < 1 or kinds is None:
         return None
     width = -(-len(kinds) // rows)
-    columns = [[kind for kind in kinds[at::width] if kind != VOID] for at in range(width)]
+    columns = [[kind for kind in kinds[at::width] if kind != types.VOID] for at in range(width)]
     if any(len({*found}) > 1 for found in columns):
         return None
-    return struct(*((f"col{at}", found[0] if found else VOID) for at, found in enumerate(columns)))
+    return types.struct(
+        *((f"col{at}", found[0] if found else types.VOID) for at, found in enumerate(columns))
+    )
 
 
 def _json_tuple(call: Arguments) -> Argument:
-    return struct(*((f"c{at}", STRING) for at in range(len(call.types) - 1)))
+    return types.struct(*((f"c{at}", types.STRING) for at in range(len(call.types) - 1)))
 
 
 NESTED: Mapping[str, ResultRule] = {
@@ -164,7 +156,9 @@ NESTED: Mapping[str, ResultRule] = {
     "@inline": _inline,
     "@stack": _stack,
     "@json_tuple": _json_tuple,
-    "@variant_explode": lambda _: struct(("pos", INT), ("key", STRING), ("value", VARIANT)),
+    "@variant_explode": lambda _: types.struct(
+        ("pos", types.INT), ("key", types.STRING), ("value", types.VARIANT)
+    ),
     "@sql_keywords": lambda _: parse("struct<keyword:string,reserved:boolean>"),
-    "@range": lambda _: struct(("id", BIGINT)),
+    "@range": lambda _: types.struct(("id", types.BIGINT)),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import (
     bounded,
@@ -18,29 +19,7 @@ from sqlrewrite.plan.facts.coercion import (
 )
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BINARY,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    INTERVAL,
-    MAX_PRECISION,
-    STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    VARIANT,
-    VOID,
-    Type,
-    array,
-    decimal,
-    interval,
-    is_day_time,
-    is_year_month,
-    struct,
-)
+from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 
 
 def _number(call: Arguments) -> Argument:
@@ -48,7 +27,7 @@ def _number(call: Arguments) -> Argument:
     kind = call.first
     if kind is None:
         return None
-    return DOUBLE if kind.is_string or kind == VOID else kind
+    return types.DOUBLE if kind.is_string or kind == types.VOID else kind
 
 
 def _integral(call: Arguments) -> Argument:
@@ -63,15 +42,15 @@ def _shift(call: Arguments) -> Argument:
     kind = call.first
     if kind is None or not is_integral(kind):
         return None
-    return BIGINT if kind == BIGINT else INT
+    return types.BIGINT if kind == types.BIGINT else types.INT
 
 
 def _text(call: Arguments) -> Argument:
     """BINARY of a binary, else a string."""
     kind = call.first
-    if kind is None or kind == BINARY:
+    if kind is None or kind == types.BINARY:
         return kind
-    return kind if kind.is_string else STRING
+    return kind if kind.is_string else types.STRING
 
 
 def _reverse(call: Arguments) -> Argument:
@@ -85,14 +64,14 @@ def _concat(call: Arguments) -> Argument:
         return None
     if kinds and any(kind.name == "array" for kind in kinds):
         return common_of_all(kinds, call.world.ansi)
-    return BINARY if kinds and set(kinds) == {BINARY} else STRING
+    return types.BINARY if kinds and set(kinds) == {types.BINARY} else types.STRING
 
 
 def _elt(call: Arguments) -> Argument:
     kinds = call.known(1)
     if kinds is None:
         return None
-    return BINARY if kinds and set(kinds) == {BINARY} else STRING
+    return types.BINARY if kinds and set(kinds) == {types.BINARY} else types.STRING
 
 
 def _case(call: Arguments) -> Argument:
@@ -107,10 +86,10 @@ def _case(call: Arguments) -> Argument:
 def _decode(call: Arguments) -> Argument:
     """Of two arguments bytes and their charset, of more a CASE."""
     if len(call.types) == 2:
-        return STRING
+        return types.STRING
     count = len(call.types)
     values = [call.types[at] for at in range(2, count, 2)]
-    values.append(call.types[-1] if count % 2 == 0 else STRING)  # the NULL for all others
+    values.append(call.types[-1] if count % 2 == 0 else types.STRING)  # the NULL for all others
     return _common(values, call.world)
 
 
@@ -127,14 +106,14 @@ def _least(call: Arguments) -> Argument:
 def _zero(call: Arguments) -> Argument:
     """``zeroifnull(x)`` is ``coalesce(x, 0)``."""
     kind = call.first
-    return None if kind is None else common_of_all((kind, INT), call.world.ansi)
+    return None if kind is None else common_of_all((kind, types.INT), call.world.ansi)
 
 
 def _nanvl(call: Arguments) -> Argument:
     kinds = call.known()
     if kinds is None or not all(map(is_numeric, kinds)):
         return None
-    return FLOAT if set(kinds) == {FLOAT} else DOUBLE
+    return types.FLOAT if set(kinds) == {types.FLOAT} else types.DOUBLE
 
 
 def _round(call: Arguments) -> Argument:
@@ -150,9 +129,9 @@ def _rounded(kind: Type, scale: int) -> Type:
     precision, digits = kind.numbers
     whole = precision - digits + 1
     if scale < 0:
-        return decimal(min(max(whole, 1 - scale), MAX_PRECISION), 0)
+        return types.decimal(min(max(whole, 1 - scale), types.MAX_PRECISION), 0)
     kept = min(digits, scale)
-    return decimal(min(whole + kept, MAX_PRECISION), kept)
+    return types.decimal(min(whole + kept, types.MAX_PRECISION), kept)
 
 
 _AS_DECIMAL = {"tinyint": (3, 0), "smallint": (5, 0), "int": (10, 0), "bigint": (20, 0)}
@@ -168,11 +147,11 @@ def _ceil(call: Arguments) -> Argument:
         scale = call.number(1, 0)
         exact = kind if is_decimal(kind) else None
         if exact is None and kind.name in _AS_DECIMAL:
-            exact = decimal(*_AS_DECIMAL[kind.name])
+            exact = types.decimal(*_AS_DECIMAL[kind.name])
         return None if scale is None or exact is None else _rounded(exact, scale)
     if is_decimal(kind):
         return bounded(kind.numbers[0] - kind.numbers[1] + 1, 0)
-    return BIGINT
+    return types.BIGINT
 
 
 def _date_part(call: Arguments) -> Argument:
@@ -182,24 +161,30 @@ def _date_part(call: Arguments) -> Argument:
         return None
     field = field.lower()
     if field in ("second", "s", "sec", "seconds", "secs"):
-        return decimal(8, 6)
+        return types.decimal(8, 6)
     months = field in ("month", "mon", "mons", "months")
     hours = field in ("hour", "h", "hours", "hr", "hrs", "minute", "m", "min", "mins", "minutes")
-    if is_year_month(kind) or is_day_time(kind) or kind == INTERVAL:
-        return TINYINT if months or hours else INT
-    return INT
+    if is_year_month(kind) or is_day_time(kind) or kind == types.INTERVAL:
+        return types.TINYINT if months or hours else types.INT
+    return types.INT
 
 
 def _variant_get(call: Arguments) -> Argument:
     if len(call.types) < 3:
-        return VARIANT
+        return types.VARIANT
     text = call.literal(2)
     return None if text is None else parse(text)
 
 
 def _timestampadd(call: Arguments) -> Argument:
     kind = call.types[2] if len(call.types) > 2 else None
-    return TIMESTAMP if kind == DATE else kind if kind in (TIMESTAMP, TIMESTAMP_NTZ) else None
+    return (
+        types.TIMESTAMP
+        if kind == types.DATE
+        else kind
+        if kind in (types.TIMESTAMP, types.TIMESTAMP_NTZ)
+        else None
+    )
 
 
 def _to_number(call: Arguments) -> Argument:
@@ -209,7 +194,9 @@ def _to_number(call: Arguments) -> Argument:
         return None
     whole, _, part = text.upper().replace("D", ".").partition(".")
     digits, scale = (sum(it in "09" for it in side) for side in (whole, part))
-    return decimal(digits + scale, scale) if 0 < digits + scale <= MAX_PRECISION else None
+    return (
+        types.decimal(digits + scale, scale) if 0 < digits + scale <= types.MAX_PRECISION else None
+    )
 
 
 def _sum(call: Arguments) -> Argument:
@@ -217,10 +204,10 @@ def _sum(call: Arguments) -> Argument:
     if kind is None:
         return None
     if is_decimal(kind):
-        return decimal(min(MAX_PRECISION, kind.numbers[0] + 10), kind.numbers[1])
+        return types.decimal(min(types.MAX_PRECISION, kind.numbers[0] + 10), kind.numbers[1])
     if is_year_month(kind) or is_day_time(kind):
         return kind
-    return BIGINT if is_integral(kind) else DOUBLE
+    return types.BIGINT if is_integral(kind) else types.DOUBLE
 
 
 def _avg(call: Arguments) -> Argument:
@@ -229,21 +216,23 @@ def _avg(call: Arguments) -> Argument:
         return None
     if is_decimal(kind):
         precision, scale = kind.numbers
-        return decimal(min(MAX_PRECISION, precision + 4), min(MAX_PRECISION, scale + 4))
-    return _widest_interval(kind) or DOUBLE
+        return types.decimal(
+            min(types.MAX_PRECISION, precision + 4), min(types.MAX_PRECISION, scale + 4)
+        )
+    return _widest_interval(kind) or types.DOUBLE
 
 
 def _widest_interval(kind: Type) -> Argument:
     if is_year_month(kind):
-        return interval("year", "month")
-    return interval("day", "second") if is_day_time(kind) else None
+        return types.interval("year", "month")
+    return types.interval("day", "second") if is_day_time(kind) else None
 
 
 def _percentile(call: Arguments) -> Argument:
     kind = call.first
     if kind is None:
         return None
-    return _for_each(call, kind if kind.name == "time" else _widest_interval(kind) or DOUBLE)
+    return _for_each(call, kind if kind.name == "time" else _widest_interval(kind) or types.DOUBLE)
 
 
 def _percentile_approx(call: Arguments) -> Argument:
@@ -262,17 +251,17 @@ def _for_each(call: Arguments, kind: Type) -> Argument:
     wanted = call.types[1]
     if wanted is None:
         return None
-    return array(kind) if wanted.name == "array" else kind
+    return types.array(kind) if wanted.name == "array" else kind
 
 
 def _max_by(call: Arguments) -> Argument:
     kind = call.first
-    return array(kind) if kind is not None and len(call.types) > 2 else kind
+    return types.array(kind) if kind is not None and len(call.types) > 2 else kind
 
 
 def _histogram(call: Arguments) -> Argument:
     kind = _number(call)
-    return None if kind is None else array(struct(("x", kind), ("y", DOUBLE)))
+    return None if kind is None else types.array(types.struct(("x", kind), ("y", types.DOUBLE)))
 
 
 PLAIN: Mapping[str, ResultRule] = {
@@ -300,9 +289,9 @@ PLAIN: Mapping[str, ResultRule] = {
     "@avg": _avg,
     "@percentile": _percentile,
     "@percentile_approx": _percentile_approx,
-    "@kll bigint": _kll(BIGINT),
-    "@kll double": _kll(DOUBLE),
-    "@kll float": _kll(FLOAT),
+    "@kll bigint": _kll(types.BIGINT),
+    "@kll double": _kll(types.DOUBLE),
+    "@kll float": _kll(types.FLOAT),
     "@max_by": _max_by,
     "@histogram_numeric": _histogram,
 }

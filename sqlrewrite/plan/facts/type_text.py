@@ -11,62 +11,38 @@ import re
 from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.collations import collation
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DAY_TIME,
-    DOUBLE,
-    FLOAT,
-    INT,
-    INTERVAL,
-    MAX_PRECISION,
-    SMALLINT,
-    SRIDS,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
-    TINYINT,
-    VARIANT,
-    VOID,
-    YEAR_MONTH,
-    Type,
-    array,
-    decimal,
-    interval,
-    map_of,
-    string,
-    struct,
-)
+from sqlrewrite.plan.facts.types import Type
 
 _PLAIN = {
-    **{kind.name: kind for kind in (BOOLEAN, BINARY, VARIANT, VOID, TINYINT, SMALLINT, INT)},
-    **{kind.name: kind for kind in (BIGINT, FLOAT, DOUBLE, DATE)},
-    "byte": TINYINT,
-    "short": SMALLINT,
-    "integer": INT,
-    "long": BIGINT,
-    "real": FLOAT,
+    **{
+        kind.name: kind
+        for kind in (
+            types.BOOLEAN,
+            types.BINARY,
+            types.VARIANT,
+            types.VOID,
+            types.TINYINT,
+            types.SMALLINT,
+            types.INT,
+        )
+    },
+    **{kind.name: kind for kind in (types.BIGINT, types.FLOAT, types.DOUBLE, types.DATE)},
+    "byte": types.TINYINT,
+    "short": types.SMALLINT,
+    "integer": types.INT,
+    "long": types.BIGINT,
+    "real": types.FLOAT,
 }
-
-
 _DECIMALS = frozenset({"decimal", "dec", "numeric"})
-
-
 _TIMESTAMPS = {
-    "timestamp": TIMESTAMP,
-    "timestamp_ltz": TIMESTAMP,
-    "timestamp_ntz": TIMESTAMP_NTZ,
+    "timestamp": types.TIMESTAMP,
+    "timestamp_ltz": types.TIMESTAMP,
+    "timestamp_ntz": types.TIMESTAMP_NTZ,
 }
-
-
 _LENGTHS = {"char": "char", "character": "char", "varchar": "varchar"}
-
-
 _MICROSECONDS = 6
-
-
 _TOKEN = re.compile(
     r"""\s*(?:(r'[^']*'|r"[^"]*"|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
     r"|([A-Za-z0-9_]+)|`((?:[^`]|``)+)`|([<>(),:]))",
@@ -125,7 +101,7 @@ class _Reader:
         if name in _DECIMALS:
             return self.decimal()
         if name == "string":
-            return string(self.collation())
+            return types.string(self.collation())
         if name in _LENGTHS:
             return self.with_length(_LENGTHS[name])
         if name in _TIMESTAMPS:
@@ -134,12 +110,12 @@ class _Reader:
             return self.time()
         if name == "interval":
             return self.interval()
-        if name in SRIDS:
+        if name in types.SRIDS:
             return self.spatial(name)
         if name == "array":
-            return array(*self.within(1))
+            return types.array(*self.within(1))
         if name == "map":
-            return map_of(*self.within(2))
+            return types.map_of(*self.within(2))
         if name == "struct":
             return self.struct()
         raise _UnreadableError
@@ -148,10 +124,10 @@ class _Reader:
         """What follows DECIMAL."""
         precision, scale = (*self.numbers(2), None, None)[:2]
         if precision is None:
-            return decimal(10, 0)
-        if precision > MAX_PRECISION or (scale or 0) > precision:
+            return types.decimal(10, 0)
+        if precision > types.MAX_PRECISION or (scale or 0) > precision:
             raise _UnreadableError
-        return decimal(precision, scale or 0)
+        return types.decimal(precision, scale or 0)
 
     def with_length(self, name: str) -> Type:
         """What follows CHAR and VARCHAR."""
@@ -165,7 +141,7 @@ class _Reader:
         if self.numbers(1) not in ((), (_MICROSECONDS,)):
             raise _UnreadableError
         if name == "timestamp" and self.words("without", "time", "zone"):
-            return TIMESTAMP_NTZ
+            return types.TIMESTAMP_NTZ
         if name == "timestamp":
             self.words("with", "local", "time", "zone")
         return _TIMESTAMPS[name]
@@ -180,17 +156,17 @@ class _Reader:
 
     def interval(self) -> Type:
         """What follows INTERVAL."""
-        for fields in (YEAR_MONTH, DAY_TIME):
+        for fields in (types.YEAR_MONTH, types.DAY_TIME):
             for number, start in enumerate(fields):
                 if not self.words(start):
                     continue
                 if not self.words("to"):
-                    return interval(start)
+                    return types.interval(start)
                 end = self.word()
                 if end not in fields[number + 1 :]:
                     raise _UnreadableError
-                return interval(start, end)
-        return INTERVAL
+                return types.interval(start, end)
+        return types.INTERVAL
 
     def spatial(self, name: str) -> Type:
         """What follows GEOMETRY and GEOGRAPHY."""
@@ -200,7 +176,7 @@ class _Reader:
             return Type(name)
         self.at -= 1
         numbers = self.numbers(1)
-        if not numbers or numbers[0] not in SRIDS[name]:
+        if not numbers or numbers[0] not in types.SRIDS[name]:
             raise _UnreadableError
         return Type(name, numbers)
 
@@ -229,7 +205,7 @@ class _Reader:
             self.words("not", "null")
             if self.words("comment"):
                 self.strings()
-        return struct(*fields)
+        return types.struct(*fields)
 
     def collation(self) -> str | None:
         """The collation that a COLLATE names, as Spark spells it."""

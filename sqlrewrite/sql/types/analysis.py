@@ -10,22 +10,11 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
 from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope
 from sqlrewrite.sql.types.stars import expanded
-from sqlrewrite.sql.types.tree import (
-    Body,
-    Expr,
-    Piped,
-    Select,
-    Star,
-    WrittenCte,
-    WrittenItem,
-    WrittenQuery,
-    WrittenSetOperation,
-    WrittenTable,
-)
 from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Warehouse
 
@@ -35,26 +24,26 @@ def context_of(catalog: Warehouse, world: World, legacy_interval: bool | None) -
     return Context(catalog, world, analyze, legacy_interval)
 
 
-def analyze(query: WrittenQuery, scope: TypeScope) -> ScopeColumns:
+def analyze(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
     """The columns of a query within another scope. Raises UnknownError."""
     return tuple(it for it in _query(query, scope) if not it.hidden)
 
 
-def _query(query: WrittenQuery, scope: TypeScope) -> ScopeColumns:
+def _query(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
     for cte in query.ctes:
         columns = _cte(cte, scope, query.recursive)
         scope = replace(scope, context=scope.context.with_cte(cte.name, columns))
     return _body(query.body, scope)
 
 
-def _cte(cte: WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | None:
+def _cte(cte: tree.WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | None:
     """A CTE's columns, or None where they cannot be told: it may not be used."""
     if cte.name.lower() in scope.context.ctes:
         return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
     before = len(scope.reached)
     inner = scope
     try:
-        if recursive and isinstance(cte.query.body, WrittenSetOperation):
+        if recursive and isinstance(cte.query.body, tree.WrittenSetOperation):
             anchor = _named(analyze(replace(cte.query, body=cte.query.body.left), scope), cte)
             inner = replace(scope, context=scope.context.with_cte(cte.name, anchor))
             analyze(cte.query, inner)
@@ -67,7 +56,7 @@ def _cte(cte: WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumns | N
             scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
 
 
-def _named(columns: ScopeColumns, cte: WrittenCte) -> ScopeColumns:
+def _named(columns: ScopeColumns, cte: tree.WrittenCte) -> ScopeColumns:
     if not cte.columns:
         return columns
     if len(cte.columns) != len(columns):
@@ -75,17 +64,17 @@ def _named(columns: ScopeColumns, cte: WrittenCte) -> ScopeColumns:
     return tuple(replace(it, name=n) for n, it in zip(cte.columns, columns, strict=True))
 
 
-def _body(body: Body, scope: TypeScope) -> ScopeColumns:
+def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
     match body:
-        case Select():
+        case tree.Select():
             return _select(body, scope)
-        case WrittenSetOperation():
+        case tree.WrittenSetOperation():
             return _set_operation(body, scope)
-        case WrittenTable():
+        case tree.WrittenTable():
             return columns_of(body.relation, scope)
-        case WrittenQuery():
+        case tree.WrittenQuery():
             return _query(body, scope)
-        case Piped():
+        case tree.Piped():
             return _piped(body, scope)
         case _:
             assert_never(body)
@@ -94,7 +83,7 @@ def _body(body: Body, scope: TypeScope) -> ScopeColumns:
 # --- SELECT ---------------------------------------------------------------------------------------
 
 
-def _select(it: Select, around: TypeScope) -> ScopeColumns:
+def _select(it: tree.Select, around: TypeScope) -> ScopeColumns:
     columns = () if it.source is None else columns_of(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
     scope = TypeScope(around.context, columns, windows=windows, outer=_outer(around))
@@ -110,18 +99,18 @@ def _outer(around: TypeScope) -> TypeScope | None:
     return around if around.columns or around.outer is not None else None
 
 
-def _touched(condition: Expr, scope: TypeScope) -> None:
+def _touched(condition: tree.Expr, scope: TypeScope) -> None:
     """Notes which names of the queries around this one a condition has."""
     with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
         typed(condition, scope)
 
 
-def items(given: tuple[WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
+def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
     """The columns that items of SELECT make."""
     found: list[TypedColumn] = []
     aliases: dict[str, Typed] = {}
     for item in given:
-        if isinstance(item.value, Star) and not item.names:
+        if isinstance(item.value, tree.Star) and not item.names:
             found += [TypedColumn(it.name, it.type) for it in expanded(item.value, scope)]
             continue
         known = typed(item.value, replace(scope, aliases=dict(aliases)))
@@ -137,7 +126,7 @@ def items(given: tuple[WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]
     return found
 
 
-def _generated(item: WrittenItem, known: Typed) -> list[TypedColumn]:
+def _generated(item: tree.WrittenItem, known: Typed) -> list[TypedColumn]:
     made = known.generator or ()
     if item.names and len(item.names) != len(made):
         raise UnknownError("as many names as columns wanted")
@@ -145,7 +134,7 @@ def _generated(item: WrittenItem, known: Typed) -> list[TypedColumn]:
     return [TypedColumn(name, kind) for name, (_, kind) in zip(names, made, strict=True)]
 
 
-def _script(it: Select) -> ScopeColumns:
+def _script(it: tree.Select) -> ScopeColumns:
     """TRANSFORM: all strings, if no types are given; ``key`` and ``value`` if no names are."""
     assert it.transform is not None
     given = it.transform.columns
@@ -159,7 +148,7 @@ def _script(it: Select) -> ScopeColumns:
 # --- set operations -------------------------------------------------------------------------------
 
 
-def _set_operation(it: WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
+def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
     left, right = _body(it.left, scope), _body(it.right, scope)
     left = tuple(c for c in left if not c.hidden)
     right = tuple(c for c in right if not c.hidden)
@@ -180,7 +169,7 @@ def _widened(one: Type | None, other: Type | None, scope: TypeScope) -> Type | N
 # --- pipe syntax ----------------------------------------------------------------------------------
 
 
-def _piped(it: Piped, around: TypeScope) -> ScopeColumns:
+def _piped(it: tree.Piped, around: TypeScope) -> ScopeColumns:
     before = _body(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
     scope = TypeScope(around.context, before, windows=windows, outer=_outer(around))
@@ -205,7 +194,7 @@ def _piped(it: Piped, around: TypeScope) -> ScopeColumns:
             return columns_of(it.relation, around, before)
 
 
-def _set(it: Piped, before: ScopeColumns, scope: TypeScope) -> ScopeColumns:
+def _set(it: tree.Piped, before: ScopeColumns, scope: TypeScope) -> ScopeColumns:
     found = list(before)
     for item in it.items:
         [made] = items((item,), replace(scope, columns=tuple(found)))

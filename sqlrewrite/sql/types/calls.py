@@ -14,10 +14,10 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.results import parameters, result
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import printed
 from sqlrewrite.sql.types.scope import TypeScope
 from sqlrewrite.sql.types.stars import expanded
-from sqlrewrite.sql.types.tree import Lambda, Star, WrittenArgument, WrittenCall
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 from sqlrewrite.sql.types.windows import Typing, order, window
 
@@ -32,7 +32,7 @@ _CASTS = frozenset(
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
-def call(it: WrittenCall, scope: TypeScope, typed: Typing) -> Typed:
+def call(it: tree.WrittenCall, scope: TypeScope, typed: Typing) -> Typed:
     """What is known of a call; ``typed`` is asked for its arguments."""
     name = ".".join(it.name).lower().removeprefix("system.").removeprefix("builtin.")
     known = function(name)
@@ -95,30 +95,37 @@ def constant(it: Typed) -> str | None:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _given(it: WrittenCall, name: str, scope: TypeScope, typed: Typing) -> list[Typed]:
-    if name == "count" and len(it.arguments) == 1 and it.arguments[0] == Star() and not it.distinct:
+def _given(it: tree.WrittenCall, name: str, scope: TypeScope, typed: Typing) -> list[Typed]:
+    if (
+        name == "count"
+        and len(it.arguments) == 1
+        and it.arguments[0] == tree.Star()
+        and not it.distinct
+    ):
         return [Typed("1", types.INT, constant=1)]
-    if name == "count" and any(isinstance(part, Star) for part in it.arguments):
+    if name == "count" and any(isinstance(part, tree.Star) for part in it.arguments):
         return [NOTHING]  # spark.sql.legacy.allowStarWithSingleTableIdentifierInCount
     found: list[Typed] = []
     for part in it.arguments:
-        if isinstance(part, Star):
+        if isinstance(part, tree.Star):
             found += [Typed(c.name, c.type, c.name, column=True) for c in expanded(part, scope)]
-        elif isinstance(part, WrittenArgument):
+        elif isinstance(part, tree.Special) and part.name == "=>":
             return [NOTHING]
         else:
-            found.append(NOTHING if isinstance(part, Lambda) else typed(part, scope))
-    if not any(isinstance(part, Lambda) for part in it.arguments):
+            found.append(NOTHING if isinstance(part, tree.Lambda) else typed(part, scope))
+    if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
     of = Arguments(tuple(part.type for part in found), scope.context.world)
     kinds = iter(parameters(name, of))
     for position, part in enumerate(it.arguments):
-        if isinstance(part, Lambda):
+        if isinstance(part, tree.Lambda):
             found[position] = _lambda(part, next(kinds, ()), scope, typed)
     return found
 
 
-def _lambda(it: Lambda, kinds: tuple[Type | None, ...], scope: TypeScope, typed: Typing) -> Typed:
+def _lambda(
+    it: tree.Lambda, kinds: tuple[Type | None, ...], scope: TypeScope, typed: Typing
+) -> Typed:
     known = [*kinds, *(None,) * len(it.parameters)]
     own = {name.lower(): kind for name, kind in zip(it.parameters, known, strict=False)}
     body = typed(it.body, replace(scope, parameters={**scope.parameters, **own}))
@@ -140,7 +147,7 @@ _LISTS = frozenset({"listagg", "string_agg"})
 
 
 def _within(
-    of: Arguments, name: str, it: WrittenCall, scope: TypeScope, typed: Typing
+    of: Arguments, name: str, it: tree.WrittenCall, scope: TypeScope, typed: Typing
 ) -> Arguments:
     """The key of ORDER BY is the first argument of these."""
     key = typed(it.within[0].key, scope)

@@ -90,12 +90,16 @@ class TypeCursor:
             found.append(rule())
         return tuple(found)
 
-    def parenthesized(self, rule: Callable[[], T]) -> tuple[T, ...]:
-        """One or more of a rule in parentheses."""
-        self.need("(")
-        found = self.several(rule)
+    def inside(self, rule: Callable[[], T], *words: str) -> T:
+        """What a rule reads in parentheses, behind these words."""
+        self.need("(", *words)
+        found = rule()
         self.need(")")
         return found
+
+    def parenthesized(self, rule: Callable[[], T]) -> tuple[T, ...]:
+        """One or more of a rule in parentheses."""
+        return self.inside(lambda: self.several(rule))
 
     def name(self) -> str:
         """An identifier."""

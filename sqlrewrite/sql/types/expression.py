@@ -13,84 +13,46 @@ from sqlrewrite.plan.facts.coercion import common_of_all
 from sqlrewrite.plan.facts.collations import collation
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, valued
-from sqlrewrite.sql.types import literals
+from sqlrewrite.sql.types import literals, tree
 from sqlrewrite.sql.types.calls import call
 from sqlrewrite.sql.types.operators import folded, operation
 from sqlrewrite.sql.types.printed import filled
 from sqlrewrite.sql.types.scope import TypeScope, access
-from sqlrewrite.sql.types.tree import (
-    Exists,
-    Expr,
-    Field,
-    In,
-    Index,
-    InQuery,
-    Interval,
-    Lambda,
-    Operation,
-    Scalar,
-    Special,
-    Star,
-    WrittenArgument,
-    WrittenCall,
-    WrittenCase,
-    WrittenCast,
-    WrittenLiteral,
-    WrittenName,
-    WrittenPath,
-    WrittenQuery,
-    WrittenRow,
-)
 from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
 
 
-def typed(it: Expr, scope: TypeScope) -> Typed:
+def typed(it: tree.Expr, scope: TypeScope) -> Typed:
     """What is known of an expression. Raises UnknownError where a name in it means nothing."""
     match it:
-        case WrittenLiteral() if it.kind != "interval":
+        case tree.WrittenLiteral() if it.kind != "interval":
             return literals.literal(it, scope.context.world) or NOTHING
-        case WrittenLiteral() | Interval():
+        case tree.WrittenLiteral() | tree.Interval():
             return _interval(it, scope)
-        case WrittenName() | Field():
+        case tree.WrittenName() | tree.Field():
             return _named(it, scope)
-        case Index():
-            return _index(typed(it.base, scope), typed(it.index, scope))
-        case WrittenPath():
-            return _path(it, scope)
-        case Operation():
+        case tree.Operation():
             return operation(it, [typed(part, scope) for part in it.operands], scope)
-        case WrittenCast():
+        case tree.WrittenCast():
             return _cast(it, scope)
-        case WrittenCase():
+        case tree.WrittenCase():
             return _case(it, scope)
-        case In():
-            parts = [typed(part, scope) for part in (it.operand, *it.values)]
-            listed = ", ".join(["{}"] * len(it.values))
-            return Typed(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
-        case InQuery():
-            return _in_query(it, scope)
-        case Exists():
-            _, reached = _subquery(it.query, scope)
-            return Typed(None if reached is None else f"exists({reached})", types.BOOLEAN)
-        case Scalar():
-            columns, reached = _subquery(it.query, scope)
-            text = None if reached is None else f"scalarsubquery({reached})"
-            return Typed(text, columns[0].type if len(columns) == 1 else None)
-        case WrittenCall():
+        case tree.WrittenSubquery():
+            return _subquery(it, scope)
+        case tree.WrittenCall():
             return call(it, scope, typed)
-        case Special():
+        case tree.Special():
             return _special(it, scope)
-        case WrittenRow():
+        case tree.WrittenRow():
             return _row(it, scope)
-        case Lambda() | WrittenArgument() | Star():
+        case tree.Lambda() | tree.Star():
             return NOTHING
 
 
-def _interval(it: WrittenLiteral | Interval, scope: TypeScope) -> Typed:
+def _interval(it: tree.WrittenLiteral | tree.Interval, scope: TypeScope) -> Typed:
     """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
     if scope.context.legacy_interval is not False:
         return NOTHING
-    if isinstance(it, WrittenLiteral):
+    if isinstance(it, tree.WrittenLiteral):
         return literals.literal(it, scope.context.world) or NOTHING
     return literals.interval(it) or NOTHING
 
@@ -103,20 +65,20 @@ def _escaped(text: str) -> str:
 # --- names ----------------------------------------------------------------------------------------
 
 
-def parts_of(it: Expr) -> tuple[str, ...] | None:
+def parts_of(it: tree.Expr) -> tuple[str, ...] | None:
     """The parts of a qualified name; None of any other expression."""
-    if isinstance(it, WrittenName):
+    if isinstance(it, tree.WrittenName):
         return (it.text,)
-    if isinstance(it, Field):
+    if isinstance(it, tree.Field):
         before = parts_of(it.base)
         return None if before is None else (*before, it.name)
     return None
 
 
-def _named(it: WrittenName | Field, scope: TypeScope) -> Typed:
+def _named(it: tree.WrittenName | tree.Field, scope: TypeScope) -> Typed:
     parts = parts_of(it)
     if parts is None:
-        assert isinstance(it, Field)
+        assert isinstance(it, tree.Field)
         found = access(typed(it.base, scope), it.name)
         if found is None:
             raise UnknownError(f"no field {it.name}")
@@ -140,51 +102,33 @@ _BARE = frozenset(
 
 def _bare(word: str, scope: TypeScope) -> Typed:
     """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
-    found = call(WrittenCall((word,), ()), scope, typed)
+    found = call(tree.WrittenCall((word,), ()), scope, typed)
     return replace(found, text=None, name=found.text)
-
-
-def _index(base: Typed, index: Typed) -> Typed:
-    kind = base.type
-    text = filled("{}[{}]", base, index)
-    if kind is None:
-        return Typed(text)
-    if kind.name in ("array", "map"):
-        return Typed(text, kind.items[-1])
-    if kind.name == "struct" and isinstance(index.constant, str):
-        found = access(base, index.constant)
-        if found is not None:
-            return found
-    return NOTHING
-
-
-def _path(it: WrittenPath, scope: TypeScope) -> Typed:
-    base = typed(it.base, scope)
-    plain = base.type == types.VARIANT and bool(it.last)
-    kind = types.VARIANT if base.type == types.VARIANT else None
-    return Typed(None, kind, it.last if plain else None)
 
 
 # --- casts and CASE -------------------------------------------------------------------------------
 
 
-def _cast(it: WrittenCast, scope: TypeScope) -> Typed:
+def _cast(it: tree.WrittenCast, scope: TypeScope) -> Typed:
     operand = typed(it.operand, scope)
     kind = parse(it.to)
     if kind is None:
         return replace(NOTHING, name=operand.name if operand.column else None)
-    if kind == types.TIMESTAMP and _bare_timestamp(it.to) and scope.context.world.ntz:
+    if kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP and scope.context.world.ntz:
         kind = types.TIMESTAMP_NTZ
     kind = valued(kind)
-    name = operand.name if operand.column or isinstance(it.operand, WrittenPath) else None
+    name = operand.name if operand.column or _is_path(it.operand) else None
     if kind.items or kind.name == "struct":
         return Typed(operand.text, kind, name)
     word = "TRY_CAST" if it.safe else "CAST"
     return Typed(filled(f"{word}({{}} AS {sql_name(kind)})", operand), kind, name)
 
 
-def _bare_timestamp(text: str) -> bool:
-    return text.strip().lower() in ("timestamp", "timestamp(6)")
+_TIMESTAMP = ("timestamp", "timestamp(6)")
+
+
+def _is_path(it: tree.Expr) -> bool:
+    return isinstance(it, tree.Special) and it.name == ":"
 
 
 def sql_name(kind: Type) -> str:
@@ -193,7 +137,7 @@ def sql_name(kind: Type) -> str:
     return text.upper() if kind.collation is None else f"STRING COLLATE {kind.collation}"
 
 
-def _case(it: WrittenCase, scope: TypeScope) -> Typed:
+def _case(it: tree.WrittenCase, scope: TypeScope) -> Typed:
     operand = None if it.operand is None else typed(it.operand, scope)
     form, parts, results = "CASE", [], []
     for condition, result in it.branches:
@@ -223,31 +167,33 @@ def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
 # --- subqueries -----------------------------------------------------------------------------------
 
 
-def _subquery(query: WrittenQuery, scope: TypeScope) -> tuple[tuple[Typed, ...], str | None]:
-    """The columns of a subquery, and the names that it takes from here as Spark prints them: None
-    where it takes several, whose order and number is not known."""
+def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> Typed:
+    """A subquery is printed with the names that it takes from here; where it takes several, their
+    order and number is not known."""
+    operand = None if it.operand is None else typed(it.operand, scope)
     before = len(scope.reached)
-    columns = scope.context.analyze(query, scope)
+    columns = scope.context.analyze(it.query, scope)
     reached = scope.reached[before:]
-    found = tuple(Typed(it.name, it.type) for it in columns)
-    if len(reached) > 1 or "" in reached:
-        return found, None
-    return found, "".join(reached)
+    names = None if len(reached) > 1 or "" in reached else _escaped("".join(reached))
+    value = columns[0].type if len(columns) == 1 else None
+    kind = value if it.kind == "scalar" else types.BOOLEAN
+    if names is None or isinstance(it.operand, tree.WrittenRow):
+        return Typed(None, kind)
+    form = _SUBQUERIES[it.kind].format(names)
+    return Typed(filled(form, *(() if operand is None else (operand,))), kind)
 
 
-def _in_query(it: InQuery, scope: TypeScope) -> Typed:
-    operand = typed(it.operand, scope)
-    _, reached = _subquery(it.query, scope)
-    if reached is None or isinstance(it.operand, WrittenRow):
-        return Typed(None, types.BOOLEAN)
-    names = _escaped(reached)
-    return Typed(filled(f"({{}} IN (listquery({names})))", operand), types.BOOLEAN)
+_SUBQUERIES = {
+    "exists": "exists({})",
+    "scalar": "scalarsubquery({})",
+    "in": "({{}} IN (listquery({})))",
+}
 
 
 # --- other syntax ---------------------------------------------------------------------------------
 
 
-def _special(it: Special, scope: TypeScope) -> Typed:
+def _special(it: tree.Special, scope: TypeScope) -> Typed:
     parts = [typed(part, scope) for part in it.arguments]
     word = _escaped(it.word)
     match it.name:
@@ -260,11 +206,17 @@ def _special(it: Special, scope: TypeScope) -> Typed:
             given = parts[0].type is not None and parts[0].type.is_string
             kind = types.string(name) if name is not None and given else None
             return Typed(filled(f"collate({{}}, {word})", *parts), kind)
+        case ":":
+            variant = parts[0].type == types.VARIANT
+            kind = types.VARIANT if variant else None
+            return Typed(None, kind, it.word if variant and it.word else None)
         case "CURRENT":
             return _bare(it.word.lower(), scope)
         case "EXTRACT":
             return call(
-                WrittenCall(("extract",), (WrittenLiteral("string", it.word), *it.arguments)),
+                tree.WrittenCall(
+                    ("extract",), (tree.WrittenLiteral("string", it.word), *it.arguments)
+                ),
                 scope,
                 typed,
             )
@@ -280,9 +232,9 @@ def _special(it: Special, scope: TypeScope) -> Typed:
             return NOTHING
 
 
-def _trim(it: Special, parts: list[Typed], scope: TypeScope) -> Typed:
+def _trim(it: tree.Special, parts: list[Typed], scope: TypeScope) -> Typed:
     name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[it.word]
-    found = call(WrittenCall((name,), (it.arguments[-1],)), scope, typed)
+    found = call(tree.WrittenCall((name,), (it.arguments[-1],)), scope, typed)
     if len(parts) == 1:
         return found
     if any(part.type is None or part.type.collation for part in parts):
@@ -297,9 +249,9 @@ def _timestamp_add(unit: str, amount: Typed, start: Typed) -> Typed:
     return Typed(filled(f"timestampadd({unit}, {{}}, {{}})", amount, start), kind)
 
 
-def _row(it: WrittenRow, scope: TypeScope) -> Typed:
+def _row(it: tree.WrittenRow, scope: TypeScope) -> Typed:
     """``(1, 2)`` is a named_struct; ``struct(1, 2 AS b)`` keeps its name."""
-    if any(isinstance(item.value, Star) for item in it.items):
+    if any(isinstance(item.value, tree.Star) for item in it.items):
         return NOTHING
     values = [typed(item.value, scope) for item in it.items]
     names: list[str] = []

@@ -3,35 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls
+from sqlrewrite.sql.types import tree
+from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls, SyntaxRule
 from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
 from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.tree import (
-    Exists,
-    Expr,
-    Field,
-    In,
-    Index,
-    InQuery,
-    Interval,
-    Lambda,
-    Operation,
-    Scalar,
-    Special,
-    Star,
-    WrittenCase,
-    WrittenCast,
-    WrittenItem,
-    WrittenLiteral,
-    WrittenName,
-    WrittenPath,
-    WrittenRow,
-)
-
-if TYPE_CHECKING:
-    from sqlrewrite.sql.types.tree import WrittenQuery
 
 # `valueExpression`, from what binds loosest to what binds tightest.
 _LEVELS: tuple[tuple[str, ...], ...] = (
@@ -59,59 +35,57 @@ _BARE = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_USER", "USER", 
 class Expressions(Calls):
     """Reads expressions; ``query`` is given by the class that reads queries."""
 
-    def query(self) -> WrittenQuery:
+    def query(self) -> tree.WrittenQuery:
         """A query."""
         raise NotImplementedError
 
-    def expression(self) -> Expr:
+    def expression(self) -> tree.Expr:
         """Any expression."""
         return self._joined("OR", lambda: self._joined("AND", self._negated))
 
-    def placed(self, start: int, found: Expr) -> Expr:
+    def placed(self, start: int, found: tree.Expr) -> tree.Expr:
         """What was read from a token on, up to the one that is next: where that is of interest, it
         is noted here."""
         return found
 
-    def item(self) -> WrittenItem:
+    def item(self) -> tree.WrittenItem:
         """An expression with its alias."""
         value = self.expression()
         if self.peek("AS", "("):
             self.at += 1
-            return WrittenItem(value, self.parenthesized(self.name))
+            return tree.WrittenItem(value, self.parenthesized(self.name))
         if self.peek("(") and self.ahead(1).kind in self.names:
-            return WrittenItem(value, self.parenthesized(self.name))
+            return tree.WrittenItem(value, self.parenthesized(self.name))
         name = self.alias_name(CLAUSES | STRICT)
-        return WrittenItem(value, () if name is None else (name,))
+        return tree.WrittenItem(value, () if name is None else (name,))
 
-    def _joined(self, word: str, operand: Callable[[], Expr]) -> Expr:
+    def _joined(self, word: str, operand: Callable[[], tree.Expr]) -> tree.Expr:
         """Operands with AND or OR between them: Spark makes a balanced tree of them."""
         found = [operand()]
         while self.take(word):
             found.append(operand())
 
-        def reduced(low: int, high: int) -> Expr:
+        def reduced(low: int, high: int) -> tree.Expr:
             if low == high:
                 return found[low]
             middle = low + (high - low) // 2 if high - low > 1 else low
-            return Operation(word, (reduced(low, middle), reduced(middle + 1, high)))
+            return tree.Operation(word, (reduced(low, middle), reduced(middle + 1, high)))
 
         return reduced(0, len(found) - 1)
 
-    def _negated(self) -> Expr:
+    def _negated(self) -> tree.Expr:
         if self.any_of("NOT", "!"):
-            return Operation("NOT", (self._negated(),))
+            return tree.Operation("NOT", (self._negated(),))
         if self.peek("EXISTS", "(") and self._query_behind(1):
-            self.at += 2
-            found = self.query()
-            self.need(")")
-            return Exists(found)
+            self.at += 1
+            return tree.WrittenSubquery("exists", self.inside(self.query))
         return self._predicated()
 
-    def _predicated(self) -> Expr:
+    def _predicated(self) -> tree.Expr:
         start = self.at
         return self.placed(start, self._with_predicate(self.value()))
 
-    def _with_predicate(self, value: Expr) -> Expr:
+    def _with_predicate(self, value: tree.Expr) -> tree.Expr:
         if self.take("IS"):
             return self._is(value, bool(self.any_of("NOT", "!")))
         before = self.at
@@ -120,35 +94,34 @@ class Expressions(Calls):
         if found is None:
             self.at = before
             return value
-        if negated and isinstance(found, Operation) and found.operator in _QUANTIFIED:
-            return Operation(f"NOT {found.operator}", found.operands)
+        if negated and isinstance(found, tree.Operation) and found.operator in _QUANTIFIED:
+            return tree.Operation(f"NOT {found.operator}", found.operands)
         return _not(negated, found)
 
-    def _is(self, value: Expr, negated: bool) -> Expr:
+    def _is(self, value: tree.Expr, negated: bool) -> tree.Expr:
         known = self.any_of("NULL", "UNKNOWN")
         if known:
-            return Operation(f"IS NOT {known}" if negated else "IS NULL", (value,))
+            return tree.Operation(f"IS NOT {known}" if negated else "IS NULL", (value,))
         truth = self.any_of("TRUE", "FALSE")
         if truth:
-            return _not(negated, Operation("<=>", (value, WrittenLiteral("boolean", truth))))
+            return _not(
+                negated, tree.Operation("<=>", (value, tree.WrittenLiteral("boolean", truth)))
+            )
         self.need("DISTINCT", "FROM")
-        same = Operation("<=>", (value, self.value()))
+        same = tree.Operation("<=>", (value, self.value()))
         return _not(not negated, same)
 
-    def _predicate(self, value: Expr) -> Expr | None:
+    def _predicate(self, value: tree.Expr) -> tree.Expr | None:
         if self.take("BETWEEN"):
             lower = self.value()
             self.need("AND")
-            return Operation("BETWEEN", (value, lower, self.value()))
+            return tree.Operation("BETWEEN", (value, lower, self.value()))
         if self.take("IN"):
             if self._query_behind(0):
-                self.at += 1
-                found = self.query()
-                self.need(")")
-                return InQuery(value, found)
-            return In(value, self.parenthesized(self.expression))
+                return tree.WrittenSubquery("in", self.inside(self.query), value)
+            return tree.Operation("IN", (value, *self.parenthesized(self.expression)))
         if self.any_of("RLIKE", "REGEXP"):
-            return Operation("RLIKE", (value, self.value()))
+            return tree.Operation("RLIKE", (value, self.value()))
         kind = self.any_of("LIKE", "ILIKE")
         if kind is None:
             return None
@@ -156,13 +129,13 @@ class Expressions(Calls):
             if self.peek(word, "("):
                 self.at += 1
                 patterns = self.parenthesized(self.expression)
-                return Operation(f"{kind} {word}", (value, *patterns))
+                return tree.Operation(f"{kind} {word}", (value, *patterns))
         pattern = self.value()
         if self.take("ESCAPE"):
-            return Special(f"{kind} ESCAPE", (value, pattern), self.string())
-        return Operation(kind, (value, pattern))
+            return tree.Special(f"{kind} ESCAPE", (value, pattern), self.string())
+        return tree.Operation(kind, (value, pattern))
 
-    def value(self, level: int = 0) -> Expr:
+    def value(self, level: int = 0) -> tree.Expr:
         """``valueExpression``, of operators that bind as tightly as those of a level."""
         if level == len(_LEVELS):
             return self._unary()
@@ -175,18 +148,18 @@ class Expressions(Calls):
             if operator is None:
                 return found
             operator = _SAME.get(operator, operator)
-            found = self.placed(start, Operation(operator, (found, self.value(level + 1))))
+            found = self.placed(start, tree.Operation(operator, (found, self.value(level + 1))))
 
-    def _unary(self) -> Expr:
+    def _unary(self) -> tree.Expr:
         start = self.at
         if self.peek("-") and self.ahead(1).kind == "number":
             return self.primary()
         sign = self.any_of("-", "+", "~")
         if sign:
-            return self.placed(start, Operation(f"unary {sign}", (self._unary(),)))
+            return self.placed(start, tree.Operation(f"unary {sign}", (self._unary(),)))
         return self.primary()
 
-    def primary(self) -> Expr:
+    def primary(self) -> tree.Expr:
         """``primaryExpression``, with all that may follow it."""
         start = self.at
         found = self.placed(start, self._atom())
@@ -194,47 +167,47 @@ class Expressions(Calls):
             if self.take("["):
                 index = self.value()
                 self.need("]")
-                found = self.placed(start, Index(found, index))
+                found = self.placed(start, tree.Operation("[]", (found, index)))
             elif self.peek(".") and self.ahead(1).kind in self.names:
                 self.at += 1
-                found = self.placed(start, Field(found, self.name()))
+                found = self.placed(start, tree.Field(found, self.name()))
             elif self.take("::"):
-                found = self.placed(start, WrittenCast(found, self.type_text()))
+                found = self.placed(start, tree.WrittenCast(found, self.type_text()))
             elif self.peek("COLLATE") and self.ahead(1).kind in self.names:
                 self.at += 1
-                found = Special("COLLATE", (found,), ".".join(self.qualified()))
+                found = tree.Special("COLLATE", (found,), ".".join(self.qualified()))
             elif self.peek(":") and (self.ahead(1).kind in self.names or self.ahead(1).text == "["):
                 found = self._path(found)
             else:
                 return found
 
-    def _path(self, base: Expr) -> Expr:
+    def _path(self, base: tree.Expr) -> tree.Expr:
         """A path into a variant; what it is called is said by names alone."""
         self.need(":")
         last = "" if self.peek("[") else self.name()
         while True:
             if self.take("["):
                 index = self.value()
-                named = isinstance(index, WrittenLiteral) and index.kind == "string"
-                last = index.text if named and isinstance(index, WrittenLiteral) else last
+                named = isinstance(index, tree.WrittenLiteral) and index.kind == "string"
+                last = index.text if named and isinstance(index, tree.WrittenLiteral) else last
                 self.need("]")
             elif self.peek(".") and self.ahead(1).kind in self.names:
                 self.at += 1
                 last = self.name()
             else:
-                return WrittenPath(base, "" if "." in last else last)
+                return tree.Special(":", (base,), "" if "." in last else last)
 
-    def _atom(self) -> Expr:
+    def _atom(self) -> tree.Expr:
         token = self.token
         if token.kind in self.strings:
             parts = [self.string()]
             while self.token.kind in self.strings:
                 parts.append(self.string())
-            return WrittenLiteral("string", "".join(parts))
+            return tree.WrittenLiteral("string", "".join(parts))
         if token.kind == "number" or (self.peek("-") and self.ahead(1).kind == "number"):
             return self._number()
         if self.take("*"):
-            return Star((), self._excluded())
+            return tree.Star((), self._excluded())
         if self.peek("("):
             return self._parenthesized()
         if token.kind == "sign":
@@ -245,23 +218,23 @@ class Expressions(Calls):
                 return found
         return self._named()
 
-    def _parameter(self) -> Expr:
+    def _parameter(self) -> tree.Expr:
         if self.take("?"):
-            return Special("PARAMETER", ())
+            return tree.Special("PARAMETER", ())
         self.need(":")
-        return Special("PARAMETER", (), self.name())
+        return tree.Special("PARAMETER", (), self.name())
 
-    def _number(self) -> WrittenLiteral:
+    def _number(self) -> tree.WrittenLiteral:
         sign = "-" if self.take("-") else ""
         text = self.token.text
         self.at += 1
         upper = text.upper()
         for suffix in ("BD", "L", "S", "Y", "D", "F"):
             if upper.endswith(suffix):
-                return WrittenLiteral(suffix, sign + text[: -len(suffix)])
+                return tree.WrittenLiteral(suffix, sign + text[: -len(suffix)])
         if "E" in upper:
-            return WrittenLiteral("double", sign + text)
-        return WrittenLiteral("decimal" if "." in text else "integer", sign + text)
+            return tree.WrittenLiteral("double", sign + text)
+        return tree.WrittenLiteral("decimal" if "." in text else "integer", sign + text)
 
     def _excluded(self) -> tuple[tuple[str, ...], ...]:
         if self.peek("EXCEPT", "("):
@@ -282,11 +255,10 @@ class Expressions(Calls):
             return second.kind in self.names
         return first.word == "VALUES" and second.text not in (",", ")", ".")
 
-    def _parenthesized(self) -> Expr:
-        if self._query_behind(0):
-            found = self.tried(self._subquery)
-            if found is not None:
-                return found
+    def _parenthesized(self) -> tree.Expr:
+        query = self.tried(lambda: self.inside(self.query)) if self._query_behind(0) else None
+        if query is not None:
+            return tree.WrittenSubquery("scalar", query)
         lambdas = self.tried(self._lambda)
         if lambdas is not None:
             return lambdas
@@ -295,25 +267,19 @@ class Expressions(Calls):
             if items[0].names:
                 raise UnreadError("an alias in parentheses")
             return items[0].value
-        return WrittenRow(items)
+        return tree.WrittenRow(items)
 
-    def _subquery(self) -> Expr:
-        self.need("(")
-        found = self.query()
-        self.need(")")
-        return Scalar(found)
-
-    def _lambda(self) -> Expr:
+    def _lambda(self) -> tree.Expr:
         names = self.parenthesized(self.name)
         self.need("->")
-        return Lambda(names, self.expression())
+        return tree.Lambda(names, self.expression())
 
-    def _keyword(self, word: str) -> Expr | None:
+    def _keyword(self, word: str) -> tree.Expr | None:
         """What begins with a keyword that has a rule of its own; None for a plain name."""
         following = self.ahead(1)
         if word in ("NULL", "TRUE", "FALSE") and following.text not in (".", "("):
             self.at += 1
-            return WrittenLiteral("null" if word == "NULL" else "boolean", word)
+            return tree.WrittenLiteral("null" if word == "NULL" else "boolean", word)
         if word == "CASE" and following.text not in (".", ",", ")"):
             return self._case()
         if word == "INTERVAL" and (
@@ -324,16 +290,23 @@ class Expressions(Calls):
                 return found
         if word in _TYPED and following.kind in self.strings:
             self.at += 1
-            return WrittenLiteral(word.lower(), self.string())
+            return tree.WrittenLiteral(word.lower(), self.string())
         if word in _BARE and following.text not in ("(", "."):
             self.at += 1
-            return Special("CURRENT", (), word)
+            return tree.Special("CURRENT", (), word)
         if following.text == "(" and following.kind == "sign":
             rule = SYNTAX.get(word)
-            return None if rule is None else self.tried(lambda: rule(self, word))
+            return None if rule is None else self.tried(lambda: self._special(rule, word))
         return None
 
-    def _case(self) -> Expr:
+    def _special(self, rule: SyntaxRule, word: str) -> tree.Expr:
+        self.need(word)
+        found = self.inside(lambda: rule(self, word))
+        if isinstance(found, tree.WrittenRow) and self.peek("OVER"):
+            raise UnreadError("a window over STRUCT")
+        return found
+
+    def _case(self) -> tree.Expr:
         self.need("CASE")
         operand = None if self.peek("WHEN") else self.expression()
         branches = []
@@ -345,9 +318,9 @@ class Expressions(Calls):
             raise UnreadError("CASE without WHEN")
         otherwise = self.expression() if self.take("ELSE") else None
         self.need("END")
-        return WrittenCase(operand, tuple(branches), otherwise)
+        return tree.WrittenCase(operand, tuple(branches), otherwise)
 
-    def _interval(self) -> Expr:
+    def _interval(self) -> tree.Expr:
         self.need("INTERVAL")
         parts: list[tuple[str, str]] = []
         while True:
@@ -364,16 +337,16 @@ class Expressions(Calls):
             unit = self.name().upper().removesuffix("S")
             parts.append((sign + said, unit))
         if not parts:
-            return WrittenLiteral("interval", self.string())
+            return tree.WrittenLiteral("interval", self.string())
         end = self.name().upper() if len(parts) == 1 and self.take("TO") else None
-        return Interval(tuple(parts), end)
+        return tree.Interval(tuple(parts), end)
 
-    def _named(self) -> Expr:
+    def _named(self) -> tree.Expr:
         """A column, a call, a lambda of one parameter, or ``a.b.*``."""
         if self.ahead(1).text == "->" and self.ahead(1).kind == "sign":
             name = self.name()
             self.need("->")
-            return Lambda((name,), self.expression())
+            return tree.Lambda((name,), self.expression())
         first = self.token
         if first.kind == "word" and first.word in ("FROM", "WHERE", "SELECT", "AND", "OR", "THEN"):
             raise UnreadError(f"a name wanted at {first.start}")
@@ -382,12 +355,12 @@ class Expressions(Calls):
             return self.call(parts)
         if self.peek(".", "*"):
             self.at += 2
-            return Star(parts, self._excluded())
-        found: Expr = WrittenName(parts[0], first.kind != "word")
+            return tree.Star(parts, self._excluded())
+        found: tree.Expr = tree.WrittenName(parts[0], first.kind != "word")
         for part in parts[1:]:
-            found = Field(found, part)
+            found = tree.Field(found, part)
         return found
 
 
-def _not(negated: bool, found: Expr) -> Expr:
-    return Operation("NOT", (found,)) if negated else found
+def _not(negated: bool, found: tree.Expr) -> tree.Expr:
+    return tree.Operation("NOT", (found,)) if negated else found

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types.tree import Interval, WrittenLiteral
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.typed import Typed
 
 _SUFFIXED = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
@@ -24,7 +24,7 @@ _DATE_TIME = re.compile(
 _TIME = re.compile(r"\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*")
 
 
-def literal(it: WrittenLiteral, world: World) -> Typed | None:
+def literal(it: tree.WrittenLiteral, world: World) -> Typed | None:
     """A constant; None where it is one that Spark refuses."""
     match it.kind:
         case "string":
@@ -46,7 +46,7 @@ def literal(it: WrittenLiteral, world: World) -> Typed | None:
             return _number(it)
 
 
-def _number(it: WrittenLiteral) -> Typed | None:
+def _number(it: tree.WrittenLiteral) -> Typed | None:
     try:
         value = Decimal(it.text)
     except InvalidOperation:
@@ -112,7 +112,7 @@ def _single(value: Decimal) -> float:
 # --- moments --------------------------------------------------------------------------------------
 
 
-def _moment(it: WrittenLiteral, world: World) -> Typed | None:
+def _moment(it: tree.WrittenLiteral, world: World) -> Typed | None:
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
         if not found:
@@ -171,7 +171,7 @@ _SPANS = {
 }
 
 
-def interval(it: Interval) -> Typed | None:
+def interval(it: tree.Interval) -> Typed | None:
     """An interval; None where it is none that Spark reads."""
     if it.to is not None:
         return _span(it)
@@ -186,7 +186,7 @@ def interval(it: Interval) -> Typed | None:
     return None
 
 
-def _total(it: Interval, of: dict[str, int]) -> int | None:
+def _total(it: tree.Interval, of: dict[str, int]) -> int | None:
     total = Decimal(0)
     for said, unit in it.parts:
         said = re.sub(r"^--|^-\+|^\+", lambda m: {"--": "", "-+": "-", "+": ""}[m[0]], said.strip())
@@ -198,7 +198,7 @@ def _total(it: Interval, of: dict[str, int]) -> int | None:
     return int(total)
 
 
-def _span(it: Interval) -> Typed | None:
+def _span(it: tree.Interval) -> Typed | None:
     (said, start), end = it.parts[0], it.to or ""
     pattern = _SPANS.get((start, end))
     outer = -1 if said.startswith("-") and said[1:2] in "+-" else 1
@@ -264,5 +264,5 @@ def _interval_text(text: str) -> Typed | None:
     if len(words) % 2 or not pairs:
         return None
     return interval(
-        Interval(tuple((value, unit.upper().removesuffix("S")) for value, unit in pairs))
+        tree.Interval(tuple((value, unit.upper().removesuffix("S")) for value, unit in pairs))
     )

@@ -8,17 +8,17 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.types import Type, valued
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import filled
-from sqlrewrite.sql.types.scope import TypeScope
-from sqlrewrite.sql.types.tree import Operation, WrittenLiteral
-from sqlrewrite.sql.types.typed import Typed
+from sqlrewrite.sql.types.scope import TypeScope, access
+from sqlrewrite.sql.types.typed import NOTHING, Typed
 
 _SHIFTS = frozenset({"<<", ">>", ">>>"})
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
 _COMPARED = _COMPARISONS | {"<>"}
 
 
-def operation(it: Operation, parts: list[Typed], scope: TypeScope) -> Typed:
+def operation(it: tree.Operation, parts: list[Typed], scope: TypeScope) -> Typed:
     """An operator over operands of which ``parts`` are known."""
     operator = it.operator
     if operator in ("AND", "OR"):
@@ -27,9 +27,14 @@ def operation(it: Operation, parts: list[Typed], scope: TypeScope) -> Typed:
         return Typed(None, types.BOOLEAN)
     if operator in _COMPARISONS:
         return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
+    if operator == "IN":
+        listed = ", ".join(["{}"] * (len(parts) - 1))
+        return Typed(filled(f"({{}} IN ({listed}))", *parts), types.BOOLEAN)
+    if operator == "[]":
+        return _element(*parts)
     form = _FORMS.get(operator)
     if operator.startswith(("LIKE ", "NOT LIKE ")) and not all(
-        isinstance(pattern, WrittenLiteral) and pattern.kind == "string"
+        isinstance(pattern, tree.WrittenLiteral) and pattern.kind == "string"
         for pattern in it.operands[1:]
     ):
         return Typed(None, types.BOOLEAN)
@@ -73,6 +78,18 @@ _FORMS = {
     "LIKE ALL": "likeall({})",
     "NOT LIKE ALL": "notlikeall({})",
 }
+
+
+def _element(base: Typed, index: Typed) -> Typed:
+    kind = base.type
+    text = filled("{}[{}]", base, index)
+    if kind is None:
+        return Typed(text)
+    if kind.name in ("array", "map"):
+        return Typed(text, kind.items[-1])
+    if kind.name == "struct" and isinstance(index.constant, str):
+        return access(base, index.constant) or NOTHING
+    return NOTHING
 
 
 def _unary(sign: str, operand: Typed) -> Typed:

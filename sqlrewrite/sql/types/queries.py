@@ -7,29 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.relation_syntax import Relations
 from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.tree import (
-    Alias,
-    Body,
-    Expr,
-    Operation,
-    Piped,
-    Select,
-    TableName,
-    Transform,
-    Values,
-    WrittenCte,
-    WrittenItem,
-    WrittenLiteral,
-    WrittenPiece,
-    WrittenQuery,
-    WrittenRelation,
-    WrittenRow,
-    WrittenSetOperation,
-    WrittenTable,
-    WrittenWindow,
-)
 
 _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
 
@@ -37,64 +17,58 @@ _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
 class Queries(Relations):
     """Reads queries."""
 
-    def query(self) -> WrittenQuery:
+    def query(self) -> tree.WrittenQuery:
         """A query with its common table expressions, and the pipe's operators behind it."""
-        ctes: tuple[WrittenCte, ...] = ()
+        ctes: tuple[tree.WrittenCte, ...] = ()
         recursive = False
         if self.take("WITH"):
             recursive = self.take("RECURSIVE")
             ctes = self.several(self._cte)
         body = self._set_operation()
         windows = self._organization()
-        if windows and isinstance(body, Select):
+        if windows and isinstance(body, tree.Select):
             body = replace(body, windows=body.windows + windows)
         while self.take("|>"):
             body = self._pipe(body)
-        return WrittenQuery(body, ctes, recursive)
+        return tree.WrittenQuery(body, ctes, recursive)
 
-    def _cte(self) -> WrittenCte:
+    def _cte(self) -> tree.WrittenCte:
         name = self.name()
-        columns = self.parenthesized(self.name) if self.peek("(") and not self._holds() else ()
+        columns = (
+            self.parenthesized(self.name) if self.peek("(") and not self._query_behind(0) else ()
+        )
         if self.take("MAX", "RECURSION", "LEVEL"):
             self.primary()
         self.take("AS")
-        self.need("(")
-        query = self.query()
-        self.need(")")
-        return WrittenCte(name, columns, query)
+        return tree.WrittenCte(name, columns, self.inside(self.query))
 
-    def _holds(self) -> bool:
-        return self._query_behind(0)
-
-    def _set_operation(self) -> Body:
+    def _set_operation(self) -> tree.Body:
         found = self._intersection()
         while True:
             operator = self.any_of(*_WIDER)
             if operator is None:
                 return found
             self.any_of("DISTINCT", "ALL")
-            found = WrittenSetOperation(
+            found = tree.WrittenSetOperation(
                 operator, found, self._intersection(), self.take("BY", "NAME")
             )
 
-    def _intersection(self) -> Body:
+    def _intersection(self) -> tree.Body:
         found = self._primary_query()
         while self.take("INTERSECT"):
             self.any_of("DISTINCT", "ALL")
-            found = WrittenSetOperation("INTERSECT", found, self._primary_query())
+            found = tree.WrittenSetOperation("INTERSECT", found, self._primary_query())
         return found
 
-    def _primary_query(self) -> Body:
-        if self.take("("):
-            found = self.query()
-            self.need(")")
-            return found
+    def _primary_query(self) -> tree.Body:
+        if self.peek("("):
+            return self.inside(self.query)
         if self.peek("FROM"):
             return self._from_first()
         if self.take("TABLE"):
-            return WrittenTable(TableName(self.reference(), Alias()))
+            return tree.WrittenTable(tree.TableName(self.reference(), tree.Alias()))
         if self.peek("VALUES"):
-            return WrittenTable(self.values())
+            return tree.WrittenTable(self.values())
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._select(self._transform())
         if self.peek("SELECT", "TRANSFORM", "("):
@@ -105,30 +79,30 @@ class Queries(Relations):
         self.any_of("DISTINCT", "ALL")
         return self._select(None)
 
-    def _select(self, transform: Transform | None) -> Select:
+    def _select(self, transform: tree.Transform | None) -> tree.Select:
         items = () if transform is not None else self.several(self.item)
         source = self.source() if self.take("FROM") else None
         return self._rest(items, source, transform)
 
     def _rest(
         self,
-        items: tuple[WrittenItem, ...],
-        source: WrittenRelation | None,
-        transform: Transform | None,
-    ) -> Select:
+        items: tuple[tree.WrittenItem, ...],
+        source: tree.WrittenRelation | None,
+        transform: tree.Transform | None,
+    ) -> tree.Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
-            source = self.lateral_view(source or Values((), Alias()))
-        conditions: list[Expr] = []
+            source = self.lateral_view(source or tree.Values((), tree.Alias()))
+        conditions: list[tree.Expr] = []
         if self.take("WHERE"):
             conditions.append(self.expression())
         groups = self._groups() if self.take("GROUP", "BY") else ()
         if self.take("HAVING"):
             conditions.append(self.expression())
         windows = self._windows() if self.take("WINDOW") else ()
-        return Select(items, source, windows, groups, tuple(conditions), transform)
+        return tree.Select(items, source, windows, groups, tuple(conditions), transform)
 
-    def _from_first(self) -> Body:
+    def _from_first(self) -> tree.Body:
         """``FROM t SELECT …``, or a bare ``FROM t``."""
         self.need("FROM")
         source = self.source()
@@ -138,10 +112,10 @@ class Queries(Relations):
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._rest((), source, self._transform())
         if self.token.kind == "end" or self.peek("|>") or self.peek(")"):
-            return WrittenTable(source)
+            return tree.WrittenTable(source)
         raise UnreadError("a FROM without SELECT")
 
-    def _organization(self) -> tuple[tuple[str, WrittenWindow], ...]:
+    def _organization(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
         """ORDER BY and all that may follow it; the windows that it names."""
         if self.take("ORDER", "BY"):
             self.several(self.sort_key)
@@ -158,17 +132,17 @@ class Queries(Relations):
             self.expression()
         return windows
 
-    def _windows(self) -> tuple[tuple[str, WrittenWindow], ...]:
-        def one() -> tuple[str, WrittenWindow]:
+    def _windows(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
+        def one() -> tuple[str, tree.WrittenWindow]:
             name = self.name()
             self.need("AS")
             return name, self.window()
 
         return self.several(one)
 
-    def _groups(self) -> tuple[Expr, ...]:
+    def _groups(self) -> tuple[tree.Expr, ...]:
         """The keys of GROUP BY, those of its grouping sets too."""
-        found: list[Expr] = []
+        found: list[tree.Expr] = []
 
         def key() -> None:
             if self.any_of("ROLLUP", "CUBE") or self.take("GROUPING", "SETS"):
@@ -177,7 +151,9 @@ class Queries(Relations):
                 pass
             else:
                 it = self.expression()
-                found.extend([i.value for i in it.items] if isinstance(it, WrittenRow) else [it])
+                found.extend(
+                    [i.value for i in it.items] if isinstance(it, tree.WrittenRow) else [it]
+                )
 
         def sets() -> None:
             self.parenthesized(key)
@@ -190,7 +166,7 @@ class Queries(Relations):
             sets()
         return tuple(found)
 
-    def _transform(self) -> Transform:
+    def _transform(self) -> tree.Transform:
         if self.take("SELECT"):
             self.need("TRANSFORM", "(")
             self.any_of("DISTINCT", "ALL")
@@ -204,13 +180,13 @@ class Queries(Relations):
         self.string()
         if not self.take("AS"):
             self._row_format()
-            return Transform(None)
+            return tree.Transform(None)
         closed = self.take("(")
         columns = self.several(self._script_column)
         if closed:
             self.need(")")
         self._row_format()
-        return Transform(columns)
+        return tree.Transform(columns)
 
     def _script_column(self) -> tuple[str, str | None]:
         name = self.name()
@@ -228,50 +204,50 @@ class Queries(Relations):
 
     # --- pipe syntax ------------------------------------------------------------------------------
 
-    def _pipe(self, source: Body) -> Body:
+    def _pipe(self, source: tree.Body) -> tree.Body:
         """One operator of the pipe syntax."""
         if self.take("SELECT"):
             self.any_of("DISTINCT", "ALL")
             items = self.several(self.item)
             windows = self._windows() if self.take("WINDOW") else ()
-            return Piped(source, "SELECT", items, windows=windows)
+            return tree.Piped(source, "SELECT", items, windows=windows)
         if self.take("EXTEND"):
-            return Piped(source, "EXTEND", self.several(self.item))
+            return tree.Piped(source, "EXTEND", self.several(self.item))
         if self.take("SET"):
             assigned = self.several(self.expression)
-            return Piped(source, "SET", tuple(map(_assignment, assigned)))
+            return tree.Piped(source, "SET", tuple(map(_assignment, assigned)))
         if self.take("DROP"):
-            return Piped(source, "DROP", names=self.several(self.name))
+            return tree.Piped(source, "DROP", names=self.several(self.name))
         if self.take("AS"):
-            return Piped(source, "AS", names=(self.name(),))
+            return tree.Piped(source, "AS", names=(self.name(),))
         if self.take("AGGREGATE"):
             items = () if self.peek("GROUP") else self.several(self.item)
             groups = self.several(self.item) if self.take("GROUP", "BY") else ()
-            return Piped(source, "AGGREGATE", items, groups)
+            return tree.Piped(source, "AGGREGATE", items, groups)
         if self.take("WHERE"):
             self.expression()
-            return Piped(source, "WHERE")
+            return tree.Piped(source, "WHERE")
         operator = self.any_of("INTERSECT", *_WIDER)
         if operator is not None:
             self.any_of("DISTINCT", "ALL")
-            return WrittenSetOperation(operator, source, self._primary_query())
+            return tree.WrittenSetOperation(operator, source, self._primary_query())
         if self.peek("TABLESAMPLE"):
             self.sample()
-            return Piped(source, "WHERE")
+            return tree.Piped(source, "WHERE")
         before = self.at
         self._organization()
         if self.at > before:
-            return Piped(source, "WHERE")
-        relation = self.extended(WrittenPiece())
+            return tree.Piped(source, "WHERE")
+        relation = self.extended(tree.WrittenPiece())
         if self.at == before:
             raise UnreadError("an unknown operator of the pipe syntax")
-        return Piped(source, "RELATION", relation=relation)
+        return tree.Piped(source, "RELATION", relation=relation)
 
 
-def _assignment(it: Expr) -> WrittenItem:
+def _assignment(it: tree.Expr) -> tree.WrittenItem:
     """``a = expression`` of SET; the first ``=`` assigns."""
-    if isinstance(it, Operation) and it.operator == "=":
+    if isinstance(it, tree.Operation) and it.operator == "=":
         left, right = it.operands
-        if not isinstance(left, WrittenLiteral | Operation):
-            return WrittenItem(right, (getattr(left, "text", ""),))
+        if not isinstance(left, tree.WrittenLiteral | tree.Operation):
+            return tree.WrittenItem(right, (getattr(left, "text", ""),))
     raise UnreadError("an assignment wanted")

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
 from sqlrewrite.sql.types.expressions import Expressions
 from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.tree import (
-    Alias,
-    Grouped,
-    LateralView,
-    Pivot,
-    TableFunction,
-    TableName,
-    Unpivot,
-    Values,
-    WrittenJoin,
-    WrittenRelation,
-    WrittenSubquery,
-)
 
 _JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("INNER",), "inner"),
@@ -46,20 +34,20 @@ class Relations(Expressions):
             raise UnreadError("a computed name")
         return self.qualified()
 
-    def source(self) -> WrittenRelation:
+    def source(self) -> tree.WrittenRelation:
         """What stands behind FROM."""
         found = self._relation()
         while self.take(","):
-            found = WrittenJoin(found, self._relation(), "cross")
+            found = tree.WrittenJoin(found, self._relation(), "cross")
         while self.peek("LATERAL", "VIEW"):
             found = self.lateral_view(found)
         return self.extended(found)
 
-    def _relation(self) -> WrittenRelation:
+    def _relation(self) -> tree.WrittenRelation:
         lateral = self.peek("LATERAL") and not self.peek("LATERAL", "VIEW") and self.take("LATERAL")
         return self.extended(self._relation_primary(bool(lateral)))
 
-    def extended(self, found: WrittenRelation) -> WrittenRelation:
+    def extended(self, found: tree.WrittenRelation) -> tree.WrittenRelation:
         """A relation with the joins and pivots that follow it."""
         while True:
             if self.peek("PIVOT", "("):
@@ -72,7 +60,7 @@ class Relations(Expressions):
                     return found
                 found = joined
 
-    def _join(self, left: WrittenRelation) -> WrittenRelation | None:
+    def _join(self, left: tree.WrittenRelation) -> tree.WrittenRelation | None:
         before = self.at
         natural = self.take("NATURAL")
         kind = next(kind for words, kind in _JOINS if not words or self.take(*words))
@@ -86,9 +74,9 @@ class Relations(Expressions):
             condition = self.expression()
         elif self.take("USING"):
             using = self.parenthesized(self.name)
-        return WrittenJoin(left, right, kind, natural, using, condition)
+        return tree.WrittenJoin(left, right, kind, natural, using, condition)
 
-    def _relation_primary(self, lateral: bool) -> WrittenRelation:
+    def _relation_primary(self, lateral: bool) -> tree.WrittenRelation:
         if self.peek("("):
             return self._in_parentheses(lateral)
         if self.peek("VALUES") and self.ahead(1).text != ".":
@@ -97,37 +85,32 @@ class Relations(Expressions):
             raise UnreadError(f"a relation wanted at {self.token.start}")
         parts = self.reference()
         if self.peek("("):
-            return TableFunction(self.call(parts), self._alias())
+            return tree.TableFunction(self.call(parts), self._alias())
         self.take("FOR")
         if self.any_of("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"):
             self.need("AS", "OF")
             self.value()
         self.sample()
-        return TableName(parts, self._alias())
+        return tree.TableName(parts, self._alias())
 
-    def _in_parentheses(self, lateral: bool) -> WrittenRelation:
-        def derived() -> WrittenRelation:
-            self.need("(")
-            query = self.query()
-            self.need(")")
+    def _in_parentheses(self, lateral: bool) -> tree.WrittenRelation:
+        def derived() -> tree.WrittenRelation:
+            query = self.inside(self.query)
             self.sample()
-            return WrittenSubquery(query, self._alias(), lateral)
-
-        def grouped() -> WrittenRelation:
-            self.need("(")
-            relation = self._relation()
-            self.need(")")
-            self.sample()
-            return Grouped(relation, self._alias())
+            return tree.WrittenDerived(query, self._alias(), lateral)
 
         found = self.tried(derived)
-        return grouped() if found is None else found
+        if found is not None:
+            return found
+        relation = self.inside(self._relation)
+        self.sample()
+        return tree.Grouped(relation, self._alias())
 
-    def _alias(self) -> Alias:
+    def _alias(self) -> tree.Alias:
         name = self.alias_name(_NO_ALIAS)
         if name is None:
-            return Alias()
-        return Alias(name, self.parenthesized(self.name) if self.peek("(") else ())
+            return tree.Alias()
+        return tree.Alias(name, self.parenthesized(self.name) if self.peek("(") else ())
 
     def sample(self) -> None:
         """TABLESAMPLE, if it follows."""
@@ -139,12 +122,12 @@ class Relations(Expressions):
         if self.take("REPEATABLE"):
             self.until_closed()
 
-    def values(self) -> Values:
+    def values(self) -> tree.Values:
         """VALUES with its rows."""
         self.need("VALUES")
-        return Values(self.several(self.expression), self._alias())
+        return tree.Values(self.several(self.expression), self._alias())
 
-    def lateral_view(self, source: WrittenRelation) -> WrittenRelation:
+    def lateral_view(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         """LATERAL VIEW over a relation."""
         self.need("LATERAL", "VIEW")
         self.take("OUTER")
@@ -153,9 +136,9 @@ class Relations(Expressions):
         columns: tuple[str, ...] = ()
         if self.take("AS") or (self.token.kind in self.names and self.token.word not in _NO_ALIAS):
             columns = self.several(self.name)
-        return LateralView(source, call, table, columns)
+        return tree.LateralView(source, call, table, columns)
 
-    def _pivot(self, source: WrittenRelation) -> WrittenRelation:
+    def _pivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         self.need("PIVOT", "(")
         aggregates = self.several(self.item)
         self.need("FOR")
@@ -163,9 +146,9 @@ class Relations(Expressions):
         self.need("IN")
         values = self.parenthesized(self.item)
         self.need(")")
-        return Pivot(source, aggregates, columns, values, self._alias())
+        return tree.Pivot(source, aggregates, columns, values, self._alias())
 
-    def _unpivot(self, source: WrittenRelation) -> WrittenRelation:
+    def _unpivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         self.need("UNPIVOT")
         if self.any_of("INCLUDE", "EXCLUDE"):
             self.need("NULLS")
@@ -183,4 +166,4 @@ class Relations(Expressions):
 
         sets = self.parenthesized(one)
         self.need(")")
-        return Unpivot(source, values, name, sets, self._alias())
+        return tree.Unpivot(source, values, name, sets, self._alias())

@@ -9,57 +9,42 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common, common_of_all
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.expression import typed, wider
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.tree import (
-    Alias,
-    Field,
-    Grouped,
-    LateralView,
-    Pivot,
-    Star,
-    TableFunction,
-    TableName,
-    Unpivot,
-    Values,
-    WrittenJoin,
-    WrittenName,
-    WrittenPiece,
-    WrittenRelation,
-    WrittenRow,
-    WrittenSubquery,
-)
 from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Table, View
 
 
-def columns_of(it: WrittenRelation, scope: TypeScope, piece: ScopeColumns = ()) -> ScopeColumns:
+def columns_of(
+    it: tree.WrittenRelation, scope: TypeScope, piece: ScopeColumns = ()
+) -> ScopeColumns:
     """The columns of a relation; ``scope`` is the query around it, ``piece`` what a pipe begins
     with. Raises UnknownError."""
     match it:
-        case TableName():
+        case tree.TableName():
             return _aliased(_table(it.parts, scope), it.alias, qualified=True)
-        case WrittenSubquery():
+        case tree.WrittenDerived():
             return _aliased(_bare(scope.context.analyze(it.query, scope)), it.alias)
-        case Grouped():
+        case tree.Grouped():
             inner = columns_of(it.relation, scope, piece)
             return _aliased(inner, it.alias, qualified=True)
-        case Values():
+        case tree.Values():
             return _aliased(_values(it, scope), it.alias)
-        case TableFunction():
+        case tree.TableFunction():
             return _aliased(_function(it, scope), it.alias)
-        case WrittenJoin():
+        case tree.WrittenJoin():
             return _join(it, scope, piece)
-        case LateralView():
+        case tree.LateralView():
             return _lateral_view(it, scope, piece)
-        case Pivot():
+        case tree.Pivot():
             return _pivot(it, scope, columns_of(it.relation, scope, piece))
-        case Unpivot():
+        case tree.Unpivot():
             return _unpivot(it, scope, columns_of(it.relation, scope, piece))
-        case WrittenPiece():
+        case tree.WrittenPiece():
             return piece
         case _:
             assert_never(it)
@@ -69,7 +54,7 @@ def _bare(columns: ScopeColumns) -> ScopeColumns:
     return tuple(replace(it, qualifier=()) for it in columns if not it.hidden)
 
 
-def _aliased(columns: ScopeColumns, alias: Alias, qualified: bool = False) -> ScopeColumns:
+def _aliased(columns: ScopeColumns, alias: tree.Alias, qualified: bool = False) -> ScopeColumns:
     """Columns under an alias; without one those of a table keep their qualifiers."""
     if alias.name is None:
         return columns if qualified else _bare(columns)
@@ -144,10 +129,10 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     return tuple(replace(it, name=n) for n, it in zip(view.columns, found, strict=True))
 
 
-def _values(it: Values, scope: TypeScope) -> ScopeColumns:
+def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
     rows = []
     for row in it.rows:
-        cells = [item.value for item in row.items] if isinstance(row, WrittenRow) else [row]
+        cells = [item.value for item in row.items] if isinstance(row, tree.WrittenRow) else [row]
         rows.append([typed(cell, scope) for cell in cells])
     if len({len(row) for row in rows}) != 1:
         raise UnknownError("rows of one length wanted")
@@ -157,7 +142,7 @@ def _values(it: Values, scope: TypeScope) -> ScopeColumns:
     )
 
 
-def _function(it: TableFunction, scope: TypeScope) -> ScopeColumns:
+def _function(it: tree.TableFunction, scope: TypeScope) -> ScopeColumns:
     found = call(it.call, scope, typed)
     if found.generator is not None:
         return tuple(TypedColumn(name, kind) for name, kind in found.generator)
@@ -166,7 +151,7 @@ def _function(it: TableFunction, scope: TypeScope) -> ScopeColumns:
     return tuple(map(TypedColumn, found.type.names, found.type.items))
 
 
-def _lateral_view(it: LateralView, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
+def _lateral_view(it: tree.LateralView, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     before = columns_of(it.relation, scope, piece) if not _empty(it.relation) else ()
     found = call(it.call, TypeScope(scope.context, before, outer=scope.outer), typed)
     if found.generator is None:
@@ -181,17 +166,17 @@ def _lateral_view(it: LateralView, scope: TypeScope, piece: ScopeColumns) -> Sco
     return (*before, *added)
 
 
-def _empty(it: WrittenRelation) -> bool:
-    return isinstance(it, Values) and not it.rows
+def _empty(it: tree.WrittenRelation) -> bool:
+    return isinstance(it, tree.Values) and not it.rows
 
 
 # --- joins ----------------------------------------------------------------------------------------
 
 
-def _join(it: WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
+def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     left = columns_of(it.left, scope, piece)
-    lateral = isinstance(it.right, TableFunction) or (
-        isinstance(it.right, WrittenSubquery) and it.right.lateral
+    lateral = isinstance(it.right, tree.TableFunction) or (
+        isinstance(it.right, tree.WrittenDerived) and it.right.lateral
     )
     beside = TypeScope(scope.context, left, outer=scope) if lateral else scope
     right = columns_of(it.right, beside)
@@ -250,7 +235,7 @@ def _both(one: TypedColumn, other: TypedColumn, scope: TypeScope) -> Type | None
 # --- PIVOT and UNPIVOT ----------------------------------------------------------------------------
 
 
-def _pivot(it: Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
+def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
     """The columns that neither an aggregate nor FOR names, and one for each value and aggregate."""
     inner = TypeScope(scope.context, before, outer=scope.outer)
     used = {name.lower() for name in it.columns}
@@ -282,11 +267,11 @@ def _pivot_name(value: Typed) -> str | None:
 
 def _mentioned(it: object) -> set[str]:
     """The names of the columns that an expression mentions, by their last part."""
-    if isinstance(it, WrittenName):
+    if isinstance(it, tree.WrittenName):
         return {it.text.lower()}
-    if isinstance(it, Field):
+    if isinstance(it, tree.Field):
         return {it.name.lower(), *_mentioned(it.base)}
-    if isinstance(it, Star):
+    if isinstance(it, tree.Star):
         return set()
     parts: set[str] = set()
     for name in getattr(type(it), "__slots__", ()):
@@ -297,7 +282,7 @@ def _mentioned(it: object) -> set[str]:
     return parts
 
 
-def _unpivot(it: Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
+def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:
     """The columns that are not turned, the one of names, and those of values."""
     inner = TypeScope(scope.context, before)
     taken: set[str] = set()

@@ -12,12 +12,12 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
-from sqlrewrite.sql.types.tree import WrittenQuery, WrittenWindow
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.typed import Typed, TypedColumn
 from sqlrewrite.warehouse import Name, Warehouse
 
 ScopeColumns = tuple[TypedColumn, ...]
-Analyze = Callable[["WrittenQuery", "TypeScope"], ScopeColumns]
+Analyze = Callable[[tree.WrittenQuery, "TypeScope"], ScopeColumns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class TypeScope:
     context: Context
     columns: ScopeColumns = ()
     aliases: Mapping[str, Typed] = field(default_factory=dict)
-    windows: Mapping[str, WrittenWindow] = field(default_factory=dict)
+    windows: Mapping[str, tree.WrittenWindow] = field(default_factory=dict)
     parameters: Mapping[str, Type | None] = field(default_factory=dict)
     outer: TypeScope | None = None
     reached: list[str] = field(default_factory=list)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
-from sqlrewrite.sql.types.tree import Star
 from sqlrewrite.sql.types.typed import TypedColumn, UnknownError
 
 
-def expanded(star: Star, scope: TypeScope) -> ScopeColumns:
+def expanded(star: tree.Star, scope: TypeScope) -> ScopeColumns:
     """The columns of ``*`` or ``a.*``, without those in EXCEPT. Raises UnknownError."""
     found = _columns(star, scope)
     if not star.excluded:
@@ -20,7 +20,7 @@ def expanded(star: Star, scope: TypeScope) -> ScopeColumns:
     return tuple(it for it in found if str(it.name).lower() not in out)
 
 
-def _columns(star: Star, scope: TypeScope) -> ScopeColumns:
+def _columns(star: tree.Star, scope: TypeScope) -> ScopeColumns:
     wanted = tuple(part.lower() for part in star.qualifier)
     if not wanted:
         return tuple(it for it in scope.columns if not it.hidden)

@@ -11,11 +11,11 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.sql import definitions, parse
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.analysis import analyze, context_of
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
-from sqlrewrite.sql.types.tree import WrittenQuery
 from sqlrewrite.sql.types.typed import UnknownError
 from sqlrewrite.warehouse import Column, Name, Table, Warehouse
 
@@ -204,7 +204,7 @@ class TextState:
 
 
 @lru_cache(maxsize=1)
-def _query(text: str, double_quoted: bool) -> WrittenQuery:
+def _query(text: str, double_quoted: bool) -> tree.WrittenQuery:
     """A text that is one query, read once for all worlds. Raises UnreadError."""
     reader = Queries(text, double_quoted=double_quoted)
     query = reader.query()

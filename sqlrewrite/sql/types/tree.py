@@ -43,22 +43,6 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
-    """``base[index]``."""
-
-    base: Expr
-    index: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenPath:
-    """``base:a.b[0]``: a path into a variant; ``last`` is the last name in it."""
-
-    base: Expr
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
 class Star:
     """``*`` or ``a.b.*``, with names in EXCEPT."""
 
@@ -68,7 +52,8 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator with its operands; ``operator`` in upper case. See ``expressions.py``."""
+    """An operator with its operands; ``operator`` in upper case. See ``expressions.py``. IN a list
+    is one over all values, ``a[b]`` the operator ``[]``."""
 
     operator: str
     operands: tuple[Expr, ...]
@@ -93,33 +78,12 @@ class WrittenCase:
 
 
 @dataclass(frozen=True, slots=True)
-class In:
-    """IN a list of values; NOT IN is a NOT around it."""
+class WrittenSubquery:
+    """A query as a value: ``exists``, ``scalar``, or ``in`` with what is looked for in it."""
 
-    operand: Expr
-    values: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class InQuery:
-    """IN a query."""
-
-    operand: Expr
+    kind: str
     query: WrittenQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Exists:
-    """EXISTS a row."""
-
-    query: WrittenQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A query in parentheses as a value."""
-
-    query: WrittenQuery
+    operand: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +92,6 @@ class Lambda:
 
     parameters: tuple[str, ...]
     body: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenArgument:
-    """``name => value``."""
-
-    name: str
-    value: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +129,6 @@ class WrittenCall:
     name: tuple[str, ...]
     arguments: tuple[Expr, ...]
     distinct: bool = False
-    ignore_nulls: bool = False
     within: tuple[Order, ...] = ()
     filter: Expr | None = None
     over: WrittenWindow | None = None
@@ -181,7 +136,8 @@ class WrittenCall:
 
 @dataclass(frozen=True, slots=True)
 class Special:
-    """A function with a syntax of its own; ``name`` in upper case: EXTRACT, TRIM …"""
+    """A function with a syntax of its own; ``name`` in upper case: EXTRACT, TRIM … A path into a
+    variant is ``:`` with its last name, an argument by its name ``=>`` with that."""
 
     name: str
     arguments: tuple[Expr, ...]
@@ -197,26 +153,9 @@ class WrittenRow:
 
 
 Expr = (
-    WrittenLiteral
-    | Interval
-    | WrittenName
-    | Field
-    | Index
-    | WrittenPath
-    | Star
-    | Operation
-    | WrittenCast
-    | WrittenCase
-    | In
-    | InQuery
-    | Exists
-    | Scalar
-    | Lambda
-    | WrittenArgument
-    | WrittenCall
-    | Special
-    | WrittenRow
-)
+    WrittenLiteral | Interval | WrittenName | Field | Star | Operation | WrittenCast | WrittenCase
+    | WrittenSubquery | Lambda | WrittenCall | Special | WrittenRow
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +186,7 @@ class TableName:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenSubquery:
+class WrittenDerived:
     """A query in FROM."""
 
     query: WrittenQuery
@@ -330,17 +269,9 @@ class WrittenPiece:
 
 
 WrittenRelation = (
-    TableName
-    | WrittenPiece
-    | WrittenSubquery
-    | Grouped
-    | Values
-    | TableFunction
-    | WrittenJoin
-    | LateralView
-    | Pivot
-    | Unpivot
-)
+    TableName | WrittenPiece | WrittenDerived | Grouped | Values | TableFunction | WrittenJoin
+    | LateralView | Pivot | Unpivot
+)  # fmt: skip
 
 
 # --- queries --------------------------------------------------------------------------------------

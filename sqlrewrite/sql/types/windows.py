@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.scope import TypeScope
-from sqlrewrite.sql.types.tree import Expr, Order, WrittenCall, WrittenWindow
 from sqlrewrite.sql.types.typed import Typed, UnknownError
 
-Typing = Callable[[Expr, TypeScope], Typed]
+Typing = Callable[[tree.Expr, TypeScope], Typed]
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 _SO_FAR = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _RANKS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "ntile"})
 
 
-def window(it: WrittenCall, name: str, scope: TypeScope, typed: Typing) -> str | None:
+def window(it: tree.WrittenCall, name: str, scope: TypeScope, typed: Typing) -> str | None:
     """What stands behind OVER."""
     over = it.over
     while over is not None and over.name is not None:
@@ -35,13 +35,13 @@ def window(it: WrittenCall, name: str, scope: TypeScope, typed: Typing) -> str |
     return f"({' '.join([*parts, frame])})"
 
 
-def order(key: Order, scope: TypeScope, typed: Typing) -> str | None:
+def order(key: tree.Order, scope: TypeScope, typed: Typing) -> str | None:
     text = typed(key.key, scope).text
     direction = "DESC" if key.descending else "ASC"
     return None if text is None else f"{text} {direction} NULLS {key.nulls}"
 
 
-def _default_frame(it: WrittenCall, name: str, over: WrittenWindow) -> str | None:
+def _default_frame(it: tree.WrittenCall, name: str, over: tree.WrittenWindow) -> str | None:
     if name in ("lag", "lead"):
         step = "1"
         if len(it.arguments) > 1:
@@ -58,7 +58,7 @@ def _default_frame(it: WrittenCall, name: str, over: WrittenWindow) -> str | Non
     return _WHOLE
 
 
-def _frame(over: WrittenWindow, scope: TypeScope, typed: Typing) -> str | None:
+def _frame(over: tree.WrittenWindow, scope: TypeScope, typed: Typing) -> str | None:
     frame = over.frame
     assert frame is not None
     bounds = []
@@ -77,7 +77,7 @@ def _frame(over: WrittenWindow, scope: TypeScope, typed: Typing) -> str | None:
     return f"{frame.unit} BETWEEN {bounds[0]} AND {bounds[1]}"
 
 
-def _same_type(bound: Typed, over: WrittenWindow, scope: TypeScope, typed: Typing) -> bool:
+def _same_type(bound: Typed, over: tree.WrittenWindow, scope: TypeScope, typed: Typing) -> bool:
     key = typed(over.order[0].key, scope).type if over.order else None
     if key is None or bound.type is None:
         raise UnknownError("a RANGE over an unknown type")
