@@ -124,6 +124,7 @@ QUICK = [
     "select a.b, `c d`, 'e', '' , 1.5, 10 from t -- f\n-- g\nwhere h::int <> 1 ; ",
     "/* a\nb */ SELECT 1 -- c\r\n/* d */, 2 /* e\n */ /**/ ; -- f",
     "SELECT a FROM t GROUP  BY a ORDER BY b, sum(c) OVER (PARTITION BY d); group byx order",
+    "/* a */ SELECT /*+ BROADCAST(b) */ /* c */ d, (SELECT /*+ e */ f) -- g\nFROM t",
     "ALTER TABLE t ADD COLUMN a INT, ADD b DOUBLE PRECISION; x <= y || z != 1 %-+/ *",
 ]
 LEFT = ["SHOW TABLES", "MSCK REPAIR TABLE t", "a GROUP\nBY b", "'a\nb'", "'a\\'b'", "user-definedx"]

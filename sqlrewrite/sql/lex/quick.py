@@ -20,7 +20,7 @@ _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _COMMANDS = Spark.Tokenizer.COMMANDS
 _SIGNS = {**Spark.Tokenizer.SINGLE_TOKENS, **_KEYWORDS}
 
-_WORD, _SIGN, _LINE, _NUMBER, _STRING, _NAME, _COMMENT = range(1, 8)
+_WORD, _SIGN, _LINE, _NUMBER, _STRING, _NAME, _COMMENT, _ODD = range(1, 9)
 _TOKEN = re.compile(
     r"""
     [ \t]*+
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
       | ('[^']*+')
       | (`[^`]++`)
       | (--[^\r\n]*+ | /\*.*?\*/)
+      | (.)
     )
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,
@@ -52,19 +53,16 @@ _KINDS: dict[str, TokenType | None] = {
 
 
 def quick(text: str) -> list[Token] | None:
-    """sqlglot's tokens of a plain text; None for one with a hint, an escape, a line's end inside a
-    token, a command whose rest sqlglot takes for one string, or a sign that is none of these."""
-    if "\\" in text or "/*+" in text:
+    """sqlglot's tokens of a plain text; None for one with an escape, a line's end inside a token, a
+    command whose rest sqlglot takes for one string, or a sign that is none of these."""
+    if "\\" in text:
         return None
     tokens: list[Token] = []
     comments: list[str] = []
     line, begins = 1, 0  # the number of a line, and its offset
     behind, last = 0, -1  # the last token's end, and its line
-    reached = 0
     for match in _TOKEN.finditer(text):
-        if match.start() != reached:
-            return None
-        group, reached = match.lastindex or 0, match.end()
+        group = match.lastindex or _ODD
         start, end = match.span(group)
         if start < behind:
             continue
@@ -74,7 +72,13 @@ def quick(text: str) -> list[Token] | None:
             continue
         if group == _COMMENT:
             comments.append(said[2:] if said[0] == "-" else said[2:-2])
-            beside, within = line == last, said.count("\n")
+            within = said.count("\n")
+            if said.startswith("/*+"):
+                if within or not tokens or tokens[-1].token_type is not TokenType.SELECT:
+                    return None
+                comments[-1], behind, last = said[3:-2], end, line
+                tokens.append(Token(TokenType.HINT, said, line, end - begins, start, end - 1))
+            beside = line == last
             line, begins = line + within, start + said.rfind("\n") + 1 if within else begins
             if beside:
                 tokens[-1].comments.extend(comments)
@@ -91,6 +95,8 @@ def quick(text: str) -> list[Token] | None:
             kind = _SIGNS[said]
         elif group == _NUMBER:
             kind = TokenType.NUMBER
+        elif group == _ODD:
+            return None
         else:
             kind, said = TokenType.STRING if group == _STRING else TokenType.IDENTIFIER, said[1:-1]
             if "\n" in said:
@@ -100,8 +106,6 @@ def quick(text: str) -> list[Token] | None:
             comments = []
         tokens.append(Token(kind, said, line, end - begins, start, end - 1, comments))
         comments, behind, last = [], end, line
-    if text[reached:].strip(" \t"):
-        return None
     if tokens:
         tokens[-1].comments.extend(comments)
     return tokens

@@ -30,8 +30,21 @@ _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)
 
 
 def tokenize(text: str) -> list[Token]:
-    """sqlglot's tokens, by the one tokenizer of this thread: to make one takes as long as to lex a
-    line. Raises sqlglot's TokenError."""
+    """sqlglot's tokens. Raises its TokenError."""
+    return _tokenized(text, _certain(text))
+
+
+def _certain(text: str) -> bool:
+    """Whether a text leaves no lexer a choice."""
+    return plain(text) and not glued(text)
+
+
+def _tokenized(text: str, certain: bool) -> list[Token]:
+    """sqlglot's tokens: those of a text that is ``certain`` by one expression where it can be, and
+    others by the one tokenizer of this thread: to make one takes as long as to lex a line."""
+    found = quick(text) if certain and not COMPILED else None
+    if found is not None:
+        return joined(text, found)
     try:
         tokenizer = _OF_THREAD.tokenizer
     except AttributeError:
@@ -42,9 +55,8 @@ def tokenize(text: str) -> list[Token]:
 def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
     """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
     does, at most once a statement. Raises nothing."""
-    certain = plain(text) and not glued(text)
-    tokens = quick(text) if certain and not COMPILED else None
-    tokens = _tokenized(text) if tokens is None else joined(text, tokens)
+    certain = _certain(text)
+    tokens = _tried(text, certain)
     if tokens is not None and certain:
         return tokens, ()
     found = lexemes(text)
@@ -54,7 +66,7 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
     start = line = 0
     for part in statements(text, found):
         end = part[-1][2] if part[-1] != found[-1] else len(text)
-        theirs = _tokenized(text[start:end])
+        theirs = _tried(text[start:end])
         mine = [_shifted(it, start, line) for it in theirs or ()]
         if theirs is None:
             parted: Difference | None = unread(text, part)
@@ -79,9 +91,9 @@ def _parted(
     return parted
 
 
-def _tokenized(text: str) -> list[Token] | None:
+def _tried(text: str, certain: bool = False) -> list[Token] | None:
     try:
-        return tokenize(text)
+        return _tokenized(text, certain)
     except _LEXER_ERRORS:
         return None
 
