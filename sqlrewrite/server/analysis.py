@@ -23,9 +23,7 @@ from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.hosts.region import Embedded, Host, Region, plain
-from sqlrewrite.text.readable import cells
-from sqlrewrite.text.templates import is_notebook
+from sqlrewrite.text.hosts.region import Host, Region, plain
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import View, Warehouse
 
@@ -135,10 +133,7 @@ class Reader:
             yield part.region, self._same(part.catalog)
 
     def _cut(self, number: int, region: Region) -> Iterator[Region]:
-        """The pieces of a region; those of a notebook without what is no SQL in it."""
-        if is_notebook(region.text):
-            sql = region.sql
-            region = replace(region, sql=Embedded(cells(region.text), sql.offsets, sql.ways))
+        """The pieces of a region."""
         found = self._pieces[number] = pieces(region.text, self._pieces.get(number, ()))
         if len(found) <= 1:
             yield region

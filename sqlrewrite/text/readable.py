@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 
 _VISIBLE = re.compile(r"[^\r\n]")
-_CELL = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
+_NOTEBOOK = re.compile(r"\ufeff?\s*-- Databricks notebook source")
+CELL_END = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
 # The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
-_LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
 _MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
 
 _CODE = re.compile(
@@ -56,12 +57,23 @@ def plain_commands(text: str) -> str:
     return _COMMAND.sub(plain, text)
 
 
+def is_notebook(text: str) -> bool:
+    """Whether a text is the source of a notebook of Databricks: its first line says so, or a cell
+    begins with the name of its language, as no statement does."""
+    if "Databricks notebook" in text and _NOTEBOOK.match(text):
+        return True
+    if "COMMAND" not in text or "%" not in text:
+        return False
+    ends = [it.end() for it in CELL_END.finditer(text)]
+    return bool(ends) and any(LANGUAGE.match(text, at) for at in (0, *ends))
+
+
 def cells(text: str, *, magic: bool = False) -> str:
     """A notebook's text: a semicolon where a cell ends, cells in another language blank. With
     ``magic`` the comments that hold a cell of SQL are that SQL."""
     pieces: list[str] = []
     since = 0
-    for match in _CELL.finditer(text):
+    for match in CELL_END.finditer(text):
         pieces += (_cell(text[since : match.start()], magic), ";", _blank(match.group()[1:]))
         since = match.end()
     pieces.append(_cell(text[since:], magic))
@@ -73,7 +85,7 @@ def _blank(text: str) -> str:
 
 
 def _cell(text: str, magic: bool) -> str:
-    language = _LANGUAGE.match(text)
+    language = LANGUAGE.match(text)
     if language is None or (language[1] and not magic and language[3].lower() == "sql"):
         return text
     if language[3].lower() != "sql":

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.loops import block_end, loop
-from sqlrewrite.text.readable import cells, plain_commands
+from sqlrewrite.text.readable import cells, is_notebook, plain_commands
 from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning
 from sqlrewrite.warehouse import Name, Reference
 
@@ -55,7 +55,7 @@ _TO_A_VALUE = re.compile(
 _LONGEST_WORD = 40
 
 _SIGN = re.compile(
-    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\(|-- Databricks notebook source"
+    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\(|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
 )
 _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
@@ -88,7 +88,6 @@ DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
 _SET = re.compile(r"\{%[-+]?\s*set\s[\w.,\s]+=")
 _COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
-_NOTEBOOK = re.compile(r"\s*-- Databricks notebook source")
 _WORD = re.compile(r"\w")
 _REST = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _VISIBLE = re.compile(r"[^\r\n]")
@@ -156,11 +155,6 @@ def mask(text: str) -> Masked:
     if not templated(text):
         return Masked(readable)
     return _Scan(cells(readable) if is_notebook(text) else readable).run()
-
-
-def is_notebook(text: str) -> bool:
-    """Whether a text is the source of a notebook of Databricks."""
-    return _NOTEBOOK.match(text) is not None
 
 
 def holds_template(string: str) -> bool:

@@ -12,7 +12,8 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
-from sqlrewrite.text.templates import Refer, is_notebook
+from sqlrewrite.text.readable import is_notebook
+from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import VARIABLE, Warehouse
 
 W = TypeVar("W", bound=Warehouse)

@@ -89,10 +89,28 @@ def test_magic_cells_of_a_notebook_of_sql_are_read_with_the_others() -> None:
     assert [it.fact.line for it in found.candidates][:2] == [3, 10]
 
 
-def test_a_notebook_of_sql_without_them_is_a_text_of_sql() -> None:
-    text = notebook(f"{SQL}\n", magic(f"%md\n{SQL}", "--"), f"{SQL}\n", sign="--")
-    assert host_of("n.sql", text) is None
-    assert rewrite_text(text, CATALOG).sql.count(MARKER) == 2
+@pytest.mark.parametrize("head", ["-- Databricks notebook source\n", ""])
+@pytest.mark.parametrize(
+    "other",
+    [
+        " %md\nIt isn't SQL\n",
+        " %py\nx = {'a': b}\n",
+        "-- DBTITLE 1,A title\n-- MAGIC %md it's none\n",
+        f"{SQL} AND d.name = 'w\n",
+        "/* never closed\n",
+        f"{SQL} AND {{{{ x\n",
+    ],
+)
+def test_a_cell_that_cannot_be_read_costs_no_other(head: str, other: str) -> None:
+    text = notebook(f" %sql\n{SQL}\n", other, f"{SQL}\n", other, cell(SQL, "--"), sign="--")
+    text = head + text.split("\n", 1)[1]
+    found = done(text, "n.sql")
+    assert found.sql.count(MARKER) == 3
+    assert len(found.errors) + len(found.skipped) == (0 if "%" in other else 2)
+
+
+def test_a_text_that_names_no_language_is_no_notebook() -> None:
+    assert host_of("n.sql", f"{SQL}\n-- COMMAND ----------\n{SQL} % 2\n") is None
 
 
 # --- Jupyter --------------------------------------------------------------------------------------

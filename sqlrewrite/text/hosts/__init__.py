@@ -7,6 +7,7 @@ file is a module here and a line in ``host_of``; nothing else asks what a file i
 from __future__ import annotations
 
 from sqlrewrite.text.hosts.region import Host
+from sqlrewrite.text.readable import is_notebook
 
 SUFFIXES = (".py", ".ipynb")
 """How the names of files end that hold SQL, in lower case; those of SQL may do so as well."""
@@ -24,7 +25,7 @@ def host_of(path: str, text: str) -> Host | None:
         from sqlrewrite.text.hosts import jupyter
 
         return jupyter.read(text)
-    if kind or "MAGIC" in text:  # only here: Python's parser is of no use to a file of SQL
+    if kind or is_notebook(text):  # only here: Python's parser is of no use to a file of SQL
         from sqlrewrite.text.hosts import databricks, python
         from sqlrewrite.text.hosts.region import plain
 
@@ -33,6 +34,5 @@ def host_of(path: str, text: str) -> Host | None:
         if kind:
             found = python.read(plain(text))
             return Host(text, found.regions, found.left)
-        if databricks.has_magic_sql(text):
-            return databricks.read_sql(text)
+        return databricks.read_sql(text)
     return None

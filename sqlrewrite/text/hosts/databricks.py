@@ -11,12 +11,10 @@ import re
 from sqlrewrite.text.hosts import python
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
 from sqlrewrite.text.hosts.ways import Prefixed
+from sqlrewrite.text.readable import CELL_END, LANGUAGE
 
 _PYTHON = re.compile(r"\ufeff?# Databricks notebook source")
-_SQL = re.compile(r"\ufeff?\s*-- Databricks notebook source")
-_CELL_END = {
-    sign: re.compile(rf"^{sign}[ \t]*COMMAND[ \t]+-+[^\r\n]*", re.MULTILINE) for sign in ("#", "--")
-}
+_CELL_END = re.compile(r"^#[ \t]*COMMAND[ \t]+-+[^\r\n]*", re.MULTILINE)
 _MAGIC = {
     sign: re.compile(rf"^(?P<magic>{sign}[ \t]*MAGIC(?:[ \t]|(?=[\r\n]|\Z)))", re.MULTILINE)
     for sign in ("#", "--")
@@ -30,15 +28,10 @@ def is_python(text: str) -> bool:
     return _PYTHON.match(text) is not None
 
 
-def has_magic_sql(text: str) -> bool:
-    """Whether a text is that of a notebook of SQL with cells of SQL in comments."""
-    return "MAGIC" in text and "%sql" in text and _SQL.match(text) is not None
-
-
 def read_python(text: str) -> Host:
     """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
     # What is inserted at a cell's end goes into its last line.
-    wholes = map(joined, _cells(text, "#"))
+    wholes = map(joined, _cells(text))
     cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
     found = python.read(plain(text), notebook=True)
     ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
@@ -46,21 +39,37 @@ def read_python(text: str) -> Host:
 
 
 def read_sql(text: str) -> Host:
-    """A notebook of SQL, as one text: what its MAGIC cells hold stands in it as any other SQL."""
-    parts, done = list[Embedded](), 0
-    for line in (line for cell in _cells(text, "--") for line in cell):
-        start = text.rfind("\n", 0, line.offsets[0]) + 1
-        parts += (plain(text, done, start), line)
-        done = line.offsets[-1]
-    return Host(text, (Region(joined([*parts, plain(text, done)])),))
+    """A notebook of SQL: each of its cells by itself, so that one that cannot be read costs no
+    other."""
+    found, since = list[Region](), 0
+    for end in [*CELL_END.finditer(text), None]:
+        until = end.start() if end is not None else len(text)
+        cell = _sql_cell(text, since, until)
+        if cell is not None:
+            found.append(Region(cell.cut(0, len(cell.text.rstrip()))))
+        since = end.end() if end is not None else until
+    return Host(text, tuple(found))
 
 
-def _cells(text: str, sign: str) -> list[list[Embedded]]:
+def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
+    """A cell of a notebook of SQL, None for one in another language."""
+    language = LANGUAGE.match(text[start:end])
+    if language is None:
+        return plain(text, start, end)
+    if language[3].lower() != "sql":
+        return None
+    if language[1] is None:
+        return plain(text, start + language.end(), end)
+    lines = _lines(text, start, end, "--")
+    return joined(lines) if lines else None
+
+
+def _cells(text: str) -> list[list[Embedded]]:
     """The cells of SQL that stand in comments, line by line."""
     found, since = list[list[Embedded]](), 0
-    for end in [*_CELL_END[sign].finditer(text), None]:
+    for end in [*_CELL_END.finditer(text), None]:
         until = end.start() if end is not None else len(text)
-        lines = _lines(text, since, until, sign)
+        lines = _lines(text, since, until, "#")
         if lines:
             found.append(lines)
         since = end.end() if end is not None else len(text)
