@@ -89,6 +89,11 @@ def test_what_an_expression_stands_for(text: str, kind: TemplateKind, reference:
         ("a = {{ f(1) }}", ["a", "=", "{{ f(1) }}", "(", ")"]),
         ("a {# b #} c", ["a", "c"]),
         ("{{ config(a=1) }}\na", ["a"]),
+        ("{{ config(a=1) }} -- b\n{{ config(c=2) }} a", ["a"]),
+        ("a; {{ config(a=1) }} b", ["a", ";", "b"]),
+        ("// it's {none}\na // b\n\t// c\n; //d\nb", ["a", "/", "/", "b", ";", "b"]),
+        ("a '\n// b' /*\n// c\n*/ -- d", ["a", "\n// b"]),
+        ("a `\n// b`, r'\\' r'\n// c'", ["a", "\n// b", ",", "\\", "\n// c"]),
     ],
 )
 def test_tokens(text: str, texts: list[str]) -> None:
@@ -153,6 +158,35 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
     (statement,) = statements(text.replace("{}", "${x}"))
     assert statement.tree is not None
     assert [it.this for it in statement.tree.find_all(exp.Anonymous)] == ["${x}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MERGE INTO ${x}.sales s USING dates d ON s.day = d.day AND d.year = ${x} "
+        "WHEN MATCHED AND s.amt > ${x} THEN UPDATE SET amt = ${x}",
+        "UPDATE sales SET amt = ${x} WHERE day IN (SELECT day FROM dates WHERE year = ${x})",
+        "DELETE FROM ${x}.sales WHERE day = ${x}",
+        "CACHE TABLE c AS SELECT 1 FROM sales s JOIN dates d ON s.day = d.day WHERE d.year = ${x}",
+    ],
+)
+def test_variables_in_a_statement_that_changes_no_name(text: str, catalog: Catalog) -> None:
+    (it,) = statements(text)
+    assert it.failure is None
+    assert not rewrite(text, catalog).skipped
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("CREATE VIEW {{ f(1) }} AS SELECT 1", "{{ f(1) }} stands in a definition: left alone"),
+        ("maybe a statement with {x}", "no statement begins with 'maybe'"),
+    ],
+)
+def test_what_is_no_query_says_so(text: str, why: str) -> None:
+    (it,) = statements(text)
+    assert it.failure is not None
+    assert why in it.failure.message
 
 
 @pytest.mark.parametrize(

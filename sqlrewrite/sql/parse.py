@@ -206,7 +206,7 @@ def _statement(
     ours = parses or not passed
     failure = None
     if ours:
-        obstacle = obstacle or (template_tokens.unfit(templates, tokens) if templates else None)
+        obstacle = obstacle or (template_tokens.unfit(templates, tokens) if parses else None)
         failure = _blocked(obstacle) if obstacle is not None else None
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)

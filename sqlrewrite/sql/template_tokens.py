@@ -51,8 +51,12 @@ _ENDS_FROM = frozenset(
 # A statement of another kind changes what names mean: there only names may be templates, up to the
 # query in it.
 _QUERIES = frozenset(
-    {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.INSERT, TokenType.FROM}
+    {
+        *(TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM),
+        *(TokenType.INSERT, TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE),
+    }
 )
+_MAKES = frozenset({TokenType.CREATE, TokenType.REPLACE, TokenType.CACHE})
 
 # Behind an operand stands an operator, and no value; but for words that sqlglot takes for names.
 _OPERAND_ENDS = frozenset(
@@ -279,7 +283,7 @@ def unfit(templates: Sequence[Template], tokens: Sequence[Token]) -> Obstacle | 
     if tokens[0].token_type in _QUERIES:
         return None
     query = any(token.token_type is TokenType.SELECT for token in tokens)
-    makes = tokens[0].token_type is TokenType.CREATE and query
+    makes = tokens[0].token_type in _MAKES and query
     starts = {template.start: template for template in templates}
     for token in _up_to_name(tokens) if makes else tokens:
         found = starts.get(token.start)

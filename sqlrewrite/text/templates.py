@@ -55,7 +55,8 @@ _TO_A_VALUE = re.compile(
 _LONGEST_WORD = 40
 
 _SIGN = re.compile(
-    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\(|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
+    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\("
+    r"|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
 )
 _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
@@ -63,10 +64,15 @@ _IN_STRING = re.compile(
 _NAMES = ("{", "$", "@", "#", "%", "&")
 """How the names of functions and parameters begin that are templates."""
 
+# A line's note as people write it, behind which no engine of ours reads on: it is blank.
+_NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
+
 # What may open in SQL code, and what matters inside of what it opens until it ends.
 _CODE = re.compile(
-    r"--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
-    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])"
+    rf"(?P<note>{_NOTE.pattern})"
+    r"|--|/\*|(?<!\w)[rR]['\"]|['\"]|`|\{[{%#]|\$\{|(?<![\w$])\$(?=[A-Za-z_])"
+    r"|\{(?=[A-Za-z_])|#(?=\{)|@(?=\w+@|[A-Za-z_])|%(?=\(\w+\)s)|&(?=&?[A-Za-z_])",
+    re.MULTILINE,
 )
 _INSIDE = {
     "--": re.compile(r"[\r\n]|\{[{%#]"),
@@ -141,7 +147,7 @@ def is_name(unit: str) -> bool:
 
 def templated(text: str) -> bool:
     """Whether there may be a template in a text."""
-    return _SIGN.search(text) is not None
+    return _SIGN.search(text) is not None or ("//" in text and _NOTE.search(text) is not None)
 
 
 def untouched(masked: Masked, text: str) -> bool:
@@ -196,6 +202,9 @@ class _Scan:
             sign = match.group()
             if sign in _OPENS:
                 at = self._unit(sign, match.start(), context)
+            elif not context and match["note"]:
+                at = match.end()
+                self._blank(match.start(), at)
             elif context:
                 at = match.end()
                 context = context if sign.startswith("\\") else ""
@@ -356,7 +365,7 @@ class _Scan:
             if not constant or quote in unit or "\\" in unit:
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
-        elif kind is TemplateKind.NOTHING and self._alone(start, end):
+        elif kind is TemplateKind.NOTHING and (self._alone(start, end) or not self._within(start)):
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]

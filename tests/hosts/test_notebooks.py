@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sqlrewrite import rewrite
-from sqlrewrite.rewriting import rewrite as rewrite_text
 from sqlrewrite.text.hosts import host_of
 from tests.hosts.test_python import CATALOG, MARKER, QUERY, SCHEMA, done, literal
 
