@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.warehouse import CatalogError, VariableValues, Warehouse
@@ -76,16 +76,4 @@ class Catalog(Warehouse):
 
     @classmethod
     def _of(cls, found: Warehouse) -> Catalog:
-        return cls(
-            found.relations,
-            found.namespace,
-            found.sources,
-            found.references,
-            found.forgotten,
-            found.left_out,
-            found.declared,
-            found.zone_set,
-            found.streaming,
-            found.variables,
-            found.settings,
-        )
+        return cls(*(getattr(found, it.name) for it in fields(Warehouse) if it.init))

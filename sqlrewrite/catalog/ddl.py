@@ -115,7 +115,7 @@ def _defined(
 ) -> Warehouse:
     """The catalog after a CREATE TABLE or VIEW. IF NOT EXISTS, of a script that is run again and
     again, says what there is as well as any other."""
-    name = definitions.made_name(statement, text, catalog)
+    name = definitions.made_name(statement.tokens, text, catalog)
     if not name:
         account.left_out.append(
             LeftOut(at(statement.start), "a table whose name is not written out")
@@ -199,7 +199,7 @@ def _lost(
     if after.namespace == definitions.UNKNOWN_NAMESPACE != before.namespace:
         yield LeftOut(where, "a USE that cannot be read: write the schema's name")
     elif len(after.relations) < len(before.relations):
-        shown = ".".join(definitions.defined_name(statement, text))
+        shown = ".".join(definitions.defined_name(statement.tokens, text))
         yield LeftOut(where, f"{shown or 'a table'} is not known behind this statement")
 
 

@@ -59,7 +59,7 @@ def followed(
     after = definitions.apply(statement, text, before, source)
     if after is before:
         return after
-    name = definitions.made_name(statement, text, before)
+    name = definitions.made_name(statement.tokens, text, before)
     made = after.relations.get(name)
     if not isinstance(made, Table) or made.names or name[-1:] in after.relations:
         return after

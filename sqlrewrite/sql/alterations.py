@@ -15,33 +15,20 @@ from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.table_definition import ordered, partition_field
 from sqlrewrite.warehouse import Column, Table, View, Warehouse
 
+
+def _actions(listed: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(action.split()) for action in listed.split(", "))
+
+
 # Actions after which columns, keys and partition fields are what they were.
-_HARMLESS = (
-    ("set", "tblproperties"),
-    ("set", "location"),
-    ("set", "serde"),
-    ("set", "serdeproperties"),
-    ("set", "fileformat"),
-    ("set", "owner"),
-    ("set", "tags"),
-    ("unset", "tblproperties"),
-    ("unset", "tags"),
-    ("add", "partition"),
-    ("add", "if", "not", "exists", "partition"),
-    ("add", "constraint"),
-    ("drop", "partition"),
-    ("drop", "if", "exists", "partition"),
-    ("partition",),
-    ("recover", "partitions"),
-    ("owner", "to"),
-    ("touch",),
-    ("compact",),
-    ("concatenate",),
-    ("enable",),
-    ("disable",),
+_HARMLESS = _actions(
+    "set tblproperties, set location, set serde, set serdeproperties, set fileformat, set owner,"
+    " set tags, unset tblproperties, unset tags, add partition, add if not exists partition,"
+    " add constraint, drop partition, drop if exists partition, partition, recover partitions,"
+    " owner to, touch, compact, concatenate, enable, disable"
 )
 # … though the same words open Iceberg's ADD PARTITION FIELD and DROP PARTITION FIELD.
-_FIELD = (("add", "partition", "field"), ("drop", "partition", "field"))
+_FIELD = _actions("add partition field, drop partition field")
 _STREAMING = "dpp.streaming"
 
 
@@ -230,19 +217,20 @@ def _up_to_as(at: Cursor) -> Cursor:
 
 
 _Change = Callable[[Table, Cursor], Table | None]
-_CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = (
-    (("add", "partition", "field"), _field_added),
-    (("drop", "partition", "field"), _field_dropped),
-    (("add", "columns"), _added),
-    (("add", "column"), _added),
-    (("replace", "columns"), _replaced),
-    (("rename", "column"), _renamed_column),
-    (("change",), _redeclared),
-    (("alter",), _altered_column),
-    (("drop", "columns"), _dropped),
-    (("drop", "column"), _dropped),
-    (("drop", "constraint"), _without_key),
-    (("drop", "primary", "key"), _without_key),
-    (("cluster", "by"), _clustered),
-    (("write",), _written),
+_CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = tuple(
+    (action, change)
+    for several, change in (
+        ("add partition field", _field_added),
+        ("drop partition field", _field_dropped),
+        ("add columns, add column", _added),
+        ("replace columns", _replaced),
+        ("rename column", _renamed_column),
+        ("change", _redeclared),
+        ("alter", _altered_column),
+        ("drop columns, drop column", _dropped),
+        ("drop constraint, drop primary key", _without_key),
+        ("cluster by", _clustered),
+        ("write", _written),
+    )
+    for action in _actions(several)
 )

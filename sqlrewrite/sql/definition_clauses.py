@@ -204,34 +204,35 @@ def _quoted(found: Definition, at: Cursor) -> None:
 
 def _grouped(found: Definition, at: Cursor) -> None:
     """A clause whose names in parentheses are no columns of the list."""
-    if at.opens and at.group() is None:
-        found.unread = "a parenthesis is not closed"
+    _closed(found, at)
 
 
 def _clustered(found: Definition, at: Cursor) -> None:
     """CLUSTER BY of Delta's liquid clustering, after which files hold narrow ranges of each."""
-    found.clustered = named(at)
-    if at.opens:
-        found.unread = "a parenthesis is not closed"
+    found.clustered = _closed(found, at)
 
 
 def _sorted(found: Definition, at: Cursor) -> None:
     """SORTED BY of a bucketed table: within a bucket by the first, by the others only in ties."""
-    found.clustered = named(at)[:1]
-    if at.opens:
-        found.unread = "a parenthesis is not closed"
+    found.clustered = _closed(found, at)[:1]
 
 
 def _bucketed(found: Definition, at: Cursor) -> None:
     """CLUSTERED BY (k) INTO 8 BUCKETS: Hive's and Spark's own; SORTED BY may stand between."""
-    found.bucketed = named(at)
-    if at.opens:
-        found.unread = "a parenthesis is not closed"
+    found.bucketed = _closed(found, at)
 
 
 def _counted(found: Definition, at: Cursor) -> None:
     if at.word_at(at.at + 1) == "buckets" and at.word.isdigit():
         found.buckets = int(at.word)
+
+
+def _closed(found: Definition, at: Cursor) -> tuple[str, ...]:
+    """The names in parentheses, which have to be closed."""
+    names = named(at)
+    if at.opens:
+        found.unread = "a parenthesis is not closed"
+    return names
 
 
 def named(at: Cursor) -> tuple[str, ...]:
@@ -242,32 +243,22 @@ def named(at: Cursor) -> tuple[str, ...]:
 
 _Clause = Callable[[Definition, Cursor], None]
 
-
-_CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = (
-    (("using",), _using),
-    (("stored", "as"), _stored),
-    (("stored", "by"), _stored),
-    (("row", "format"), _stored),
-    (("partitioned", "by", "spec"), _partitioned),
-    (("partitioned", "by"), _partitioned),
-    (("partitioned", "on"), _partitioned),
-    (("like",), _like),
-    (("shallow", "clone"), _clone),
-    (("deep", "clone"), _clone),
-    (("clone",), _clone),
-    (("tblproperties",), _settings),
-    (("options",), _settings),
-    (("with", "serdeproperties"), _grouped),
-    (("with", "dbproperties"), _grouped),
-    (("default", "collation"), _collated_by),
-    (("comment",), _quoted),
-    (("location",), _quoted),
-    (("clustered", "by"), _bucketed),
-    (("into",), _counted),
-    (("sorted", "by"), _sorted),
-    (("cluster", "by"), _clustered),
-    (("skewed", "by"), _grouped),
-    (("on",), _grouped),
-    (("order", "by"), _grouped),
-    (("sort", "by"), _grouped),
+_CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
+    (tuple(words.split()), clause)
+    for several, clause in (
+        ("using", _using),
+        ("stored as, stored by, row format", _stored),
+        ("partitioned by spec, partitioned by, partitioned on", _partitioned),
+        ("like", _like),
+        ("shallow clone, deep clone, clone", _clone),
+        ("tblproperties, options", _settings),
+        ("default collation", _collated_by),
+        ("comment, location", _quoted),
+        ("clustered by", _bucketed),
+        ("into", _counted),
+        ("sorted by", _sorted),
+        ("cluster by", _clustered),
+        ("with serdeproperties, with dbproperties, skewed by, on, order by, sort by", _grouped),
+    )
+    for words in several.split(", ")
 )

@@ -91,10 +91,10 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
     return catalog
 
 
-def defined_name(statement: parse.Statement, text: str) -> Name:
+def defined_name(tokens: Sequence[Token], text: str) -> Name:
     """The table or view that a CREATE, REPLACE, DROP, ALTER or CACHE names, as written, from its
     tokens alone; empty where there is none."""
-    at = Cursor(statement.tokens, text)
+    at = Cursor(tokens, text)
     at.at = after_kind(at)
     return _named(at, {at.word_at(n) for n in range(at.at)}) if at.at else ()
 
@@ -104,10 +104,10 @@ def _named(at: Cursor, head: Set[str]) -> Name:
     return at.name() if head & _TEMPORARY else written_apart(at.name())
 
 
-def made_name(statement: parse.Statement, text: str, catalog: Warehouse) -> Name:
+def made_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
     """The qualified name under which a CREATE makes something, empty where it is not written."""
-    parts = defined_name(statement, text)
-    at = Cursor(statement.tokens, text)
+    parts = defined_name(tokens, text)
+    at = Cursor(tokens, text)
     head = {at.word_at(n) for n in range(after_kind(at))}
     return catalog.qualify(_placed(parts, head)) if parts else ()
 
@@ -198,12 +198,18 @@ def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
 
 def query_text(tokens: Sequence[Token], text: str) -> str:
     """The query of a CREATE VIEW, CREATE TABLE or CACHE TABLE: from behind its AS to the end."""
+    return query_of(tokens, text)[1]
+
+
+def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
+    """The same behind the names of columns that are listed before it."""
     at = Cursor(tokens, text)
     at.at = after_kind(at)
     if not at.at or not at.name():
-        return ""
+        return (), ""
     said = read(at)
-    return "" if said.query is None else at.slice(said.query, at.end)
+    names = tuple(column.name for column in said.columns)
+    return names, "" if said.query is None else at.slice(said.query, at.end)
 
 
 # --- temporary views

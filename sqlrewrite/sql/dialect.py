@@ -204,11 +204,6 @@ _SPECIAL: dict[str, _Special] = {
     "SUBSTR": _by_words("FROM", "FOR"),
     "SUBSTRING": _by_words("FROM", "FOR"),
     "TRIM": _trim,
-    "DATEADD": _with_unit,
-    "DATE_ADD": _with_unit,
-    "TIMESTAMPADD": _with_unit,
-    "DATEDIFF": _with_unit,
-    "DATE_DIFF": _with_unit,
-    "TIMESTAMPDIFF": _with_unit,
-    "TIMEDIFF": _with_unit,
+    **dict.fromkeys(("DATEADD", "DATE_ADD", "TIMESTAMPADD"), _with_unit),
+    **dict.fromkeys(("DATEDIFF", "DATE_DIFF", "TIMESTAMPDIFF", "TIMEDIFF"), _with_unit),
 }

@@ -26,9 +26,8 @@ names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it
 _ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
 """With a SELECT behind them these do as well: REPLACE TABLE … AS, ALTER VIEW … AS."""
 
-_COMMANDS = (
-    frozenset(
-        """
+_COMMANDS = DEFINES | frozenset(
+    """
     add alter analyze apply begin call clear close commit comment compute convert copy declare
     delete desc describe dfs end execute exit explain export fetch fsck generate get grant if import
     install invalidate iterate kill leave list load lock map merge msck open optimize put quit
@@ -36,8 +35,6 @@ _COMMANDS = (
     source start sync truncate uncache undrop unlock update vacuum while !
     model audit on_virtual_update_begin on_virtual_update_end
     """.split()
-    )
-    | DEFINES
 )
 """Statements of Spark, Hive's and Impala's shells, Delta, Iceberg, Databricks and SQLMesh that hold
 no query of ours: not parsed at all."""

@@ -13,30 +13,24 @@ from collections.abc import Sequence
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.text.limits import Limits, over
 
 _MOST_TRIED = 12
 """So many take a tenth of a second, or half of one."""
 
-_DEEPER = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
+_DEEPER = token_types("l_paren l_bracket case")
 _OPENING = "([<"  # what they, and types, are written with, but for CASE
-_HIGHER = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
-_NESTED_TYPES = frozenset({TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT})
+_HIGHER = token_types("r_paren r_bracket end")
+_NESTED_TYPES = token_types("array map struct")
 _TYPES = frozenset(Spark.Parser.TYPE_TOKENS)
-_OPENING_TOKENS = (TokenType.L_PAREN, TokenType.L_BRACKET)
-_CLOSING_TOKENS = (TokenType.R_PAREN, TokenType.R_BRACKET)
-_CONDITIONS = (TokenType.ON, TokenType.USING)
-_WITHOUT_CONDITION = (TokenType.CROSS, TokenType.NATURAL)
-_ENDS_OF_JOINS = (TokenType.SELECT, TokenType.WHERE)
-_TELLING = frozenset(
-    {
-        TokenType.JOIN,
-        *_OPENING_TOKENS,
-        *_CLOSING_TOKENS,
-        *_CONDITIONS,
-        *_WITHOUT_CONDITION,
-        *_ENDS_OF_JOINS,
-    }
+_OPENING_TOKENS = token_types("l_paren l_bracket")
+_CLOSING_TOKENS = token_types("r_paren r_bracket")
+_CONDITIONS = token_types("on using")
+_WITHOUT_CONDITION = token_types("cross natural")
+_ENDS_OF_JOINS = token_types("select where")
+_TELLING = token_types("join").union(
+    _OPENING_TOKENS, _CLOSING_TOKENS, _CONDITIONS, _WITHOUT_CONDITION, _ENDS_OF_JOINS
 )
 
 

@@ -6,56 +6,25 @@ from sqlglot import exp
 
 from sqlrewrite.text.templates import is_template
 
+_SIGNS = (
+    "EQ = NEQ <> NullSafeEQ <=> LT < LTE <= GT > GTE >= Add + Sub - Mul * Div / Mod % DPipe ||"
+    " Dot . Bracket [] BitwiseAnd & BitwiseOr | BitwiseXor ^ BitwiseNot ~ StrPosition position"
+    " RegexpLike rlike IntDiv div BitwiseLeftShift shiftleft BitwiseRightShift shiftright"
+).split()
+_WORDS = "Between Like ILike Case If Trim Distinct Filter Order Ordered Tuple Concat".split()
+
 OPERATORS: dict[type[exp.Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.NullSafeEQ: "<=>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-    exp.Between: "between",
-    exp.Like: "like",
-    exp.ILike: "ilike",
-    exp.StrPosition: "position",
-    exp.RegexpLike: "rlike",
-    exp.Add: "+",
-    exp.Sub: "-",
-    exp.Mul: "*",
-    exp.Div: "/",
-    exp.Mod: "%",
-    exp.IntDiv: "div",
-    exp.DPipe: "||",
-    exp.Case: "case",
-    exp.If: "if",
-    exp.Dot: ".",
-    exp.Bracket: "[]",
-    exp.Trim: "trim",
-    exp.Distinct: "distinct",
-    exp.Filter: "filter",
-    exp.Order: "order",
-    exp.Ordered: "ordered",
-    exp.Tuple: "tuple",
-    exp.Concat: "concat",
+    **{getattr(exp, kind): sign for kind, sign in zip(_SIGNS[::2], _SIGNS[1::2], strict=True)},
+    **{getattr(exp, kind): kind.lower() for kind in _WORDS},
     exp.WithinGroup: "within group",
     exp.IgnoreNulls: "ignore nulls",
     exp.RespectNulls: "respect nulls",
-    exp.BitwiseLeftShift: "shiftleft",
-    exp.BitwiseRightShift: "shiftright",
-    exp.BitwiseAnd: "&",
-    exp.BitwiseOr: "|",
-    exp.BitwiseXor: "^",
-    exp.BitwiseNot: "~",
 }
 
 # A name of one of these that is no column calls the function (Spark's LiteralFunctionResolution).
 LITERAL_FUNCTIONS = {
-    "current_date": "current_date",
-    "current_time": "current_time",
-    "current_timestamp": "current_timestamp",
-    "current_user": "current_user",
-    "session_user": "current_user",
-    "user": "current_user",
+    **{it: it for it in ("current_date", "current_time", "current_timestamp")},
+    **dict.fromkeys(("current_user", "session_user", "user"), "current_user"),
 }
 
 _TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}

@@ -13,6 +13,7 @@ from enum import Enum
 from sqlglot import Token, TokenType, exp
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.parse import Statement, statements
 from sqlrewrite.text.source import Lines
 
@@ -85,10 +86,8 @@ def targets(statement: Statement) -> frozenset[str]:
 
 
 _CHANGE_NOTHING = frozenset("analyze desc describe explain refresh set show uncache use".split())
-_NAMES_FIRST = frozenset({TokenType.INSERT, TokenType.CREATE, TokenType.CACHE, TokenType.MERGE})
-_READS = frozenset(
-    {TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.FROM, TokenType.USING}
-)
+_NAMES_FIRST = token_types("insert create cache merge")
+_READS = token_types("select with values from using")
 
 
 def _endless(statement: Statement, text: str) -> str | None:

@@ -231,15 +231,11 @@ class QueryParser(ExpressionParser):
             raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
         found.meta[LED] = led
         # ORDER BY and LIMIT are the SELECT's own, also behind a UNION.
-        return found.subquery(copy=False) if _ends_itself(found) else found
+        return found.subquery(copy=False) if any(map(found.args.get, _ENDS)) else found
 
 
 # Spark's grammar, ``transformClause``: what is not SELECT TRANSFORM (…).
 _SCRIPTS = frozenset({"MAP", "REDUCE"})
-
-
-def _ends_itself(select: exp.Select) -> bool:
-    return any(select.args.get(key) for key in _ENDS)
 
 
 def _over(relations: exp.Select, bodies: list[exp.Expr], start: int) -> list[exp.Expr]:

@@ -47,19 +47,10 @@ _SESSION_CATALOG = "spark_catalog"
 
 # Iceberg's transforms and their older spellings.
 _TRANSFORMS = {
-    "identity": "identity",
-    "year": "years",
-    "years": "years",
-    "month": "months",
-    "months": "months",
-    "day": "days",
-    "days": "days",
+    **{it: it for it in ("identity", "years", "months", "days", "hours", "bucket", "truncate")},
+    **{it: f"{it}s" for it in ("year", "month", "day", "hour")},
     "date": "days",
-    "hour": "hours",
-    "hours": "hours",
     "date_hour": "hours",
-    "bucket": "bucket",
-    "truncate": "truncate",
 }
 NUMBERED = frozenset({"bucket", "truncate"})
 _DIGITS = re.compile(r"(?<![\w`])\d+(?![\w`])")

@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from sqlglot import Token, TokenType, exp
 
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.text.templates import (
     Masked,
@@ -28,43 +29,26 @@ from sqlrewrite.text.variables import given
 from sqlrewrite.warehouse import Name, has_template
 
 # After these comes the name of a relation.
-_BEFORE_NAME = frozenset(
-    {TokenType.FROM, TokenType.JOIN, TokenType.INTO, TokenType.TABLE, TokenType.UPDATE}
-)
-_MADE_KINDS = frozenset({TokenType.TABLE, TokenType.VIEW, TokenType.FUNCTION})
+_BEFORE_NAME = token_types("from join into table update")
+_MADE_KINDS = token_types("table view function")
 _BEFORE_MADE = _MADE_KINDS | {TokenType.EXISTS}
-_BEFORE_SCHEMA = frozenset({TokenType.USE, TokenType.SCHEMA, TokenType.DATABASE})
+_BEFORE_SCHEMA = token_types("use schema database")
 _MADE = " made"
-_NAMES = frozenset({TokenType.IDENTIFIER, TokenType.VAR})
+_NAMES = token_types("identifier var")
 
 # Where a FROM ends, in which a comma has the name of a relation behind it.
-_ENDS_FROM = frozenset(
-    {
-        *(TokenType.SELECT, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING),
-        *(TokenType.ORDER_BY, TokenType.SORT_BY, TokenType.CLUSTER_BY, TokenType.DISTRIBUTE_BY),
-        *(TokenType.LIMIT, TokenType.OFFSET, TokenType.QUALIFY, TokenType.WINDOW),
-        *(TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.LATERAL),
-        *(TokenType.INSERT, TokenType.SET, TokenType.WHEN, TokenType.ON),
-    }
+_ENDS_FROM = token_types(
+    "select where group_by having order_by sort_by cluster_by distribute_by limit offset qualify"
+    " window union except intersect lateral insert set when on"
 )
 
 # A statement of another kind changes what names mean: there only names may be templates, up to the
 # query in it.
-_QUERIES = frozenset(
-    {
-        *(TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM),
-        *(TokenType.INSERT, TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE),
-    }
-)
-_MAKES = frozenset({TokenType.CREATE, TokenType.REPLACE, TokenType.CACHE})
+_QUERIES = token_types("select with l_paren from insert merge update delete")
+_MAKES = token_types("create replace cache")
 
 # Behind an operand stands an operator, and no value; but for words that sqlglot takes for names.
-_OPERAND_ENDS = frozenset(
-    {
-        *(TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET),
-        *(TokenType.NULL, TokenType.TRUE, TokenType.FALSE, *_NAMES),
-    }
-)
+_OPERAND_ENDS = _NAMES | token_types("number string r_paren r_bracket null true false")
 _OPERAND_BEGINS = (_OPERAND_ENDS | {TokenType.L_PAREN}) - {TokenType.R_PAREN, TokenType.R_BRACKET}
 _NO_OPERANDS = frozenset({"of", "directory", "location"})
 _NO_VALUE = "stands where no value can: it may be any operator, condition or clause"

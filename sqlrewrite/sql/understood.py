@@ -12,113 +12,50 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-_BINARY = "this expression"
-_LIST = "expressions"
+_UNDERSTOOD = """
+with_ expressions hint distinct from_ joins laterals where group having qualify windows order sort \
+distribute cluster limit offset: Select
+this: Where Having Qualify From RawString HexString Placeholder Var DataTypeParam Not Paren Any \
+All Exists BitwiseNot Neg IgnoreNulls RespectNulls Boolean
+this on side kind using method pivots: Join
+expressions all grouping_sets cube rollup: Group
+expressions: GroupingSets Cube Rollup Order Sort Distribute Cluster Tuple Distinct
+this desc nulls_first: Ordered
+expression: Limit Offset
+this partition_by order spec alias over: Window
+kind start start_side end end_side: WindowSpec
+this alias: Alias
+this expressions: Aliases Bracket Anonymous Lambda
+except_: Star
+this table db catalog: Column
+this quoted: Identifier
+this is_string: Literal
+: Null
+this unit fraction_in_string: Interval
+this to: Cast
+this to requires_string: TryCast
+this expressions nested collate: DataType
+this kind: ColumnDef
+expressions coalesce: Concat
+this expression: IntervalSpan Collate And Or EQ NEQ NullSafeEQ NullSafeNEQ LT LTE GT GTE Is Escape \
+RegexpLike Add Sub Mul Div Mod IntDiv DPipe BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift \
+BitwiseRightShift Dot Filter WithinGroup Kwarg Extract
+this low high: Between
+this expressions query: In
+this expression negate: Like ILike
+this ifs default: Case
+this true: If
+this expression variant_extract requires_json: JSONExtract
+this substr: StrPosition
+this expression position: Trim
+"""
+"""Arguments, and the nodes that may have them. Of a SELECT `kind` (SELECT AS STRUCT), `into`,
+`locks`, `connect` … are of other dialects."""
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
-    kind: frozenset(arguments.split())
-    for kind, arguments in {
-        # Clauses. `kind` (SELECT AS STRUCT), `into`, `locks`, `connect` … are of other dialects.
-        exp.Select: "with_ expressions hint distinct from_ joins laterals where group having "
-        "qualify windows order sort distribute cluster limit offset",
-        exp.Where: "this",
-        exp.Having: "this",
-        exp.Qualify: "this",
-        exp.From: "this",
-        exp.Join: "this on side kind using method pivots",
-        exp.Group: "expressions all grouping_sets cube rollup",
-        exp.GroupingSets: _LIST,
-        exp.Cube: _LIST,
-        exp.Rollup: _LIST,
-        exp.Order: _LIST,
-        exp.Sort: _LIST,
-        exp.Distribute: _LIST,
-        exp.Cluster: _LIST,
-        exp.Ordered: "this desc nulls_first",
-        exp.Limit: "expression",
-        exp.Offset: "expression",
-        exp.Window: "this partition_by order spec alias over",
-        exp.WindowSpec: "kind start start_side end end_side",
-        # A SELECT list.
-        exp.Alias: "this alias",
-        exp.Aliases: "this expressions",
-        exp.Star: "except_",
-        exp.Column: "this table db catalog",
-        exp.Identifier: "this quoted",
-        # Values.
-        exp.Literal: "this is_string",
-        exp.RawString: "this",
-        exp.HexString: "this",
-        exp.Boolean: "this",
-        exp.Null: "",
-        exp.Placeholder: "this",
-        exp.Var: "this",
-        exp.Interval: "this unit fraction_in_string",
-        exp.IntervalSpan: _BINARY,
-        exp.Cast: "this to",
-        exp.TryCast: "this to requires_string",
-        exp.DataType: "this expressions nested collate",
-        exp.DataTypeParam: "this",
-        exp.ColumnDef: "this kind",
-        exp.Collate: _BINARY,
-        exp.Concat: "expressions coalesce",
-        # Conditions.
-        exp.And: _BINARY,
-        exp.Or: _BINARY,
-        exp.Not: "this",
-        exp.Paren: "this",
-        exp.EQ: _BINARY,
-        exp.NEQ: _BINARY,
-        exp.NullSafeEQ: _BINARY,
-        exp.NullSafeNEQ: _BINARY,
-        exp.LT: _BINARY,
-        exp.LTE: _BINARY,
-        exp.GT: _BINARY,
-        exp.GTE: _BINARY,
-        exp.Between: "this low high",
-        exp.In: "this expressions query",
-        exp.Is: _BINARY,
-        exp.Like: "this expression negate",
-        exp.ILike: "this expression negate",
-        exp.Any: "this",
-        exp.All: "this",
-        exp.Escape: _BINARY,
-        exp.RegexpLike: _BINARY,
-        exp.Exists: "this",
-        exp.Case: "this ifs default",
-        exp.If: "this true",
-        # Operators.
-        exp.Add: _BINARY,
-        exp.Sub: _BINARY,
-        exp.Mul: _BINARY,
-        exp.Div: _BINARY,
-        exp.Mod: _BINARY,
-        exp.IntDiv: _BINARY,
-        exp.DPipe: _BINARY,
-        exp.BitwiseAnd: _BINARY,
-        exp.BitwiseOr: _BINARY,
-        exp.BitwiseXor: _BINARY,
-        exp.BitwiseNot: "this",
-        exp.BitwiseLeftShift: _BINARY,
-        exp.BitwiseRightShift: _BINARY,
-        exp.Neg: "this",
-        exp.Bracket: "this expressions",
-        exp.Dot: _BINARY,
-        exp.Tuple: _LIST,
-        exp.JSONExtract: "this expression variant_extract requires_json",
-        # Calls.
-        exp.Anonymous: "this expressions",
-        exp.Distinct: _LIST,
-        exp.Filter: _BINARY,
-        exp.WithinGroup: _BINARY,
-        exp.IgnoreNulls: "this",
-        exp.RespectNulls: "this",
-        exp.Lambda: "this expressions",
-        exp.Kwarg: _BINARY,
-        exp.Extract: _BINARY,
-        exp.StrPosition: "this substr",
-        exp.Trim: "this expression position",
-    }.items()
+    getattr(exp, kind): frozenset(arguments.split())
+    for arguments, _, kinds in (row.partition(":") for row in _UNDERSTOOD.strip().splitlines())
+    for kind in kinds.split()
 }
 
 # What stands around blocks: set operations, queries in parentheses. Those in FROM may have more,

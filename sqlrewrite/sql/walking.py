@@ -23,14 +23,10 @@ from sqlrewrite.sql.keywords import (
     OPEN,
     OR,
     STEPS,
+    token_types,
 )
 
-ENDS_OPERAND = frozenset(
-    {
-        *(CLOSE, TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING),
-        *(TokenType.NULL, TokenType.TRUE, TokenType.FALSE, TokenType.END),
-    }
-)
+ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
 _TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
 
 

@@ -112,6 +112,13 @@ def common_of_all(kinds: Iterable[Type], ansi: bool) -> Type | None:
     return _folded(kinds, ansi, common)
 
 
+def common_of_known(kinds: Iterable[Type | None], ansi: bool) -> Type | None:
+    """The same; None where one of them is not known."""
+    found = tuple(kinds)
+    known = [kind for kind in found if kind is not None]
+    return common_of_all(known, ansi) if len(known) == len(found) else None
+
+
 def in_list(kinds: Iterable[Type], ansi: bool) -> Type | None:
     """The type at which IN compares its operand with a list, or with a subquery's column."""
     found = common_of_all(kinds, ansi)

@@ -5,19 +5,19 @@ Each has the name that the table of functions has for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
 from sqlrewrite.plan.facts.coercion import (
     bounded,
     common_of_all,
+    common_of_known,
     common_without_strings,
     is_decimal,
     is_integral,
     is_numeric,
 )
-from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 
@@ -80,7 +80,7 @@ def _case(call: Arguments) -> Argument:
     values = [call.types[at] for at in range(1, count, 2)]
     if count % 2:
         values.append(call.types[-1])
-    return _common(values, call.world)
+    return common_of_known(values, call.world.ansi)
 
 
 def _decode(call: Arguments) -> Argument:
@@ -90,12 +90,7 @@ def _decode(call: Arguments) -> Argument:
     count = len(call.types)
     values = [call.types[at] for at in range(2, count, 2)]
     values.append(call.types[-1] if count % 2 == 0 else types.STRING)  # the NULL for all others
-    return _common(values, call.world)
-
-
-def _common(kinds: Sequence[Argument], world: World) -> Argument:
-    known = [kind for kind in kinds if kind is not None]
-    return common_of_all(known, world.ansi) if len(known) == len(kinds) else None
+    return common_of_known(values, call.world.ansi)
 
 
 def _least(call: Arguments) -> Argument:

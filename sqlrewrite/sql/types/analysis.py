@@ -13,20 +13,19 @@ from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
-from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope
-from sqlrewrite.sql.types.stars import expanded
+from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, expanded, named, shown
 from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Warehouse
 
 
 def context_of(catalog: Warehouse, world: World, legacy_interval: bool | None) -> Context:
     """What the queries of a text share."""
-    return Context(catalog, world, analyze, legacy_interval)
+    return Context(catalog, world, analyze, typed, legacy_interval)
 
 
 def analyze(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
     """The columns of a query within another scope. Raises UnknownError."""
-    return tuple(it for it in _query(query, scope) if not it.hidden)
+    return shown(_query(query, scope))
 
 
 def _query(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:
@@ -41,27 +40,19 @@ def _cte(cte: tree.WrittenCte, scope: TypeScope, recursive: bool) -> ScopeColumn
     if cte.name.lower() in scope.context.ctes:
         return None  # spark.sql.legacy.ctePrecedencePolicy says which of the two it is
     before = len(scope.reached)
-    inner = scope
     try:
         if recursive and isinstance(cte.query.body, tree.WrittenSetOperation):
-            anchor = _named(analyze(replace(cte.query, body=cte.query.body.left), scope), cte)
+            left = replace(cte.query, body=cte.query.body.left)
+            anchor = named(analyze(left, scope), cte.columns)
             inner = replace(scope, context=scope.context.with_cte(cte.name, anchor))
             analyze(cte.query, inner)
             return anchor
-        return _named(analyze(cte.query, inner), cte)
+        return named(analyze(cte.query, scope), cte.columns)
     except UnknownError:
         return None
     finally:
         if len(scope.reached) > before:
             scope.reached.append("")  # whether Spark counts these depends on the use of the CTE
-
-
-def _named(columns: ScopeColumns, cte: tree.WrittenCte) -> ScopeColumns:
-    if not cte.columns:
-        return columns
-    if len(cte.columns) != len(columns):
-        raise UnknownError("as many names as columns wanted")
-    return tuple(replace(it, name=n) for n, it in zip(cte.columns, columns, strict=True))
 
 
 def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
@@ -102,7 +93,7 @@ def _outer(around: TypeScope) -> TypeScope | None:
 def _touched(condition: tree.Expr, scope: TypeScope) -> None:
     """Notes which names of the queries around this one a condition has."""
     with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
-        typed(condition, scope)
+        scope.typed(condition)
 
 
 def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:
@@ -113,9 +104,9 @@ def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedCo
         if isinstance(item.value, tree.Star) and not item.names:
             found += [TypedColumn(it.name, it.type) for it in expanded(item.value, scope)]
             continue
-        known = typed(item.value, replace(scope, aliases=dict(aliases)))
+        known = replace(scope, aliases=dict(aliases)).typed(item.value)
         if known.generator is not None:
-            found += _generated(item, known)
+            found += named(known.generator, item.names)
             continue
         if len(item.names) > 1:
             raise UnknownError("several names for one column")
@@ -124,14 +115,6 @@ def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedCo
         if item.names:
             aliases[item.names[0].lower()] = known
     return found
-
-
-def _generated(item: tree.WrittenItem, known: Typed) -> list[TypedColumn]:
-    made = known.generator or ()
-    if item.names and len(item.names) != len(made):
-        raise UnknownError("as many names as columns wanted")
-    names: tuple[str | None, ...] = item.names or tuple(name for name, _ in made)
-    return [TypedColumn(name, kind) for name, (_, kind) in zip(names, made, strict=True)]
 
 
 def _script(it: tree.Select) -> ScopeColumns:
@@ -149,9 +132,7 @@ def _script(it: tree.Select) -> ScopeColumns:
 
 
 def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
-    left, right = _body(it.left, scope), _body(it.right, scope)
-    left = tuple(c for c in left if not c.hidden)
-    right = tuple(c for c in right if not c.hidden)
+    left, right = shown(_body(it.left, scope)), shown(_body(it.right, scope))
     if len(left) != len(right) or it.by_name:
         raise UnknownError("as many columns on both sides wanted")
     return tuple(
@@ -184,7 +165,7 @@ def _piped(it: tree.Piped, around: TypeScope) -> ScopeColumns:
             gone = {name.lower() for name in it.names}
             return tuple(c for c in before if str(c.name).lower() not in gone)
         case "AS":
-            return tuple(TypedColumn(c.name, c.type, it.names) for c in before if not c.hidden)
+            return tuple(TypedColumn(c.name, c.type, it.names) for c in shown(before))
         case "AGGREGATE":
             return tuple(items((*it.groups, *it.items), scope))
         case "WHERE":

@@ -16,10 +16,8 @@ from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import printed
-from sqlrewrite.sql.types.scope import TypeScope
-from sqlrewrite.sql.types.stars import expanded
-from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
-from sqlrewrite.sql.types.windows import Typing, order, window
+from sqlrewrite.sql.types.scope import TypeScope, expanded
+from sqlrewrite.sql.types.typed import NOTHING, Typed, TypedColumn, UnknownError
 
 _CASTS = frozenset(
     """
@@ -32,14 +30,14 @@ _CASTS = frozenset(
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
-def call(it: tree.WrittenCall, scope: TypeScope, typed: Typing) -> Typed:
-    """What is known of a call; ``typed`` is asked for its arguments."""
+def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
+    """What is known of a call."""
     name = ".".join(it.name).lower().removeprefix("system.").removeprefix("builtin.")
     known = function(name)
-    given = _given(it, name, scope, typed)
-    over = None if it.over is None else window(it, name, scope, typed)
-    conditions = [] if it.filter is None else [typed(it.filter, scope)]
-    orders = [order(key, scope, typed) for key in it.within]
+    given = _given(it, name, scope)
+    over = None if it.over is None else _window(it, name, scope)
+    conditions = [] if it.filter is None else [scope.typed(it.filter)]
+    orders = [_order(key, scope) for key in it.within]
     if known is None:
         return NOTHING
     of = Arguments(
@@ -49,7 +47,7 @@ def call(it: tree.WrittenCall, scope: TypeScope, typed: Typing) -> Typed:
         tuple(part.name for part in given),
     )
     if it.within and name in _ORDERED:
-        of = _within(of, name, it, scope, typed)
+        of = _within(of, name, it, scope)
     kind = _type(name, of) if signature(known.signature).takes(len(of.types)) else None
     if known.generator:
         return _generator(kind)
@@ -95,7 +93,7 @@ def constant(it: Typed) -> str | None:
 # --- arguments ------------------------------------------------------------------------------------
 
 
-def _given(it: tree.WrittenCall, name: str, scope: TypeScope, typed: Typing) -> list[Typed]:
+def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
     if (
         name == "count"
         and len(it.arguments) == 1
@@ -112,23 +110,21 @@ def _given(it: tree.WrittenCall, name: str, scope: TypeScope, typed: Typing) -> 
         elif isinstance(part, tree.Special) and part.name == "=>":
             return [NOTHING]
         else:
-            found.append(NOTHING if isinstance(part, tree.Lambda) else typed(part, scope))
+            found.append(NOTHING if isinstance(part, tree.Lambda) else scope.typed(part))
     if not any(isinstance(part, tree.Lambda) for part in it.arguments):
         return found
     of = Arguments(tuple(part.type for part in found), scope.context.world)
     kinds = iter(parameters(name, of))
     for position, part in enumerate(it.arguments):
         if isinstance(part, tree.Lambda):
-            found[position] = _lambda(part, next(kinds, ()), scope, typed)
+            found[position] = _lambda(part, next(kinds, ()), scope)
     return found
 
 
-def _lambda(
-    it: tree.Lambda, kinds: tuple[Type | None, ...], scope: TypeScope, typed: Typing
-) -> Typed:
+def _lambda(it: tree.Lambda, kinds: tuple[Type | None, ...], scope: TypeScope) -> Typed:
     known = [*kinds, *(None,) * len(it.parameters)]
     own = {name.lower(): kind for name, kind in zip(it.parameters, known, strict=False)}
-    body = typed(it.body, replace(scope, parameters={**scope.parameters, **own}))
+    body = replace(scope, parameters={**scope.parameters, **own}).typed(it.body)
     variables = ", ".join(["namedlambdavariable()"] * len(it.parameters))
     text = None if body.text is None else f"lambdafunction({body.text}, {variables})"
     return Typed(text, body.type)
@@ -137,7 +133,7 @@ def _lambda(
 def _generator(kind: Type | None) -> Typed:
     if kind is None or kind.name != "struct":
         raise UnknownError("a generator of unknown columns")
-    return Typed(None, generator=tuple(zip(kind.names, kind.items, strict=True)))
+    return Typed(None, generator=tuple(map(TypedColumn, kind.names, kind.items)))
 
 
 # --- WITHIN GROUP ---------------------------------------------------------------------------------
@@ -146,11 +142,9 @@ _ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
 _LISTS = frozenset({"listagg", "string_agg"})
 
 
-def _within(
-    of: Arguments, name: str, it: tree.WrittenCall, scope: TypeScope, typed: Typing
-) -> Arguments:
+def _within(of: Arguments, name: str, it: tree.WrittenCall, scope: TypeScope) -> Arguments:
     """The key of ORDER BY is the first argument of these."""
-    key = typed(it.within[0].key, scope)
+    key = scope.typed(it.within[0].key)
     return replace(
         of,
         types=(key.type, *of.types),
@@ -166,3 +160,79 @@ def _with_order(text: str | None, name: str, orders: list[str | None]) -> str | 
     if name in _ORDERED:  # their keys are printed without NULLS, and ASC goes without saying
         return None
     return f"{text} WITHIN GROUP (ORDER BY {shown})"
+
+
+# --- windows, as Spark prints them ----------------------------------------------------------------
+
+_WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+_SO_FAR = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+_RANKS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "ntile"})
+
+
+def _window(it: tree.WrittenCall, name: str, scope: TypeScope) -> str | None:
+    """What stands behind OVER."""
+    over = it.over
+    while over is not None and over.name is not None:
+        over = scope.windows.get(over.name.lower())
+    if over is None:
+        raise UnknownError("an unknown window")
+    keys = [scope.typed(key).text for key in over.partition]
+    orders = [_order(key, scope) for key in over.order]
+    frame = _frame(over, scope) if over.frame else _default_frame(it, name, over)
+    if None in keys or None in orders or frame is None:
+        return None
+    parts = []
+    if keys:
+        parts.append(f"PARTITION BY {', '.join(map(str, keys))}")
+    if orders:
+        parts.append(f"ORDER BY {', '.join(map(str, orders))}")
+    return f"({' '.join([*parts, frame])})"
+
+
+def _order(key: tree.Order, scope: TypeScope) -> str | None:
+    text = scope.typed(key.key).text
+    direction = "DESC" if key.descending else "ASC"
+    return None if text is None else f"{text} {direction} NULLS {key.nulls}"
+
+
+def _default_frame(it: tree.WrittenCall, name: str, over: tree.WrittenWindow) -> str | None:
+    if name in ("lag", "lead"):
+        step = "1"
+        if len(it.arguments) > 1:
+            offset = it.arguments[1]
+            step = getattr(offset, "text", "") if getattr(offset, "kind", "") == "integer" else ""
+        if not step.isdigit():
+            return None
+        step = f"-{step}" if name == "lag" else step
+        return f"ROWS BETWEEN {step} FOLLOWING AND {step} FOLLOWING"
+    if name in _RANKS:
+        return f"ROWS {_SO_FAR}"
+    if over.order or name == "cume_dist":
+        return f"RANGE {_SO_FAR}"
+    return _WHOLE
+
+
+def _frame(over: tree.WrittenWindow, scope: TypeScope) -> str | None:
+    frame = over.frame
+    assert frame is not None
+    bounds = []
+    for value, word in (frame.start, frame.end):
+        if value is None:
+            bounds.append(word)
+            continue
+        bound = scope.typed(value)
+        if bound.text is None:
+            return None
+        same = frame.unit == "ROWS" or _same_type(bound, over, scope)
+        if not same and word == "PRECEDING":  # cast to the type of the key, minus and all
+            bounds.append(f"(- {bound.text}) FOLLOWING")
+        else:
+            bounds.append(f"{bound.text} {word}")
+    return f"{frame.unit} BETWEEN {bounds[0]} AND {bounds[1]}"
+
+
+def _same_type(bound: Typed, over: tree.WrittenWindow, scope: TypeScope) -> bool:
+    key = scope.typed(over.order[0].key).type if over.order else None
+    if key is None or bound.type is None:
+        raise UnknownError("a RANGE over an unknown type")
+    return key == bound.type or key.name.startswith(("date", "timestamp"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.collations import collation
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, valued
@@ -39,7 +39,7 @@ def typed(it: tree.Expr, scope: TypeScope) -> Typed:
         case tree.WrittenSubquery():
             return _subquery(it, scope)
         case tree.WrittenCall():
-            return call(it, scope, typed)
+            return call(it, scope)
         case tree.Special():
             return _special(it, scope)
         case tree.WrittenRow():
@@ -102,7 +102,7 @@ _BARE = frozenset(
 
 def _bare(word: str, scope: TypeScope) -> Typed:
     """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
-    found = call(tree.WrittenCall((word,), ()), scope, typed)
+    found = call(tree.WrittenCall((word,), ()), scope)
     return replace(found, text=None, name=found.text)
 
 
@@ -157,11 +157,8 @@ def _case(it: tree.WrittenCase, scope: TypeScope) -> Typed:
 
 def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
     """The type that several branches have in common."""
-    kinds = [None if part.type is None else valued(part.type) for part in parts]
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds):
-        return None
-    return known[0] if len(set(known)) == 1 else common_of_all(known, scope.context.world.ansi)
+    kinds = (None if part.type is None else valued(part.type) for part in parts)
+    return common_of_known(kinds, scope.context.world.ansi)
 
 
 # --- subqueries -----------------------------------------------------------------------------------
@@ -213,13 +210,8 @@ def _special(it: tree.Special, scope: TypeScope) -> Typed:
         case "CURRENT":
             return _bare(it.word.lower(), scope)
         case "EXTRACT":
-            return call(
-                tree.WrittenCall(
-                    ("extract",), (tree.WrittenLiteral("string", it.word), *it.arguments)
-                ),
-                scope,
-                typed,
-            )
+            field = tree.WrittenLiteral("string", it.word)
+            return call(tree.WrittenCall(("extract",), (field, *it.arguments)), scope)
         case "TRIM":
             return _trim(it, parts, scope)
         case "POSITION":
@@ -234,7 +226,7 @@ def _special(it: tree.Special, scope: TypeScope) -> Typed:
 
 def _trim(it: tree.Special, parts: list[Typed], scope: TypeScope) -> Typed:
     name = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}[it.word]
-    found = call(tree.WrittenCall((name,), (it.arguments[-1],)), scope, typed)
+    found = call(tree.WrittenCall((name,), (it.arguments[-1],)), scope)
     if len(parts) == 1:
         return found
     if any(part.type is None or part.type.collation for part in parts):

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import assert_never
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import common, common_of_all
+from sqlrewrite.plan.facts.coercion import common, common_of_known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import call, constant
-from sqlrewrite.sql.types.expression import typed, wider
+from sqlrewrite.sql.types.expression import wider
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
+from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope, named, shown
 from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Table, View
@@ -51,20 +51,15 @@ def columns_of(
 
 
 def _bare(columns: ScopeColumns) -> ScopeColumns:
-    return tuple(replace(it, qualifier=()) for it in columns if not it.hidden)
+    return tuple(replace(it, qualifier=()) for it in shown(columns))
 
 
 def _aliased(columns: ScopeColumns, alias: tree.Alias, qualified: bool = False) -> ScopeColumns:
     """Columns under an alias; without one those of a table keep their qualifiers."""
     if alias.name is None:
         return columns if qualified else _bare(columns)
-    columns = tuple(it for it in columns if not it.hidden)
-    if alias.columns and len(alias.columns) != len(columns):
-        raise UnknownError("as many names as columns wanted")
-    names: tuple[str | None, ...] = alias.columns or tuple(it.name for it in columns)
-    return tuple(
-        TypedColumn(name, it.type, (alias.name,)) for name, it in zip(names, columns, strict=True)
-    )
+    columns = named(shown(columns), alias.columns)
+    return tuple(TypedColumn(it.name, it.type, (alias.name,)) for it in columns)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -121,19 +116,14 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         raise UnknownError(str(error)) from None
     if reader.token.kind != "end":
         raise UnknownError("a view that cannot be read")
-    found = tuple(it for it in context.analyze(query, TypeScope(inner)) if not it.hidden)
-    if not view.columns:
-        return found
-    if len(view.columns) != len(found):
-        raise UnknownError("as many names as columns wanted")
-    return tuple(replace(it, name=n) for n, it in zip(view.columns, found, strict=True))
+    return named(context.analyze(query, TypeScope(inner)), view.columns)
 
 
 def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
     rows = []
     for row in it.rows:
         cells = [item.value for item in row.items] if isinstance(row, tree.WrittenRow) else [row]
-        rows.append([typed(cell, scope) for cell in cells])
+        rows.append([scope.typed(cell) for cell in cells])
     if len({len(row) for row in rows}) != 1:
         raise UnknownError("rows of one length wanted")
     return tuple(
@@ -143,31 +133,22 @@ def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
 
 
 def _function(it: tree.TableFunction, scope: TypeScope) -> ScopeColumns:
-    found = call(it.call, scope, typed)
+    found = call(it.call, scope)
     if found.generator is not None:
-        return tuple(TypedColumn(name, kind) for name, kind in found.generator)
+        return found.generator
     if found.type is None or found.type.name != "struct":
         raise UnknownError("a function of unknown columns")
     return tuple(map(TypedColumn, found.type.names, found.type.items))
 
 
 def _lateral_view(it: tree.LateralView, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
-    before = columns_of(it.relation, scope, piece) if not _empty(it.relation) else ()
-    found = call(it.call, TypeScope(scope.context, before, outer=scope.outer), typed)
+    empty = isinstance(it.relation, tree.Values) and not it.relation.rows
+    before = () if empty else columns_of(it.relation, scope, piece)
+    found = call(it.call, TypeScope(scope.context, before, outer=scope.outer))
     if found.generator is None:
         raise UnknownError("a generator wanted")
-    made = found.generator
-    if it.columns and len(it.columns) != len(made):
-        raise UnknownError("as many names as columns wanted")
-    names: tuple[str | None, ...] = it.columns or tuple(name for name, _ in made)
-    added = (
-        TypedColumn(name, kind, (it.table,)) for name, (_, kind) in zip(names, made, strict=True)
-    )
-    return (*before, *added)
-
-
-def _empty(it: tree.WrittenRelation) -> bool:
-    return isinstance(it, tree.Values) and not it.rows
+    made = named(found.generator, it.columns)
+    return (*before, *(replace(column, qualifier=(it.table,)) for column in made))
 
 
 # --- joins ----------------------------------------------------------------------------------------
@@ -181,7 +162,7 @@ def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeC
     beside = TypeScope(scope.context, left, outer=scope) if lateral else scope
     right = columns_of(it.right, beside)
     if it.on is not None:
-        typed(it.on, replace(scope, columns=(*left, *right)))
+        replace(scope, columns=(*left, *right)).typed(it.on)
     names = _shared(left, right) if it.natural else it.using
     if names:
         return _merged(it.kind, left, right, names, scope)
@@ -192,8 +173,8 @@ def _shared(left: ScopeColumns, right: ScopeColumns) -> tuple[str, ...]:
     """The names that both sides of a NATURAL join have."""
     if any(it.name is None for it in (*left, *right)):
         raise UnknownError("NATURAL with an unknown name")
-    others = {str(it.name).lower() for it in right if not it.hidden}
-    return tuple(str(it.name) for it in left if not it.hidden and str(it.name).lower() in others)
+    others = {str(it.name).lower() for it in shown(right)}
+    return tuple(name for it in shown(left) if (name := str(it.name)).lower() in others)
 
 
 def _merged(
@@ -208,7 +189,11 @@ def _merged(
     if kind in ("semi", "anti"):
         return (*(one for one, _ in keys), *rest_left)
     if kind == "full":
-        first = tuple(TypedColumn(one.name, _both(one, other, scope)) for one, other in keys)
+        ansi = scope.context.world.ansi
+        first = tuple(
+            replace(one, type=common_of_known((one.type, other.type), ansi), qualifier=())
+            for one, other in keys
+        )
         hidden = [it for pair in keys for it in pair]
     elif kind == "right":
         first = tuple(other for _, other in keys)
@@ -220,16 +205,10 @@ def _merged(
 
 
 def _key(name: str, columns: ScopeColumns) -> TypedColumn:
-    found = [it for it in columns if not it.hidden and str(it.name).lower() == name.lower()]
+    found = [it for it in shown(columns) if str(it.name).lower() == name.lower()]
     if len(found) != 1:
         raise UnknownError(f"one column {name} wanted")
     return found[0]
-
-
-def _both(one: TypedColumn, other: TypedColumn, scope: TypeScope) -> Type | None:
-    if one.type is None or other.type is None:
-        return None
-    return common_of_all((one.type, other.type), scope.context.world.ansi)
 
 
 # --- PIVOT and UNPIVOT ----------------------------------------------------------------------------
@@ -245,12 +224,12 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
         raise UnknownError("PIVOT over an unknown name")
     kept = [
         TypedColumn(column.name, column.type)
-        for column in before
-        if not column.hidden and str(column.name).lower() not in used
+        for column in shown(before)
+        if str(column.name).lower() not in used
     ]
-    found = [(item, typed(item.value, inner)) for item in it.aggregates]
+    found = [(item, inner.typed(item.value)) for item in it.aggregates]
     for value in it.values:
-        name = value.names[0] if value.names else _pivot_name(typed(value.value, inner))
+        name = value.names[0] if value.names else _pivot_name(inner.typed(value.value))
         for item, aggregate in found:
             own = item.names[0] if item.names else aggregate.text
             full = f"{name}_{own}" if own is not None and name is not None else None
@@ -260,9 +239,7 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
 
 def _pivot_name(value: Typed) -> str | None:
     """A value cast to a string; ``null`` for NULL."""
-    if value.null:
-        return "null"
-    return constant(value)
+    return "null" if value.null else constant(value)
 
 
 def _mentioned(it: object) -> set[str]:
@@ -294,11 +271,8 @@ def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeC
                 raise UnknownError("UNPIVOT of an unknown column")
             taken.add(parts[-1].lower())
             kinds[position].append(known.type)
-    kept = [
-        TypedColumn(c.name, c.type)
-        for c in before
-        if not c.hidden and str(c.name).lower() not in taken
-    ]
+    rest = (c for c in shown(before) if str(c.name).lower() not in taken)
+    kept = [TypedColumn(c.name, c.type) for c in rest]
     kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):
         kept.append(TypedColumn(name, _widest(found, scope)))

@@ -13,22 +13,22 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.typed import Typed, TypedColumn
+from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Name, Warehouse
 
 ScopeColumns = tuple[TypedColumn, ...]
-Analyze = Callable[[tree.WrittenQuery, "TypeScope"], ScopeColumns]
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """What all of a query shares: the catalog, the settings (``legacy_interval`` is
-    spark.sql.legacy.interval.enabled), how a query is analyzed, the CTEs in force by lower-case
-    name, and the views that are being read, since none may hold itself."""
+    spark.sql.legacy.interval.enabled), how a query is analyzed and an expression typed, the CTEs in
+    force by lower-case name, and the views that are being read, since none may hold itself."""
 
     catalog: Warehouse
     world: World
-    analyze: Analyze
+    analyze: Callable[[tree.WrittenQuery, TypeScope], ScopeColumns]
+    typed: Callable[[tree.Expr, TypeScope], Typed]
     legacy_interval: bool | None = None
     ctes: Mapping[str, ScopeColumns | None] = field(default_factory=dict)
     views: tuple[Name, ...] = ()
@@ -51,6 +51,11 @@ class TypeScope:
     parameters: Mapping[str, Type | None] = field(default_factory=dict)
     outer: TypeScope | None = None
     reached: list[str] = field(default_factory=list)
+
+    def typed(self, it: tree.Expr) -> Typed:
+        """What is known of an expression here. Raises UnknownError where a name in it means
+        nothing."""
+        return self.context.typed(it, self)
 
     def resolve(self, parts: tuple[str, ...]) -> Typed | None:
         """The column, field, alias or parameter that a name means; None where it means none."""
@@ -140,3 +145,47 @@ def _field(kind: Type, name: str) -> Type | None:
         it for key, it in zip(kind.names, kind.items, strict=True) if key.lower() == name.lower()
     ]
     return found[0] if len(found) == 1 else None
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def shown(columns: ScopeColumns) -> ScopeColumns:
+    """Those that are part of ``*``."""
+    return tuple(it for it in columns if not it.hidden)
+
+
+def named(columns: ScopeColumns, names: tuple[str, ...]) -> ScopeColumns:
+    """Columns under other names, if any are given. Raises UnknownError."""
+    if not names:
+        return columns
+    if len(names) != len(columns):
+        raise UnknownError("as many names as columns wanted")
+    return tuple(replace(it, name=name) for name, it in zip(names, columns, strict=True))
+
+
+def expanded(star: tree.Star, scope: TypeScope) -> ScopeColumns:
+    """The columns of ``*`` or ``a.*``, without those in EXCEPT. Raises UnknownError."""
+    found = _of_star(star, scope)
+    if not star.excluded:
+        return found
+    if any(len(parts) > 1 for parts in star.excluded):
+        raise UnknownError("EXCEPT of a field, or of a qualified column")
+    out = {parts[0].lower() for parts in star.excluded}
+    if any(it.name is None for it in found) or not out <= {str(it.name).lower() for it in found}:
+        raise UnknownError("EXCEPT of an unknown column")
+    return tuple(it for it in found if str(it.name).lower() not in out)
+
+
+def _of_star(star: tree.Star, scope: TypeScope) -> ScopeColumns:
+    wanted = tuple(part.lower() for part in star.qualifier)
+    if not wanted:
+        return shown(scope.columns)
+    hidden_first = sorted(scope.columns, key=lambda it: not it.hidden)
+    found = tuple(it for it in hidden_first if _ends(it.qualifier, wanted))
+    if found:
+        return found
+    known = scope.resolve(star.qualifier)
+    if known is None or known.type is None or known.type.name != "struct":
+        raise UnknownError(f"no relation {'.'.join(star.qualifier)}")
+    return tuple(map(TypedColumn, known.type.names, known.type.items))

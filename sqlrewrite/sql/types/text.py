@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
@@ -17,7 +18,7 @@ from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
 from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
 from sqlrewrite.sql.types.typed import UnknownError
-from sqlrewrite.warehouse import Column, Name, Table, Warehouse
+from sqlrewrite.warehouse import Column, Table, Warehouse
 
 StatementOutput = tuple[tuple[str | None, str | None], ...] | None
 """The columns that a statement returns: of each its name and its type, None where it is not known.
@@ -40,7 +41,19 @@ _HARMLESS = tuple(
 )
 """Settings, by how their names begin, that change no name and no type."""
 
-_DEFINITIONS = frozenset({"CREATE", "REPLACE", "DROP", "ALTER", "USE", "CACHE"})
+_OF_WORLD = {
+    "spark.sql.ansi.enabled": ("ansi", "true"),
+    "spark.sql.decimaloperations.allowprecisionloss": ("precision_loss", "true"),
+    "spark.sql.timestamptype": ("ntz", "timestamp_ntz"),
+}
+_OF_STATE = {
+    "spark.sql.legacy.interval.enabled": "legacy_interval",
+    "spark.sql.ansi.doublequotedidentifiers": "double_quoted",
+}
+"""Settings that a ``World`` holds, with the values that are yes, and those that are kept here."""
+
+_MAKES = frozenset({"CREATE", "REPLACE", "CACHE"})
+_DEFINITIONS = _MAKES | {"DROP", "ALTER", "USE"}
 _OTHER_KIND = re.compile(
     r"\A\s*\w+\s+(?:or\s+replace\s+)?(?:temporary\s+|temp\s+)?(?:function|variable|macro|role)\b",
     re.IGNORECASE,
@@ -122,7 +135,7 @@ class TextState:
         if token.word in ("SET", "RESET"):
             return None, self._set(text, reader)
         if token.word in _DEFINITIONS and not _OTHER_KIND.search(text):
-            return None, self._defined(text, reader)
+            return None, self._defined(text, token.word)
         if token.word in ("CREATE", "REPLACE") and _shadows(text):
             return None, replace(self, unsure=True)
         return None, self
@@ -150,24 +163,20 @@ class TextState:
             return replace(self, world=self.given, unsure=False)
         key, _, value = text[reader.token.end :].partition("=")
         key, value = key.strip().strip("`").lower(), value.strip().strip("`").lower()
-        if key == "spark.sql.ansi.enabled":
-            return replace(self, world=replace(self.world, ansi=value == "true"))
-        if key == "spark.sql.decimaloperations.allowprecisionloss":
-            return replace(self, world=replace(self.world, precision_loss=value == "true"))
-        if key == "spark.sql.timestamptype":
-            return replace(self, world=replace(self.world, ntz=value == "timestamp_ntz"))
-        if key == "spark.sql.legacy.interval.enabled":
-            return replace(self, legacy_interval=value == "true")
-        if key == "spark.sql.ansi.doublequotedidentifiers":
-            return replace(self, double_quoted=value == "true")
+        if key in _OF_WORLD:
+            field, yes = _OF_WORLD[key]
+            return replace(self, world=replace(self.world, **{field: value == yes}))
+        if key in _OF_STATE:
+            changed: dict[str, Any] = {_OF_STATE[key]: value == "true"}
+            return replace(self, **changed)
         if key.startswith("spark.sql.") and not key.startswith(_HARMLESS):
             return replace(self, unsure=True)
         return replace(self, catalog=self._defined_elsewhere(text))
 
     # --- definitions ------------------------------------------------------------------------------
 
-    def _defined(self, text: str, reader: Queries) -> TextState:
-        found = self._from_query(text, reader)
+    def _defined(self, text: str, word: str) -> TextState:
+        found = self._from_query(text) if word in _MAKES else None
         if found is not None:
             return replace(self, catalog=self.catalog.with_relation(found))
         if _UNSURE.search(text):
@@ -181,25 +190,23 @@ class TextState:
             catalog = definitions.apply(statement, text, catalog, "")
         return catalog
 
-    def _from_query(self, text: str, reader: Queries) -> Table | None:
+    def _from_query(self, text: str) -> Table | None:
         """The view or table that is made of a query; None of any other statement."""
-        head = _Head.of(reader)
-        if head is None:
+        tokens = parse.lex(text).tokens
+        listed, query = definitions.query_of(tokens, text)
+        if not query:
             return None
-        name = head.name if head.is_global else self.catalog.qualify(head.name)
-        unsure = self.unsure or _UNSURE.search(text[: head.query])
-        columns = None if unsure else self._columns(text[head.query :])
-        if columns is None or (head.columns and len(head.columns) != len(columns)):
+        name = definitions.made_name(tokens, text, self.catalog)
+        unsure = self.unsure or _UNSURE.search(text[: text.rindex(query)])
+        columns = None if unsure else self._columns(query)
+        if columns is None or (listed and len(listed) != len(columns)):
             return Table(name)
-        names: tuple[str | None, ...] = head.columns or tuple(it.name for it in columns)
-        if any(it is None for it in names):
+        names: tuple[str | None, ...] = listed or tuple(it.name for it in columns)
+        if None in names:
             return Table(name)
+        pairs = zip(map(str, names), columns, strict=True)
         return Table(
-            name,
-            tuple(
-                Column(str(it), None if column.type is None else column.type.ddl)
-                for it, column in zip(names, columns, strict=True)
-            ),
+            name, tuple(Column(it, None if of.type is None else of.type.ddl) for it, of in pairs)
         )
 
 
@@ -225,75 +232,3 @@ def _shadows(text: str) -> bool:
 def _kept(name: str | None) -> str | None:
     """A name; None with a carriage return in it, which Spark's own answers do not keep."""
     return None if name is not None and "\r" in name else name
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """What stands before the query in CREATE VIEW, CREATE TABLE … AS and CACHE TABLE … AS."""
-
-    name: Name
-    columns: tuple[str, ...]
-    query: int
-    is_global: bool
-
-    @classmethod
-    def of(cls, reader: Queries) -> _Head | None:
-        """The head of a statement; None if it is none of these."""
-        try:
-            return cls._read(reader)
-        except UnreadError:
-            return None
-
-    @classmethod
-    def _read(cls, reader: Queries) -> _Head | None:
-        is_global = False
-        if not reader.any_of("CREATE", "REPLACE", "CACHE"):
-            return None
-        while word := reader.any_of(
-            "OR", "REPLACE", "GLOBAL", "TEMP", "TEMPORARY", "LAZY", "EXTERNAL"
-        ):
-            is_global = is_global or word == "GLOBAL"
-        kind = reader.any_of("VIEW", "TABLE")
-        if kind is None:
-            return None
-        reader.take("IF", "NOT", "EXISTS")
-        parts = reader.qualified()
-        if is_global:
-            parts = ("spark_catalog", "global_temp", *parts)
-        columns: tuple[str, ...] = ()
-        if kind == "VIEW" and reader.peek("("):
-            columns = _names(reader)
-        found = _query_start(reader)
-        if found is None:
-            return None
-        return cls(tuple(part.lower() for part in parts), columns, found, is_global)
-
-
-def _query_start(reader: Queries) -> int | None:
-    """Where the query begins: behind AS, or where a clause of the head cannot."""
-    while reader.token.kind != "end":
-        behind_as = reader.take("AS")
-        token = reader.token
-        if token.word in ("SELECT", "WITH", "FROM", "VALUES", "TABLE") and (
-            behind_as or token.word in ("SELECT", "FROM", "VALUES")
-        ):
-            return token.start
-        if behind_as and token.text == "(":
-            return token.start
-        if reader.peek("("):
-            reader.until_closed()
-        elif not behind_as:
-            reader.at += 1
-    return None
-
-
-def _names(reader: Queries) -> tuple[str, ...]:
-    """The names of a view's columns, without their comments."""
-
-    def one() -> str:
-        name = reader.name()
-        if reader.take("COMMENT"):
-            reader.string()
-        return name
-
-    return reader.parenthesized(one)

@@ -25,7 +25,7 @@ class Typed:
     constant: object = None
     null: bool = False
     column: bool = False
-    generator: tuple[tuple[str | None, Type | None], ...] | None = None
+    generator: tuple[TypedColumn, ...] | None = None
 
 
 NOTHING = Typed(None)
