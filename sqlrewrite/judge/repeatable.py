@@ -135,9 +135,9 @@ def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
         case Derived(outer=(_, *_)) | Derived(lateral=True):
             name = relation_name(relation)
             yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
-        case Derived(view=(), anchor=None):
+        case Derived(view=(), anchor=None, span=None):
             yield NAMES, "the derived table has no alias to find it by"
-        case Inline(anchor=None):
+        case Inline(span=None):
             yield NAMES, f"{relation_name(relation)} has no text of its own here to repeat"
         case Derived(view=()) | Inline() | Opaque():
             pass

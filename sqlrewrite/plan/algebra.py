@@ -185,7 +185,8 @@ class Derived:
     """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, and
     ``listed`` are those of them that the alias lists.
 
-    ``anchor`` is the offset of a derived table's alias, ``outer`` what it refers to outside.
+    ``anchor`` is the offset of a derived table's alias, ``outer`` what it refers to outside. The
+    call of a table function is one, too: its ``span`` is the function's name.
     """
 
     relation: int
@@ -235,14 +236,13 @@ class Opaque:
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
     """VALUES: rows of constants under the names of its columns; ``listed`` are those that the alias
-    lists, ``anchor`` is the offset of the alias, which is its ``span``."""
+    lists, ``span`` is from the first word, or the parenthesis before it, to the last row."""
 
     relation: int
-    rows: tuple[tuple[Literal, ...], ...]
+    rows: tuple[tuple[Expression, ...], ...]
     columns: tuple[str, ...]
     alias: str
     span: Span | None
-    anchor: int | None
     listed: tuple[str, ...] = ()
     sampled: bool = False
 

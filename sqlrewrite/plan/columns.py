@@ -147,7 +147,7 @@ def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
             return made.items[place] if made and len(made.items) == len(names) else None
         case Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
             place = names.index(ref.name)
-            return _common([_of_literal(row[place]) for row in rows])
+            return _common([type_of(plan, row[place]) for row in rows])
         case _:
             return None
 

@@ -308,19 +308,19 @@ class Anchors(Walk):
             raise AnchorError("no query in parentheses around the place")
         return Range(opening, self.opening(opening) + 1)  # its partner: the one that closes
 
-    def values(self, alias: int) -> Range:
-        """The VALUES before the alias at an offset, with the parentheses around it, if any."""
-        end = self.index(alias)
-        end -= self.kind(end - 1) is TokenType.ALIAS
-        start = end
-        while self.kind(start - 1) is CLOSE:
-            start = self.opening(start - 1)
-            if self.kind(start + 1) is TokenType.VALUES:
-                return Range(start, end)
-            if self.kind(start - 1) is TokenType.VALUES:
-                return Range(start - 1, end)
-            start -= self.kind(start - 1) is TokenType.COMMA
-        raise AnchorError("no VALUES before the alias")
+    def values(self, span: Span) -> Range:
+        """VALUES from their first word, or the parentheses around them, to the last row."""
+        found = self.covering(span)
+        if self.kind(found.start) is OPEN:
+            return Range(found.start, self.opening(found.start) + 1)  # its partner, which closes
+        return found
+
+    def call(self, name: int) -> Range:
+        """The call of the function whose name begins at an offset."""
+        index = self.index(name)
+        if self.kind(index + 1) is not OPEN:
+            raise AnchorError("no call at the place")
+        return Range(index, self.opening(index + 1) + 1)
 
     def query_of_in(self, inside: int) -> Range:
         """The subquery of the IN around an offset, with its parentheses."""

@@ -18,6 +18,7 @@ from sqlrewrite.plan.algebra import (
     Aggregate,
     Block,
     Clause,
+    ColumnRef,
     Condition,
     Cte,
     CteReference,
@@ -26,6 +27,7 @@ from sqlrewrite.plan.algebra import (
     Filter,
     Limit,
     Node,
+    OutputColumn,
     Plan,
     Project,
     Query,
@@ -43,7 +45,7 @@ from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
-from sqlrewrite.sql.select_clauses import grouped, is_one, limited, listed, ordered
+from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, short_names
 from sqlrewrite.sql.understood import plain, strange
@@ -263,10 +265,17 @@ class Binder(RelationBinder):
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
         skim = role.name in ("query", "merge", "change")
-        shown, complete, plain = listed(node, translator, skim=skim)
+        shown, complete, plain, generated = listed(node, translator, skim=skim)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = ordered(node, translator)
+        if generated is not None:
+            alone = not (node.args.get("group") or having or qualify or facts.aggregates)
+            if skim or facts.partitions or facts.uncertain or not alone:
+                complete = False
+            else:
+                source, shown, known = self._generating(source, shown, generated)
+                complete = complete and known
         top: Node = Filter(source, where) if where else source
         aggregate = grouped(node, top, shown, plain, complete, translator)
         top = aggregate or top
@@ -308,6 +317,21 @@ class Binder(RelationBinder):
         outer.outer.extend(scope.outer)
         self._role = enclosing
         return limit or top, (number,)
+
+    def _generating(
+        self, source: Node, shown: tuple[OutputColumn, ...], generated: Generated
+    ) -> tuple[Node, tuple[OutputColumn, ...], bool]:
+        """A FROM whose rows a generator in the SELECT list makes several of, as LATERAL VIEW does,
+        the columns of the list, and whether those of the generator are known. What WHERE says of
+        the rows before it holds of all that it makes of them."""
+        at, names = generated
+        expression = shown[at].expression
+        columns = names or self.generated(expression)
+        if columns is None:
+            return source, shown, False
+        found = self.generate(source, "", columns, expression)
+        its = [OutputColumn(it, ColumnRef(found.relation, it, None)) for it in columns]
+        return found, (*shown[:at], *its, *shown[at + 1 :]), True
 
     def _own(self, block: int) -> None:
         for relation in self.pending:

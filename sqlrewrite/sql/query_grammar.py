@@ -24,6 +24,10 @@ in there: the same value for all trees of one text."""
 HOMELESS = "homeless"
 """The key in the ``meta`` of a SELECT whose text has no place for a new WHERE: why."""
 
+EXTENT = "extent"
+"""The key in the ``meta`` of VALUES: where they, or the parenthesis around them, begin in the text;
+and in that of a row: where it ends."""
+
 BARE = "FROM without SELECT has no WHERE"
 
 _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
@@ -104,6 +108,26 @@ class QueryParser(ExpressionParser):
                 found.set("catalog", None)
             found.set("this", exp.Anonymous(this="stream", expressions=[what]))
         return found
+
+    # --- VALUES --------------------------------------------------------------------------------
+
+    def _parse_derived_table_values(self, *args: Any, **given: Any) -> exp.Values | None:
+        start = self._curr.start
+        found = super()._parse_derived_table_values(*args, **given)
+        if found is not None:
+            found.meta[EXTENT] = start
+        return found
+
+    def _parse_value(self, values: bool = True) -> exp.Tuple | None:
+        """A row; the alias behind one without parentheses is that of all rows."""
+        if self._curr.token_type is TokenType.L_PAREN:
+            row = super()._parse_value(values)
+        else:
+            cell = self._parse_assignment()
+            row = exp.Tuple(expressions=[cell]) if cell is not None else None
+        if row is not None:
+            row.meta[EXTENT] = self._prev.end + 1
+        return row
 
     # --- FROM first ----------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ import re
 
 from sqlglot import exp
 
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.plan_names import function_name
 from sqlrewrite.sql.query_grammar import HOMELESS
 from sqlrewrite.warehouse import Name
 
@@ -55,6 +57,32 @@ def all_of(node: exp.Subquery) -> exp.Subquery:
     found = exp.Subquery(this=select, alias=alias, joins=joins)
     found.meta.update(node.meta)
     return found
+
+
+def is_beside(join: exp.Expr) -> bool:
+    """Whether what is joined is a generator for each row before it: ``LATERAL explode(…) e``."""
+    if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
+        return False
+    known = function(function_name(join.this.this))
+    alone = not any(join.args.get(key) for key in ("on", "using", "method", "side", "pivots"))
+    return alone and known is not None and known.generator and not join.this.args.get("outer")
+
+
+def is_generated(node: exp.Table) -> bool:
+    """Whether what stands for a table is the call of a generator that is understood."""
+    if not isinstance(node.this, exp.Anonymous):
+        return False
+    known = function(function_name(node.this))
+    only = all(name in ("this", "alias") for name, value in node.args.items() if value)
+    return only and known is not None and known.kind in ("generator", "table")
+
+
+def all_generated(node: exp.Table) -> exp.Select:
+    """A generator in FROM as the query of all its columns that it is."""
+    lateral = exp.Lateral(this=node.this.copy(), view=True)
+    select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
+    select.meta[HOMELESS] = "a table function has no WHERE"
+    return select
 
 
 def is_query(node: exp.Expr) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from typing import cast
 
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import (
     Call,
+    Cast,
     Condition,
     Cte,
     CteReference,
@@ -22,19 +22,27 @@ from sqlrewrite.plan.algebra import (
     Literal,
     Node,
     Opaque,
+    Plan,
+    Query,
     Relation,
     Unknown,
+    Unreadable,
 )
-from sqlrewrite.plan.expressions import relations
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import relations, walk
+from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.named_relations import TableBinder
 from sqlrewrite.sql.pipe_grammar import PIPED
-from sqlrewrite.sql.query_grammar import SHARED
+from sqlrewrite.sql.query_grammar import EXTENT, SHARED
 from sqlrewrite.sql.relation_trees import (
     alias_columns,
     alias_of,
     alias_offset,
+    all_generated,
     all_of,
     behind_comma,
+    is_beside,
+    is_generated,
     is_query,
     may_be_comma,
 )
@@ -42,11 +50,13 @@ from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import computed_alias
 from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import Name
 
 _SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
 _KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
 _METHODS = ("", "NATURAL")
 
+_NOTHING = Query(Unreadable("nothing yet"), (), (), None)
 _MOST_ROWS = 200
 """Of VALUES: more are data, and no one wants to read them twice."""
 
@@ -71,7 +81,7 @@ class RelationBinder(TableBinder):
             tree = Opaque(self.number(), "", "no FROM", columns=())
         else:
             tree = self._tree(from_.this, node.args.get("joins") or [], translator)
-            tree = self._laterals(node.args.get("laterals") or [], tree, translator)
+        tree = self._laterals(node.args.get("laterals") or [], tree, translator)
         self.sharing = held
         return tree, shared
 
@@ -80,6 +90,9 @@ class RelationBinder(TableBinder):
         after_comma = False
         for join in joins:
             translator.scope.source = tree
+            if is_beside(join):
+                tree = self._laterals([join.this], tree, translator)
+                continue
             right = self._relation(join.this, translator)
             tree = self._join(tree, right, join, translator, either=after_comma)
             if join.args.get("pivots") or join.this.args.get("pivots"):
@@ -154,12 +167,25 @@ class RelationBinder(TableBinder):
             translator.scope.source = tree
             expression = translator.translate(lateral.this)
             alias = lateral.args.get("alias")
-            number = self.number()
-            named = alias.name if alias else ""
-            generate = Generate(number, tree, named, alias_columns(lateral), expression)
-            self.relations[number] = generate
-            tree = generate
+            columns = alias_columns(lateral) or self.generated(expression)
+            tree = self.generate(tree, alias.name if alias else "", columns, expression)
         return tree
+
+    def generate(
+        self, tree: Node, alias: str, columns: Name | None, expression: Expression
+    ) -> Generate:
+        """A generator over a join tree."""
+        number = self.number()
+        found = Generate(number, tree, alias, columns, expression)
+        self.relations[number] = found
+        return found
+
+    def generated(self, expression: Expression) -> Name | None:
+        """The names that a generator gives to its columns, as its type has them."""
+        so_far = Plan(_NOTHING, (), (), self.relations, {}, frozenset())
+        kind = type_of(so_far, expression)
+        names = kind.names if kind is not None and kind.name == "struct" else ()
+        return tuple([name.lower() for name in names]) or None
 
     # --- relations -----------------------------------------------------------------------------
 
@@ -169,6 +195,8 @@ class RelationBinder(TableBinder):
                 Opaque(self.number(), NAMELESS, "an alias that is computed", unread=True)
             )
         match node:
+            case exp.Table() if is_generated(node):
+                return self.keep(self._table_function(node, translator))
             case exp.Table():
                 joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
                 bound: Node = self.keep(self.table(node, translator))
@@ -189,7 +217,7 @@ class RelationBinder(TableBinder):
                 )
 
     def _inline(self, node: exp.Values, translator: Translator) -> Relation:
-        """VALUES of constants, each row of as many."""
+        """VALUES of constants, each row of as many; without an alias it has no name."""
         alias, number = alias_of(node), self.number()
         listed = alias_columns(node)
         plain = all(name in ("expressions", "alias") for name, it in node.args.items() if it)
@@ -200,14 +228,13 @@ class RelationBinder(TableBinder):
             for row in (rows if len(widths) == 1 and len(rows) <= _MOST_ROWS else ())
         ]
         constant = all(_is_constant(cell) for row in cells for cell in row)
-        if not (alias and plain and cells and constant and len(rows) == len(node.expressions)):
-            why = f"VALUES other than a name over up to {_MOST_ROWS} rows of constants"
+        if not (plain and cells and constant and len(rows) == len(node.expressions)):
+            why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
             return Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
-        found = cast("list[tuple[Literal, ...]]", cells)
-        anchor = None if self.in_view else alias_offset(node)
-        span = None if anchor is None else Span(anchor, anchor + len(alias))
-        return Inline(number, tuple(found), columns, alias, span, anchor, listed or ())
+        start, end = node.meta.get(EXTENT), node.expressions[-1].meta.get(EXTENT)
+        span = None if self.in_view or start is None or end is None else Span(start, end)
+        return Inline(number, tuple(cells), columns, alias, span, listed or ())
 
     def _joined(self, first: Node, joins: list[exp.Expr], translator: Translator) -> Node:
         outer = translator.scope.source
@@ -256,6 +283,16 @@ class RelationBinder(TableBinder):
         kept = self.keep(bound)
         return self._joined(kept, node.args.get("joins") or [], translator)
 
+    def _table_function(self, node: exp.Table, translator: Translator) -> Relation:
+        """A generator in FROM: the derived table of what it gives."""
+        number, outside = self.number(), Scope(translator.scope.ctes, translator.scope.parent)
+        query = self.inner(all_generated(node), outside, "derived")
+        translator.scope.outer.extend(outside.outer)
+        start = None if self.in_view else node.this.meta.get("start")
+        span = None if start is None else Span(start, start + 1)
+        columns, outer = alias_columns(node) or (), tuple(outside.outer)
+        return Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
+
     def _shared_table(self, node: exp.Subquery, outside: Scope) -> Relation:
         """A derived table in a FROM that several SELECTs have: each of them reads the same rows,
         as those of a CTE without a name."""
@@ -303,7 +340,21 @@ def _condition(expression: Expression) -> Condition:
 
 
 def _is_constant(expression: Expression) -> bool:
-    return isinstance(expression, Literal) and expression.kind not in ("star", "template")
+    """Whether an expression is computed of constants, and has one value in a query."""
+    for node in walk(expression):
+        match node:
+            case Literal(kind=kind) if kind not in ("star", "template"):
+                pass
+            case Cast():
+                pass
+            case Call(name=name):
+                found = function(name)
+                plain = found is not None and found.kind in ("operator", "scalar")
+                if found is None or not plain or not found.repeatable:
+                    return False
+            case _:
+                return False
+    return True
 
 
 def _is_true(expression: Expression) -> bool:

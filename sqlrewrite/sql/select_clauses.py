@@ -9,18 +9,23 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.scope import Named, Scope, lacks, star, star_of
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.text.templates import is_template
+from sqlrewrite.warehouse import Name
+
+Generated = tuple[int, Name]
+"""Where in a SELECT list its generator stands, and the names that are written for its columns."""
 
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
 def listed(
     node: exp.Select, translator: Translator, *, skim: bool
-) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...]]:
-    """The items of a SELECT list, whether they are all columns, and those that GROUP BY ALL
-    groups by: neither aggregates nor generators."""
+) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...], Generated | None]:
+    """The items of a SELECT list, whether the others are all columns, those that GROUP BY ALL
+    groups by: neither aggregates nor generators, and its generator, if it has one."""
     found: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
+    generated: Generated | None = None
     for item in node.expressions:
         if isinstance(item, exp.Star) or (
             isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
@@ -36,15 +41,19 @@ def listed(
         column = isinstance(item.unalias(), exp.Column)
         translate = translator.skim if skim and not column else translator.translate
         before, facts.aggregates = facts.aggregates, False
-        expression = translate(item)
+        expression = translate(item.this if isinstance(item, exp.Aliases) else item)
         found.append(OutputColumn(name, expression))
         plain += [] if facts.aggregates else [expression]
         facts.aggregates |= before
-        complete = complete and not _several(item, expression)
+        names = _generates(item, expression)
+        if names is not None and generated is None:
+            generated = len(found) - 1, names
+        else:
+            complete = complete and not _several(item, expression)
         # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
-    return tuple(found), complete, tuple(plain)
+    return tuple(found), complete, tuple(plain), generated
 
 
 def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
@@ -60,6 +69,19 @@ def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
         return None  # of one of several relations, or a field of a struct
     dropped = {column.name.lower() for column in left_out}
     return None if found is None else [(n, e) for n, e in found if n not in dropped]
+
+
+def _generates(item: exp.Expr, expression: Expression) -> Name | None:
+    """The names that are written for the columns of a generator, or none; None of what is none."""
+    called = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+    if not isinstance(called, exp.Anonymous) or not isinstance(expression, Call):
+        return None
+    known = function(expression.name)
+    if known is None or not known.generator:
+        return None
+    if isinstance(item, exp.Aliases):
+        return tuple(name.name.lower() for name in item.expressions)
+    return (item.alias.lower(),) if isinstance(item, exp.Alias) else ()
 
 
 def _several(item: exp.Expr, expression: Expression) -> bool:

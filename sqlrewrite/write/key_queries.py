@@ -290,12 +290,14 @@ def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | Non
     match relation:
         case CteReference() if anew:
             return anchors.copy(anchors.query_around(next(iter(anew)).start), anew)
+        case Inline(span=span) if span is not None:
+            return anchors.copy(anchors.values(span))
+        case Derived(span=span, view=()) if span is not None:
+            return anchors.copy(anchors.call(span.start))
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:
             return anchors.copy(anchors.parenthesised(anchor), anew)
-        case Inline(anchor=anchor) if anchor is not None:
-            return anchors.copy(anchors.values(anchor))
         case _:
             raise AnchorError("a relation that has no text to repeat")
 
