@@ -16,20 +16,19 @@ from sqlrewrite.audit.columns import PARTS
 from sqlrewrite.cli.common import (
     CommandFailure,
     Given,
-    printer,
     request,
     setting_options,
     sorted_out,
-    write_stdout,
+    together,
 )
 from sqlrewrite.cli.output import writing
 from sqlrewrite.cli.spark import (
+    REPORT,
     SPARK,
+    Report,
     SparkCommand,
     report_options,
     spark_options,
-    target,
-    write_page,
 )
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import Request
@@ -52,30 +51,17 @@ _HELP = {
 _FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table", "eventlog")
 
 
-class AuditCommand(SparkCommand):
-    """``audit``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
+@click.command(
+    "audit",
+    cls=SparkCommand,
+    sections={
         "What the history is": ("input_format", *(f"{part}_column" for part in PARTS)),
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": section("inserted"),
         "Which Spark": SPARK,
         "How it is done": ("out", "timeout", "measure"),
-        "What is reported": ("top", "apply", "format", "html", "color"),
-    }
-
-
-def _column_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for part in reversed(PARTS):
-        name = "--schema-column" if part == "schema" else f"--{part}"
-        said = f"{_HELP[part]}  [default: by its name in the known histories]"
-        function = click.option(name, f"{part}_column", metavar="COLUMN", help=said)(function)
-    return function
-
-
-@click.command(
-    "audit",
-    cls=AuditCommand,
+        "What is reported": ("top", "apply", *REPORT),
+    },
     short_help="Judge a history of queries as a whole, as a Spark job.",
     epilog="""\b
 Examples:
@@ -90,7 +76,17 @@ Examples:
     type=click.Choice(_FORMATS),
     help="How each INPUT is read.  [default: as its name or the files in it say, else a table]",
 )
-@_column_options
+@together(
+    *(
+        click.option(
+            "--schema-column" if part == "schema" else f"--{part}",
+            f"{part}_column",
+            metavar="COLUMN",
+            help=f"{_HELP[part]}  [default: by its name in the known histories]",
+        )
+        for part in PARTS
+    )
+)
 @setting_options("audit")
 @spark_options
 @click.option(
@@ -126,17 +122,13 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     input_format: str | None,
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
+    where: Target,
     out: str | None,
     timeout: float,
     measure: bool,
     top: int,
     apply: str | None,
-    html: str | None,
-    format: str,
-    color: bool | None,
+    report: Report,
     **given: Any,
 ) -> None:
     """Tells which queries of a history read partitions for nothing, and what to change first.
@@ -146,25 +138,30 @@ def command(
     differ in nothing that matters, are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
-    where, asked = target(master, remote, conf), Given(**sorted_out(given))
-    todo = request(asked.projects().at("."))
-    local = where.embedded or (master or "").startswith("local")
+    todo = request(Given(**sorted_out(given)).projects().at("."))
+    local = where.embedded or (where.master or "").startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from sqlrewrite.spark.eventlogs import is_event_log
 
     if input_format == "eventlog" or (input_format is None and all(map(is_event_log, inputs))):
-        _of_event_logs(inputs, where, todo.catalog, format, html, color)
+        _of_event_logs(inputs, where, todo.catalog, report)
         return
     if not todo.catalog.relations:
         raise CommandFailure("nothing is known of the tables: give --catalog")
     if out is None and not local:
         raise CommandFailure("say -o DIR, a folder that all machines of the cluster see")
-    err = printer(err=True, color=color)
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
         read = (inputs, columns, input_format)
-        found = _judged(where, todo, out or folder, timeout, read, err, top, measure)
-    _report(found, format, html, apply, color)
+        found = _judged(where, todo, out or folder, timeout, read, report.err, top, measure)
+    from sqlrewrite.report.audit import audit_json, print_audit
+    from sqlrewrite.report.audit_page import audit_page
+
+    if report.format == "text":
+        print_audit(report.out, found)
+    report.end(lambda: audit_json(found), lambda: audit_page(found))
+    if apply is not None:
+        _write_texts(Path(apply), found)
 
 
 def _judged(
@@ -194,12 +191,7 @@ def _judged(
 
 
 def _of_event_logs(
-    inputs: Sequence[str],
-    where: Target,
-    catalog: Warehouse,
-    format: str,
-    html: str | None,
-    color: bool | None,
+    inputs: Sequence[str], where: Target, catalog: Warehouse, report: Report
 ) -> None:
     """What event logs tell, which have plans and no texts."""
     from sqlrewrite.report.eventlogs import print_scanned, scanned_json, scanned_page
@@ -213,29 +205,9 @@ def _of_event_logs(
     ]
     with session(where) as running:
         found = scanned(running, inputs, known)
-    if format == "json":
-        write_stdout(scanned_json(found).encode("ascii"))
-    else:
-        print_scanned(printer(err=False, color=color), found)
-    if html is not None:
-        write_page(html, scanned_page(found))
-
-
-def _report(
-    found: Answer, format: str, html: str | None, apply: str | None, color: bool | None
-) -> None:
-    from sqlrewrite.report.audit import audit_json, print_audit
-
-    if format == "json":
-        write_stdout(audit_json(found).encode("ascii"))
-    else:
-        print_audit(printer(err=False, color=color), found)
-    if html is not None:
-        from sqlrewrite.report.audit_page import audit_page
-
-        write_page(html, audit_page(found))
-    if apply is not None:
-        _write_texts(Path(apply), found)
+    if report.format == "text":
+        print_scanned(report.out, found)
+    report.end(lambda: scanned_json(found), lambda: scanned_page(found))
 
 
 def _write_texts(folder: Path, found: Answer) -> None:

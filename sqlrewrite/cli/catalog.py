@@ -21,7 +21,7 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
-from sqlrewrite.cli.output import refuse_read, write_to, writing
+from sqlrewrite.cli.output import refuse_read, write_to
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.warehouse import Warehouse
 
@@ -117,8 +117,7 @@ def infer_command(
     start = Warehouse().use(schema) if schema else Warehouse()
     known, guessed = infer(found.files, start)
     err = printer(err=True, color=color)
-    with writing(output):
-        write_to(output, ddl(known, guessed))
+    write_to(output, ddl(known, guessed))
     print_left_out(err, known)
     count = sum(len(name) > 1 for name in known.relations)
     place = "" if output == "-" else f" to {output}"

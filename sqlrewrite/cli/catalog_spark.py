@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,28 +24,24 @@ from sqlrewrite.cli.common import (
     sorted_out,
 )
 from sqlrewrite.cli.output import write_to, writing
-from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
+from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import DECLARED, Derivation, Name, Table, TableOrView, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.derived import Checked
 
 
-class CheckCommand(SparkCommand):
-    """``catalog check``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
-        "What is known of the tables": ("catalog", "schema"),
-        "Which Spark": SPARK,
-    }
-
-
 @click.command(
     "check",
-    cls=CheckCommand,
+    cls=SparkCommand,
+    sections={
+        "What is known of the tables": ("catalog", "schema"),
+        "Which Spark": SPARK,
+    },
     short_help="Ask Spark whether derived columns are what is declared.",
     epilog="""\b
 Examples:
@@ -59,14 +56,7 @@ could not be counted.""",
 @setting_options("catalog check")
 @spark_options
 @colour_option
-def check_command(
-    tables: tuple[str, ...],
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
-    color: bool | None,
-    **given: Any,
-) -> None:
+def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
     """Counts the rows for which a derived column is not what is declared.
 
     Declared are columns by GENERATED ALWAYS AS, by the `derived` of a snapshot, and in
@@ -83,10 +73,11 @@ def check_command(
             "nothing is declared of these tables: [tool.dpp-rewrite.derived] says what a column is "
             "computed by"
         )
-    zone = (f"spark.sql.session.timeZone={settings.time_zone}",) if settings.time_zone else ()
+    if settings.time_zone:
+        zone = ("spark.sql.session.timeZone", settings.time_zone)
+        where = replace(where, conf=(zone, *where.conf))
     found: list[derived.Checked] = []
     out, err = (printer(err=it, color=color) for it in (False, True))
-    where = target(master, remote, (*zone, *conf))
     with session(where) as running, _bar(err, len(wanted), 0) as advance:
         for name, declared in wanted:
             found += derived.check(running, name, declared)
@@ -128,19 +119,14 @@ def _print_checked(out: Printer, it: Checked) -> None:
         out.print([(("holds   ", "bold green"), (said, "bold"), (f": {it.rows:,} rows", ""))])
 
 
-class PullCommand(SparkCommand):
-    """``catalog pull``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
+@click.command(
+    "pull",
+    cls=SparkCommand,
+    sections={
         "Which tables": ("schema", "include"),
         "Which Spark": SPARK,
         "What is written": ("output",),
-    }
-
-
-@click.command(
-    "pull",
-    cls=PullCommand,
+    },
     short_help="Write a snapshot of a live Spark catalog.",
     epilog="""\b
 Examples:
@@ -179,9 +165,7 @@ def pull(
     patterns: tuple[str, ...],
     schema: tuple[str, ...],
     include: tuple[str, ...],
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
+    where: Target,
     output: str,
     color: bool | None,
 ) -> None:
@@ -196,17 +180,14 @@ def pull(
     from sqlrewrite.spark import catalog, derived
 
     err = printer(err=True, color=color)
-    where = target(master, remote, conf)
     partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
     with session(where) as running, writing(output):
         wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
         found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
-        if found:
-            err.print(
-                [((f"{partial.path}: {len(found):,} read already", "dim"),)] if partial else []
-            )
         if partial:
+            if found:
+                err.print([((f"{partial.path}: {len(found):,} read already", "dim"),)])
             partial.begin(found.values())
         proposed: dict[Name, tuple[Derivation, ...]] = {}
         left = [name for name in wanted if name not in found]
@@ -222,7 +203,9 @@ def pull(
                 if partial:
                     partial.add(pulled.relation)
         known = Warehouse(found, catalog.namespace(running), settings=catalog.settings(running))
-        _write_snapshot(output, known, where.name, proposed)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
+        write_to(output, snapshot.write(known, said, proposed))
         if partial:
             partial.end()
     _print_pulled(err, len(found), skipped, output)
@@ -261,27 +244,13 @@ def _patterns(
     return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))
 
 
-def _write_snapshot(
-    output: str, known: Warehouse, source: str, proposed: Mapping[Name, Sequence[Derivation]]
-) -> None:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": source}
-    write_to(output, snapshot.write(known, said, proposed))
-
-
 def _print_pulled(err: Printer, count: int, skipped: Sequence[Any], output: str) -> None:
     for it in skipped:
         name = ".".join(it.name)
         err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
     place = "" if output == "-" else f" to {output}"
-    err.print(
-        [
-            (
-                (f"{count:,} relations written{place}", "bold green" if count else ""),
-                (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""),
-            )
-        ]
-    )
+    written = (f"{count:,} relations written{place}", "bold green" if count else "")
+    err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
 
 
 @contextmanager
@@ -298,12 +267,8 @@ def _bar(err: Printer, total: int, done: int) -> Iterator[Any]:
         TimeRemainingColumn,
     )
 
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
+    last = TextColumn("{task.description}")
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), last)
     with Progress(*columns, console=err.console, transient=True) as bar:
         task = bar.add_task("", total=total, completed=done)
         yield lambda name: bar.update(task, advance=1, description=name)

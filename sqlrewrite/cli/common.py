@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn, TextIO, TypeVar, cast
+from functools import reduce
+from typing import Any, NoReturn, TextIO, cast
 
 import click
 
@@ -19,12 +20,13 @@ from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.kinds import BOOLEAN, PATHS, SIZE, Kind
 from sqlrewrite.settings.row import Row
-from sqlrewrite.settings.table import TABLE, Settings
+from sqlrewrite.settings.table import TABLE, Settings, named
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""What adds an option to a command, or several."""
 
 
 class CommandFailure(click.ClickException):
@@ -36,7 +38,11 @@ class CommandFailure(click.ClickException):
 class Command(click.Command):
     """A command whose help lists its options under the headings of ``sections``."""
 
-    sections: Mapping[str, Sequence[str]] = {}
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **more: Any
+    ) -> None:
+        super().__init__(*args, **more)
+        self.sections = sections or {}
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; what the user got wrong ends in a sentence, not in a traceback."""
@@ -73,32 +79,34 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is not {error}", param, ctx)
 
 
-def setting_options(command: str) -> Callable[[_Function], _Function]:
-    """The options of those settings that a command has, and which file says the others."""
+def together(*options: Decorator) -> Decorator:
+    """Several options as one, in this order."""
+    return lambda function: reduce(lambda inner, it: it(inner), reversed(options), function)
 
-    def decorate(function: _Function) -> _Function:
-        for option in reversed([_option(row) for row in TABLE if command in row.commands]):
-            function = option(function)
-        function = click.option(
-            "--isolated", is_flag=True, help="Read no file of settings; the environment holds."
-        )(function)
-        return click.option(
+
+def setting_options(command: str) -> Decorator:
+    """The options of those settings that a command has, and which file says the others."""
+    return together(
+        click.option(
             "--config",
             type=click.Path(readable=False),
             metavar="FILE",
             help="Settings from this file's [tool.dpp-rewrite], or this dpp-rewrite.toml.",
-        )(function)
+        ),
+        click.option(
+            "--isolated", is_flag=True, help="Read no file of settings; the environment holds."
+        ),
+        *(_option(row) for row in TABLE if command in row.commands),
+    )
 
-    return decorate
 
-
-def setting_option(name: str, usual: str) -> Callable[[_Function], _Function]:
+def setting_option(name: str, usual: str) -> Decorator:
     """The option of one setting, for a command that reads no files of settings and has its own
     default."""
-    return _option(next(row for row in TABLE if row.name == name)._replace(said=usual))
+    return _option(named(name)._replace(said=usual))
 
 
-def _option(row: Row) -> Callable[[_Function], _Function]:
+def _option(row: Row) -> Decorator:
     """The option of a setting; what is not given is None, or nothing, and left to the project."""
     kind, schema = row.kind, row.kind.schema
     more: dict[str, Any] = {"metavar": row.metavar}
@@ -153,9 +161,7 @@ def sorted_out(given: Mapping[str, Any]) -> dict[str, Any]:
     names = {row.name for row in TABLE}
     rest = {name: value for name, value in given.items() if name not in names}
     told = {name: value for name, value in given.items() if name in names}
-    for name in [name for name, value in told.items() if value is None or value == ()]:
-        del told[name]
-    return {**rest, "chosen": told}
+    return {**rest, "chosen": {it: value for it, value in told.items() if value not in (None, ())}}
 
 
 def request(
@@ -169,13 +175,11 @@ def request(
     return Request(load_catalog(settings, load, files), settings, strip)
 
 
-def colour_option(function: _Function) -> _Function:
-    """``--color/--no-color``."""
-    return click.option(
-        "--color/--no-color",
-        default=None,
-        help="Colour, or none; by default as the terminal, NO_COLOR and FORCE_COLOR say.",
-    )(function)
+colour_option: Decorator = click.option(
+    "--color/--no-color",
+    default=None,
+    help="Colour, or none; by default as the terminal, NO_COLOR and FORCE_COLOR say.",
+)
 
 
 def printer(*, err: bool, color: bool | None) -> Printer:

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from sqlrewrite.cli.common import (
-    printer,
-    setting_options,
-    write_stdout,
-)
+from sqlrewrite.cli.common import setting_options
 from sqlrewrite.cli.spark import (
+    REPORT,
     SPARK,
+    Report,
     SparkCommand,
     report_options,
     spark_options,
     task,
-    write_page,
 )
-from sqlrewrite.report.styled import Printer
 from sqlrewrite.settings.table import LEAVING, section
-
-
-class ExplainCommand(SparkCommand):
-    """``explain``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
-        "What is known": (*section("known"), "config", "isolated"),
-        "What is inserted": (*section("inserted"), *section("values")),
-        "Which Spark": SPARK,
-        "What is reported": ("format", "html", "color"),
-    }
 
 
 @click.command(
     "explain",
-    cls=ExplainCommand,
+    cls=SparkCommand,
+    sections={
+        "What is known": (*section("known"), "config", "isolated"),
+        "What is inserted": (*section("inserted"), *section("values")),
+        "Which Spark": SPARK,
+        "What is reported": REPORT,
+    },
     short_help="Show what Spark's plan prunes, before and after.",
     epilog="""\b
 Examples:
@@ -56,7 +46,7 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 @setting_options("explain")
 @spark_options
 @report_options
-def command(html: str | None, format: str, color: bool | None, **given: Any) -> None:
+def command(report: Report, **given: Any) -> None:
     """Shows by what Spark prunes each fact scan, before and after, and how its plan changes.
 
     PATH is a file of SQL, or - for stdin. Nothing is run. Without --master and --remote the tables
@@ -65,7 +55,9 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
     what Spark prunes by itself.
     """
     asked = task(**given)
-    out = printer(err=False, color=color)
+    out = report.out
+    from sqlrewrite.report.page import explained_page
+    from sqlrewrite.report.physical import explained_json, explained_lines, stock_lines
     from sqlrewrite.spark.explain import Explained, explain_text
     from sqlrewrite.spark.native import missed
     from sqlrewrite.spark.session import session
@@ -74,8 +66,8 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
     def keep(explained: Explained) -> None:
         found.append(explained)
-        if format == "text":
-            _print(out, explained, first=len(found) == 1)
+        if report.format == "text":
+            out.print([*([()] if len(found) > 1 else []), *explained_lines(explained)])
 
     with session(asked.target) as running:
         rewrite = asked.rewrite
@@ -87,26 +79,10 @@ def command(html: str | None, format: str, color: bool | None, **given: Any) -> 
 
             under = missing(rewrite.original, asked.catalog, asked.request.options())
         stock = explain_text(running, asked.name, rewrite, asked.catalog, keep, under)
-    if format == "json":
-        from sqlrewrite.report.physical import explained_json
-
-        write_stdout(explained_json(found, stock).encode("ascii"))
-    else:
-        from sqlrewrite.report.physical import stock_lines
-
+    if report.format == "text":
         if not found:
             nothing = f"{asked.name}: no statement joins a fact by a partition column"
             out.print([((nothing, "yellow"),)])
-        err = printer(err=True, color=color)
-        err.print([((f"{it.line}: {it.message}", "bold cyan"),) for it in asked.rewrite.notes])
-        err.print(stock_lines(stock))
-    if html is not None:
-        from sqlrewrite.report.page import explained_page
-
-        write_page(html, explained_page(found))
-
-
-def _print(out: Printer, explained: Any, *, first: bool) -> None:
-    from sqlrewrite.report.physical import explained_lines
-
-    out.print([*([] if first else [()]), *explained_lines(explained)])
+        notes = [((f"{it.line}: {it.message}", "bold cyan"),) for it in asked.rewrite.notes]
+        report.err.print([*notes, *stock_lines(stock)])
+    report.end(lambda: explained_json(found, stock), lambda: explained_page(found))

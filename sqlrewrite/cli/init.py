@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -26,15 +26,10 @@ _PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _SCHEMA = "spark.sql.catalog.spark_catalog.defaultDatabase"
 
 
-class InitCommand(Command):
-    """``init``."""
-
-    sections: Mapping[str, Sequence[str]] = {"What is reported": ("color",)}
-
-
 @click.command(
     "init",
-    cls=InitCommand,
+    cls=Command,
+    sections={"What is reported": ("color",)},
     short_help="Write a first file of settings, from what there is.",
     epilog="""\b
 Examples:

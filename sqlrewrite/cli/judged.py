@@ -21,10 +21,6 @@ class LintAsked(Files):
     write_baseline: bool
     add_suppressions: bool
     watch: bool
-    format: str
-    statistics: bool
-    color: bool | None
-    exit_zero: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

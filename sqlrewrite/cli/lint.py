@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import click
 
-from sqlrewrite.cli.common import (
-    Command,
-    colour_option,
-    printer,
-    setting_options,
-    sorted_out,
-    write_stdout,
-)
+from sqlrewrite.cli import many
+from sqlrewrite.cli.common import Command, printer, setting_options, sorted_out, write_stdout
 from sqlrewrite.cli.judged import LintAsked, judge_of, judged
-from sqlrewrite.cli.many import (
-    FILES,
-    Run,
-    file_options,
-    none_changed,
-    statistics,
-    statistics_option,
-    tell_left_out,
-    warn,
-)
 from sqlrewrite.cli.output import output_to
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, Sum
@@ -39,31 +22,18 @@ from sqlrewrite.run.files import STDIN, repository
 from sqlrewrite.settings.table import section
 
 
-class LintCommand(Command):
-    """``lint``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
-        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
-        "What a rewrite would insert": section("inserted"),
-        "Which files": FILES,
-        "What counts": (*section("counts"), "write_baseline", "add_suppressions"),
-        "How the work is done": (*section("work"), "watch"),
-        "What is reported": (
-            "format",
-            "output_file",
-            "statistics",
-            "show_settings",
-            "quiet",
-            "verbose",
-            "color",
-        ),
-        "Exit status": (*section("exit"), "exit_zero"),
-    }
-
-
 @click.command(
     "lint",
-    cls=LintCommand,
+    cls=Command,
+    sections={
+        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "What a rewrite would insert": section("inserted"),
+        "Which files": many.FILES,
+        "What counts": (*section("counts"), "write_baseline", "add_suppressions"),
+        "How the work is done": (*section("work"), "watch"),
+        "What is reported": many.SHOWN,
+        "Exit status": (*section("exit"), "exit_zero"),
+    },
     short_help="Report what keeps queries from pruning; change nothing.",
     epilog="""\b
 Examples:
@@ -87,11 +57,14 @@ Exit status:
   2  something could not be done: wrong usage, a broken catalog, an
      unreadable file""",
 )
-@click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
-)
 @setting_options("lint")
-@file_options
+@many.file_options(
+    FORMATS,
+    "The report's form, on stdout.",
+    "In place of the findings, how many of each code, and what was understood.",
+    "No summary.",
+    "Show suppressed findings too.",
+)
 @click.option(
     "--write-baseline",
     is_flag=True,
@@ -105,18 +78,6 @@ Exit status:
 @click.option(
     "--watch", is_flag=True, help="Lint again whenever a file, a setting or the catalog changes."
 )
-@click.option(
-    "--format",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="The report's form, on stdout.",
-)
-@statistics_option("In place of the findings, how many of each code, and what was understood.")
-@click.option("-q", "--quiet", is_flag=True, help="No summary.")
-@click.option("-v", "--verbose", is_flag=True, help="Show suppressed findings too.")
-@colour_option
-@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
     """Reports what keeps queries from pruning partitions, and changes nothing.
@@ -127,7 +88,6 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """
     asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
     if asked.watch:
         from sqlrewrite.cli.watch import watch
 
@@ -139,9 +99,8 @@ def command(ctx: click.Context, /, **given: Any) -> None:
         ctx.exit(add(asked))
     with output_to(asked.output_file):
         total = _run(asked)
-    ctx.exit(
-        0 if asked.exit_zero or (asked.write_baseline and not total.failures) else total.status
-    )
+    done = asked.write_baseline and not total.failures
+    ctx.exit(0 if asked.exit_zero or done else total.status)
 
 
 def _refuse_contradictions(asked: LintAsked) -> None:
@@ -167,12 +126,12 @@ def _run(asked: LintAsked) -> Sum:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
-    total, kept = Sum(statistics=statistics(asked.statistics)), list[Linted]()
+    total, kept = Sum(statistics=many.statistics(asked.statistics)), list[Linted]()
     known = {judge.path: baseline.Writing(judge.rules.baseline.root) for judge in judges}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
-    warn(of, err)
-    none = none_changed(of, err)
+    many.warn(of, err)
+    none = many.none_changed(of, err)
     for judge, result in judged(asked, of, judges, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
@@ -180,7 +139,7 @@ def _run(asked: LintAsked) -> Sum:
         elif not people:
             kept.append(result)
         elif result.findings and not asked.statistics:
-            out.print(form.lines(_unsuppressed(result) if asked.verbose else result))
+            out.print(form.lines(_all_of(result) if asked.verbose else result))
         if result.failures:
             err.print(concise.failure_lines(result.path, result.failures))
     if asked.write_baseline:
@@ -195,11 +154,11 @@ def _run(asked: LintAsked) -> Sum:
         out.print([*concise.statistics(total), (), *lines(total.statistics, would=True)])
     if not (asked.quiet or none or (of.passed_on and not total.files)):
         err.print(concise.last_lines(total, known=of.known))
-    tell_left_out(of, err)
+    many.tell_left_out(of, err)
     return total
 
 
-def _root(of: Run, results: Iterable[Linted]) -> str:
+def _root(of: many.Run, results: Iterable[Linted]) -> str:
     """From where reports name files: the repository, or else the settings; what is around them all,
     where there are several."""
     folders = {os.path.dirname(result.path) for result in results}
@@ -219,15 +178,12 @@ def _written(known: Mapping[str, baseline.Writing], total: Sum) -> Iterator[Line
         yield ((f"{found.counted.total()} findings written to {shown(path)}{kept}", "bold"),)
 
 
-def _unsuppressed(result: Linted) -> Linted:
+def _all_of(result: Linted) -> Linted:
     """A result that shows what is suppressed, with the reason for it."""
-    return replace(result, findings=tuple(_shown(result.findings)))
-
-
-def _shown(findings: Iterable[Any]) -> Iterator[Any]:
-    for it in findings:
-        if it.suppression is None:
-            yield it
-        else:
-            message = f"{it.message} (suppressed: {it.suppression.reason})"
-            yield replace(it, message=message, suppression=None)
+    told = (
+        replace(it, message=f"{it.message} (suppressed: {by.reason})", suppression=None)
+        if (by := it.suppression)
+        else it
+        for it in result.findings
+    )
+    return replace(result, findings=tuple(told))

@@ -5,8 +5,9 @@ The files go in groups that have the same settings; most often there is one.
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,10 +16,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli.common import Given, read_stdin, request, write_stdout
-from sqlrewrite.cli.output import output_option, refuse_read
+from sqlrewrite.cli.common import (
+    Decorator,
+    Given,
+    colour_option,
+    read_stdin,
+    request,
+    together,
+    write_stdout,
+)
+from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Line, Printer, shown
+from sqlrewrite.report.styled import Printer, shown
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
@@ -26,7 +35,6 @@ from sqlrewrite.run.runner import Request
 from sqlrewrite.run.work import Job, digest, each, once
 from sqlrewrite.settings.table import Settings, decisive, section
 from sqlrewrite.text.nearest import nearest
-from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.run.cache import Cache
@@ -39,8 +47,10 @@ MANY = 50
 FILES = (*section("files"), "changed_since", "show_files")
 """The options that say which files."""
 
+SHOWN = ("format", "output_file", "statistics", "show_settings", "quiet", "verbose", "color")
+"""Those that say what is reported."""
+
 Result = TypeVar("Result")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +63,18 @@ class Files(Given):
     show_files: bool
     changed_since: str | None
     output_file: str | None
+    format: str
+    statistics: bool
     quiet: bool
     verbose: bool
+    color: bool | None
+    exit_zero: bool
 
     def run(self, *, strip: bool = False) -> Run:
         """The files that the paths mean, and how each is to be rewritten."""
         if self.quiet and self.verbose:
             raise click.UsageError("--quiet cannot go with --verbose")
+        logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # we report what it warns of
         found = gather(self.paths, self.projects(), self.stdin_filename or STDIN)
         changed = None
         if self.changed_since is not None:
@@ -71,16 +86,12 @@ class Files(Given):
         if self.show_files:
             _show_files(found)
         load = cache(Catalog.load)  # one that an option names is that of all
-        groups = (
-            Group(it.settings, it.files, _requested(it, strip=strip, load=load))
-            for it in found.projects
-        )
+        groups = []
+        for it in found.projects:
+            seen = () if strip else tuple(path for path in it.files if path != STDIN)
+            todo = request(it.settings, strip=strip, load=load, files=seen)
+            groups.append(Group(it.settings, it.files, todo))
         return Run(self, tuple(groups), found.missing, found.warnings, changed)
-
-
-def _requested(of: ProjectFiles, *, strip: bool, load: Callable[..., Warehouse]) -> Request:
-    files = () if strip else tuple(path for path in of.files if path != STDIN)
-    return request(of.settings, strip=strip, load=load, files=files)
 
 
 def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
@@ -117,10 +128,24 @@ def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
     return replace(found, projects=tuple(kept)), changed
 
 
-def file_options(function: _Function) -> _Function:
-    """The options of commands over files that are no settings of a project."""
-    options: list[Callable[[_Function], _Function]] = [
-        output_option,
+def file_options(
+    formats: Sequence[str], form: str, statistics: str, quiet: str, verbose: str
+) -> Decorator:
+    """The paths of a command over files, and its options that are no settings of a project, with
+    the help of those that it has in words of its own."""
+    return together(
+        click.argument(
+            "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
+        ),
+        click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
+        click.option(
+            "--show-settings",
+            is_flag=True,
+            help="Print the settings that hold for the files and where each is said; do no more.",
+        ),
+        click.option(
+            "--show-files", is_flag=True, help="Print the names of the files; do no more."
+        ),
         click.option(
             "--changed-since",
             metavar="REF",
@@ -128,23 +153,21 @@ def file_options(function: _Function) -> _Function:
             "lint: only findings in statements that have.",
         ),
         click.option(
-            "--show-files", is_flag=True, help="Print the names of the files; do no more."
+            "-o",
+            "--output-file",
+            type=click.Path(readable=False),
+            metavar="FILE",
+            help="Write to this file what would go to stdout.",
         ),
         click.option(
-            "--show-settings",
-            is_flag=True,
-            help="Print the settings that hold for the files and where each is said; do no more.",
+            "--format", type=click.Choice(formats), default="text", show_default=True, help=form
         ),
-        click.option("--stdin-filename", metavar="PATH", help="The name to report for `-`."),
-    ]
-    for option in options:
-        function = option(function)
-    return function
-
-
-def statistics_option(help: str) -> Callable[[_Function], _Function]:
-    """``--statistics``."""
-    return click.option("--statistics", is_flag=True, help=help)
+        click.option("--statistics", is_flag=True, help=statistics),
+        click.option("-q", "--quiet", is_flag=True, help=quiet),
+        click.option("-v", "--verbose", is_flag=True, help=verbose),
+        colour_option,
+        click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold."),
+    )
 
 
 def statistics(wanted: bool) -> Statistics | None:
@@ -196,8 +219,9 @@ class Run:
 
 def warn(of: Run, err: Printer) -> None:
     """Says where files may be taken that git would leave out."""
-    if not of.asked.quiet:
-        err.print(map(_warning, of.warnings))
+    for folder, why in () if of.asked.quiet else of.warnings:
+        said = shown(f" git lists no files, none is left out by .gitignore: {why}")
+        err.print([((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (said, ""))])
 
 
 def none_changed(of: Run, err: Printer) -> bool:
@@ -217,12 +241,6 @@ def tell_left_out(of: Run, err: Printer) -> None:
         options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
         what = f"{count:,} {'remark' if count == 1 else 'remarks'} on what it could not read"
         err.print([(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))])
-
-
-def _warning(folder_and_why: tuple[str, str]) -> Line:
-    folder, why = folder_and_why
-    said = f" git lists no files, none is left out by .gitignore: {why}"
-    return ((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (shown(said), ""))
 
 
 def results(
@@ -260,17 +278,13 @@ def _open_cache(count: int, kept: tuple[object, ...], request: Request) -> Cache
     choices = decisive(request.settings)
     if request.settings.engine.endswith(".toml"):
         choices["engine"] = str(digest(request.settings.engine))
+    # No result depends on where a catalog was read, which each folder one stands in names anew.
+    known = {name: replace(it, source="") for name, it in request.catalog.relations.items()}
+    placeless = replace(request.catalog, relations=known, sources=(), left_out=())
     try:
-        return Cache(fingerprint(_placeless(request.catalog), kept, request.strip, choices))
+        return Cache(fingerprint(placeless, kept, request.strip, choices))
     except OSError:  # the folder that we stand in is gone
         return None
-
-
-def _placeless(catalog: Warehouse) -> Warehouse:
-    """A catalog without where it was read, which is written differently in each folder that one
-    may stand in; no result depends on it."""
-    known = {name: replace(it, source="") for name, it in catalog.relations.items()}
-    return replace(catalog, relations=known, sources=(), left_out=())
 
 
 def why_missing(path: str) -> str:
@@ -294,12 +308,7 @@ def progress(doing: str, count: int, err: Printer, *, hidden: bool) -> Iterator[
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    with Progress(
-        *columns,
-        console=err.console,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    ) as bar:
+    own: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": True}
+    with Progress(*columns, console=err.console, **own) as bar:
         task = bar.add_task("", total=count)
         yield lambda: bar.advance(task)

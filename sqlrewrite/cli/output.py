@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import BytesIO, TextIOWrapper
-from typing import Any, TypeVar
 
 import click
 
 from sqlrewrite.cli.common import CommandFailure, OutputError, write_stdout
 from sqlrewrite.text.source import write_file
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def output_option(function: _Function) -> _Function:
-    """``--output-file``."""
-    return click.option(
-        "-o",
-        "--output-file",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="Write to this file what would go to stdout.",
-    )(function)
 
 
 def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-file") -> None:
@@ -52,7 +38,8 @@ def write_to(path: str, text: str) -> None:
     """Writes a text to a file, or to stdout, which is ``-``."""
     if path == "-":
         write_stdout(text.encode("utf-8"))
-    else:
+        return
+    with writing(path):
         write_file(path, text.encode("utf-8"))
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sqlrewrite.cli import many
 from sqlrewrite.cli.common import (
-    Command,
-    colour_option,
     copy_to_stdout,
     printer,
     read_stdin,
@@ -19,30 +17,9 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
-from sqlrewrite.cli.many import (
-    FILES,
-    Files,
-    Group,
-    Run,
-    file_options,
-    none_changed,
-    progress,
-    results,
-    statistics,
-    statistics_option,
-    tell_left_out,
-    warn,
-    why_missing,
-)
+from sqlrewrite.cli.many import Group
 from sqlrewrite.cli.output import output_to
-from sqlrewrite.cli.spark import (
-    SPARK,
-    asking,
-    spark_failures,
-    spark_options,
-    started_when_needed,
-    target,
-)
+from sqlrewrite.cli.spark import SPARK, SparkCommand, asking, spark_options, started_when_needed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer
@@ -50,56 +27,36 @@ from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
 from sqlrewrite.settings.table import LEAVING, Settings, section
+from sqlrewrite.spark.target import Target
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
-    from sqlrewrite.spark.target import Target
-
-
-class RewriteCommand(Command):
-    """``rewrite``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
-        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
-        "Which files": FILES,
-        "What is inserted": (*section("inserted"), *section("values"), "strip"),
-        "What becomes of the files": ("write", "check", "diff"),
-        "How the work is done": section("work"),
-        "What is reported": (
-            *section("reported"),
-            "format",
-            "output_file",
-            "statistics",
-            "show_settings",
-            "quiet",
-            "verbose",
-            "color",
-        ),
-        "Which Spark, for --predicate values and --explain spark": SPARK,
-        "Exit status": (*section("exit"), "exit_zero"),
-    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RewriteAsked(Files):
+class RewriteAsked(many.Files):
     """The options as given."""
 
     strip: bool
     write: bool
     check: bool
     diff: bool
-    format: str
-    statistics: bool
-    color: bool | None
-    exit_zero: bool
-    master: str | None
-    remote: str | None
-    conf: tuple[str, ...]
+    where: Target
 
 
 @click.command(
     "rewrite",
-    cls=RewriteCommand,
+    cls=SparkCommand,
+    sections={
+        "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
+        "Which files": many.FILES,
+        "What is inserted": (*section("inserted"), *section("values"), "strip"),
+        "What becomes of the files": ("write", "check", "diff"),
+        "How the work is done": section("work"),
+        "What is reported": (*section("reported"), *many.SHOWN),
+        "Which Spark, for --predicate values and --explain spark": SPARK,
+        "Exit status": (*section("exit"), "exit_zero"),
+    },
     short_help="Print or write SQL with its pruning predicates.",
     epilog="""\b
 Examples:
@@ -121,11 +78,14 @@ Settings from the nearest pyproject.toml; options win over them:
   catalog = ["warehouse/ddl"]
   schema = "retail\"""",
 )
-@click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
-)
 @setting_options("rewrite")
-@file_options
+@many.file_options(
+    ("text", "json"),
+    "text for people, on stderr; json for programs, on stdout in place of the SQL.",
+    "In place of the SQL and the verdicts, what was understood, and why not more.",
+    "Report errors only.",
+    "Report every rule of every candidate.",
+)
 @click.option(
     "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
 )
@@ -134,18 +94,6 @@ Settings from the nearest pyproject.toml; options win over them:
 @click.option(
     "--diff", is_flag=True, help="Write nothing; print a unified diff in place of the SQL."
 )
-@click.option(
-    "--format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="text for people, on stderr; json for programs, on stdout in place of the SQL.",
-)
-@statistics_option("In place of the SQL and the verdicts, what was understood, and why not more.")
-@click.option("-q", "--quiet", is_flag=True, help="Report errors only.")
-@click.option("-v", "--verbose", is_flag=True, help="Report every rule of every candidate.")
-@colour_option
-@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold.")
 @spark_options
 @click.pass_context
 def command(ctx: click.Context, /, **given: Any) -> None:
@@ -158,8 +106,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """
     asked = RewriteAsked(**sorted_out(given))
     _refuse_contradictions(asked)
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns of what we report ourselves
-    with spark_failures(), output_to(asked.output_file):
+    with output_to(asked.output_file):
         status = _run(asked)
     ctx.exit(0 if asked.exit_zero else status)
 
@@ -193,15 +140,14 @@ def _run(asked: RewriteAsked) -> int:
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     kept: list[FileResult] = []
-    summary, strict = Summary(statistics=statistics(asked.statistics)), False
+    summary, strict = Summary(statistics=many.statistics(asked.statistics)), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
-    where = target(asked.master, asked.remote, asked.conf)
-    warn(of, err)
-    none = none_changed(of, err)
+    many.warn(of, err)
+    none = many.none_changed(of, err)
     if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
         write_stdout(read_stdin())
-    with started_when_needed(where) as running:
-        ways = [_way(asked, group, where, err, running) for group in of.groups]
+    with started_when_needed(asked.where) as running:
+        ways = [_way(asked, group, err, running) for group in of.groups]
         for way, path, result in _results(asked, of, ways, err, hidden=hidden):
             settings = way.group.settings
             summary.add(result)
@@ -228,21 +174,21 @@ def _run(asked: RewriteAsked) -> int:
         from sqlrewrite.report.statistics import lines
 
         out.print(lines(summary.statistics, would=not asked.write))
-    tell_left_out(of, err)
+    many.tell_left_out(of, err)
     return summary.status(check=asked.check, strict=strict)
 
 
 def _results(
-    asked: RewriteAsked, of: Run, ways: Sequence[GroupWay], err: Printer, *, hidden: bool
+    asked: RewriteAsked, of: many.Run, ways: Sequence[GroupWay], err: Printer, *, hidden: bool
 ) -> Iterator[tuple[GroupWay, str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in of.missing:
-        yield ways[0], path, missing(path, why_missing(path))
-    with progress("rewriting", of.count, err, hidden=hidden) as advance:
+        yield ways[0], path, missing(path, many.why_missing(path))
+    with many.progress("rewriting", of.count, err, hidden=hidden) as advance:
         for way in ways:
             task = _task(asked, way.group)
             kept = ("rewrite", task.plans, task.verdicts, task.survey, task.count)
-            done = results(of, way.group, task, replace(task, write=False), kept=kept)
+            done = many.results(of, way.group, task, replace(task, write=False), kept=kept)
             for path, result in zip(way.group.files, done, strict=True):
                 yield way, path, way.left_to_spark(result)
                 advance()
@@ -281,9 +227,7 @@ def _print_output(asked: RewriteAsked, path: str, result: FileResult, out: Print
         if result.output is None and result.rewrite is not None:  # too large to be read
             copy_to_stdout(path)
         write_stdout(data)
-        if (
-            out.stream.isatty() and data and not asked.quiet
-        ):  # for the eye: the verdicts stand apart
+        if data and not asked.quiet and out.stream.isatty():  # the verdicts stand apart
             write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
 
 
@@ -320,19 +264,17 @@ def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
 def _asks(asked: RewriteAsked, request: Request) -> bool:
     """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
     written for up to date while its key queries are."""
-    named = bool(asked.master or asked.remote or asked.conf)
-    return (
-        request.settings.predicate == "values" and not request.strip and (named or not asked.check)
-    )
+    wanted = request.settings.predicate == "values" and not request.strip
+    return wanted and not (asked.check and asked.where == Target())
 
 
 def _way(
-    asked: RewriteAsked, group: Group, where: Target, err: Printer, running: Callable[[], Session]
+    asked: RewriteAsked, group: Group, err: Printer, running: Callable[[], Session]
 ) -> GroupWay:
     """How the files of a group are done, with the help of Spark where that is asked for."""
     settings = group.settings
     if _asks(asked, group.request):
-        resolve = asking(running, where, settings)
+        resolve = asking(running, asked.where, settings)
         group = replace(group, request=replace(group.request, resolve=resolve))
     request = group.request
     shown = _explain(asked, settings) == "spark" and asked.format == "text" and not asked.quiet

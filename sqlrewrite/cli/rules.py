@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sqlrewrite.cli.common import (
-    CONTEXT,
-    Command,
-    CommandFailure,
-    colour_option,
-    printer,
-)
+from sqlrewrite.cli.common import CONTEXT, Command, CommandFailure, colour_option, printer
 
 
 @click.command(

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.common import CommandFailure, read_stdin, setting_option, write_stdout
-from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options, target
+from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.run.files import STDIN
+from sqlrewrite.spark.target import Target
 
 _LEVELS = ("debug", "info", "warning", "none")
 _PREDICATE, _WHEN = "auto", "missed"
 
 
-class RunCommand(SparkCommand):
-    """``run``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
+@click.command(
+    "run",
+    cls=SparkCommand,
+    sections={
         "What is known": ("catalog",),
         "What is inserted": ("predicate", "when"),
         "Which Spark": SPARK,
         "What is reported": ("log", "quiet"),
-    }
-
-
-@click.command(
-    "run",
-    cls=RunCommand,
+    },
     short_help="Run a file's statements on Spark, rewritten.",
     epilog="""\b
 Examples:
@@ -60,9 +55,7 @@ def command(
     catalog: tuple[str, ...],
     predicate: str | None,
     when: str | None,
-    master: str | None,
-    remote: str | None,
-    conf: tuple[str, ...],
+    where: Target,
     log: str,
     quiet: bool,
 ) -> None:
@@ -71,7 +64,6 @@ def command(
     Each statement is rewritten as `sqlrewrite.spark.enable` does, with what the session's own
     catalog and settings say. Rows are printed as by `spark-sql -f`: values with tabs between them.
     """
-    where = target(master, remote, conf)
     text = _read(path)
     known = Catalog.load(*catalog) if catalog else None
     from sqlrewrite.spark import enable, script
@@ -82,16 +74,12 @@ def command(
     forms = when or _WHEN, predicate or _PREDICATE
     with session(where) as running, enable(running.spark, known, *forms, level):
         begun = time.perf_counter()
-        for ran in script.run(running, name, text, _print):
+        for ran in script.run(running, name, text, lambda row: write_stdout(f"{row}\n".encode())):
             now = time.perf_counter()
             if not quiet:
                 count = f"{ran.rows} row{'s' * (ran.rows != 1)}"
                 click.echo(f"{name}:{ran.line}: {count}, {now - begun:.1f} s", err=True)
             begun = now
-
-
-def _print(line: str) -> None:
-    write_stdout(f"{line}\n".encode())
 
 
 def _read(path: str) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,9 +16,12 @@ from sqlrewrite.cli.common import (
     CommandFailure,
     Given,
     colour_option,
+    printer,
     read_stdin,
     request,
     sorted_out,
+    together,
+    write_stdout,
 )
 from sqlrewrite.cli.output import writing
 from sqlrewrite.embedded import as_sql
@@ -40,8 +43,7 @@ if TYPE_CHECKING:
 
 # The options' names, for a section of a command's help.
 SPARK = ("master", "remote", "conf")
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+REPORT = ("format", "html", "color")
 
 
 class SparkCommand(Command):
@@ -49,38 +51,77 @@ class SparkCommand(Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command."""
-        with spark_failures():
+        try:
             return super().invoke(ctx)
+        except SparkError as error:
+            raise CommandFailure(str(error)) from error
 
 
-def spark_options(function: _Function) -> _Function:
-    """``--master``, ``--remote`` and ``--conf``."""
-    options: list[Callable[[_Function], _Function]] = [
-        click.option(
-            "--conf",
-            metavar="KEY=VALUE",
-            multiple=True,
-            help="A setting of Spark; repeatable.",
-        ),
-        click.option("--remote", metavar="sc://…", help="A Spark Connect server."),
+def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--master``, ``--remote``, ``--conf``: the function is given their Target as ``where``."""
+
+    @wraps(function)
+    def told(*args: Any, master: str, remote: str, conf: Sequence[str], **given: Any) -> Any:
+        return function(*args, where=_target(master, remote, conf), **given)
+
+    return together(
         click.option(
             "--master",
             metavar="URL",
             help="A Spark master, as yarn or spark://host:7077.  [default: a local Spark]",
         ),
-    ]
-    for option in options:
-        function = option(function)
-    return function
+        click.option("--remote", metavar="sc://…", help="A Spark Connect server."),
+        click.option(
+            "--conf", metavar="KEY=VALUE", multiple=True, help="A setting of Spark; repeatable."
+        ),
+    )(told)
 
 
-def report_options(function: _Function) -> _Function:
-    """``--format``, ``--html`` and ``--color``."""
-    formats = click.Choice(["text", "json"])
-    text = "text for people, json for programs."
-    page = click.option("--html", metavar="FILE", help="Write the report as a page, too.")
-    form = click.option("--format", type=formats, default="text", show_default=True, help=text)
-    return form(page(colour_option(function)))
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a report goes to: stdout, as text or JSON, and a page of HTML where one is named."""
+
+    format: str
+    html: str | None
+    color: bool | None
+
+    @property
+    def out(self) -> Printer:
+        """Stdout, for people."""
+        return printer(err=False, color=self.color)
+
+    @property
+    def err(self) -> Printer:
+        """Stderr."""
+        return printer(err=True, color=self.color)
+
+    def end(self, json: Callable[[], str], page: Callable[[], str]) -> None:
+        """Writes those of both that are asked for."""
+        if self.format == "json":
+            write_stdout(json().encode("ascii"))
+        if self.html is not None:
+            with writing(self.html):
+                write_file(self.html, page().encode("utf-8"))
+
+
+def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--format``, ``--html`` and ``--color``: the function is given them as ``report``."""
+
+    @wraps(function)
+    def told(*args: Any, format: str, html: str | None, color: bool | None, **given: Any) -> Any:
+        return function(*args, report=Report(format, html, color), **given)
+
+    return together(
+        click.option(
+            "--format",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            help="text for people, json for programs.",
+        ),
+        click.option("--html", metavar="FILE", help="Write the report as a page, too."),
+        colour_option,
+    )(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +139,9 @@ class SparkTask:
         return self.request.catalog
 
 
-def task(
-    *, path: str, master: str | None, remote: str | None, conf: tuple[str, ...], **given: Any
-) -> SparkTask:
+def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
-    where, asked = target(master, remote, conf), Given(**sorted_out(given))
-    settings = asked.projects().at("." if path == STDIN else path)
+    settings = Given(**sorted_out(given)).projects().at("." if path == STDIN else path)
     todo = request(settings)
     data = read_stdin() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
@@ -118,9 +156,8 @@ def task(
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
     host = host_of(name, result.source.text)
-    if host is None:
-        return SparkTask(name, result.rewrite, todo, where)
-    return SparkTask(name, as_sql(host, todo.catalog, todo.options()), todo, where)
+    done = result.rewrite if host is None else as_sql(host, todo.catalog, todo.options())
+    return SparkTask(name, done, todo, where)
 
 
 @contextmanager
@@ -137,13 +174,7 @@ def waiting(err: Printer) -> Iterator[tuple[Callable[[str], None], Callable[[], 
         yield begin, shown.close
 
 
-def write_page(path: str, text: str) -> None:
-    """Writes an HTML page."""
-    with writing(path):
-        write_file(path, text.encode("utf-8"))
-
-
-def target(master: str | None, remote: str | None, conf: Sequence[str]) -> Target:
+def _target(master: str | None, remote: str | None, conf: Sequence[str]) -> Target:
     """The Spark that the options name."""
     if master and remote:
         raise click.UsageError("--master cannot go with --remote: give one of them")
@@ -204,12 +235,3 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
             raise ResolveError(f"{error}; {hint}") from error
 
     return resolve
-
-
-@contextmanager
-def spark_failures() -> Iterator[None]:
-    """Ends with a failure of Spark's as the program ends with any other."""
-    try:
-        yield
-    except SparkError as error:
-        raise CommandFailure(str(error)) from error

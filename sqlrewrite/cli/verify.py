@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.common import (
-    CommandFailure,
-    printer,
-    setting_options,
-    write_stdout,
-)
+from sqlrewrite.cli.common import CommandFailure, setting_options
 from sqlrewrite.cli.spark import (
+    REPORT,
     SPARK,
+    Report,
     SparkCommand,
     report_options,
     spark_options,
     task,
     waiting,
-    write_page,
 )
 from sqlrewrite.settings.table import section
 
@@ -28,22 +23,17 @@ if TYPE_CHECKING:
     from sqlrewrite.spark.verify import Verified
 
 
-class VerifyCommand(SparkCommand):
-    """``verify``, with its options in the order of the work."""
-
-    sections: Mapping[str, Sequence[str]] = {
+@click.command(
+    "verify",
+    cls=SparkCommand,
+    sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": (*section("inserted"), *section("values")),
         "Which Spark": SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),
-        "What is reported": ("format", "html", "color"),
-    }
-
-
-@click.command(
-    "verify",
-    cls=VerifyCommand,
+        "What is reported": REPORT,
+    },
     short_help="Run both on Spark: same rows? How much less is read?",
     epilog="""\b
 Examples:
@@ -101,9 +91,7 @@ def command(
     runs: int,
     timeout: float | None,
     float_tolerance: float,
-    html: str | None,
-    format: str,
-    color: bool | None,
+    report: Report,
     **given: Any,
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
@@ -115,19 +103,19 @@ def command(
     may still differ elsewhere.
     """
     asked = task(**given)
-    out = printer(err=False, color=color)
+    out = report.out
     from sqlrewrite.report.verify import print_verified, verified_json, verified_page
     from sqlrewrite.spark.session import session
     from sqlrewrite.spark.verify import How, verify_text
 
     found: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)
-    with waiting(printer(err=True, color=color)) as (begin, end):
+    with waiting(report.err) as (begin, end):
 
         def keep(verified: Verified) -> None:
             end()
             found.append(verified)
-            if format == "text":
+            if report.format == "text":
                 print_verified(out, verified)
 
         def at(place: str) -> None:
@@ -136,12 +124,9 @@ def command(
         begin("Spark is starting")
         with session(asked.target) as running:
             verify_text(running, asked.name, asked.rewrite, asked.catalog, keep, how, at)
-    if format == "json":
-        write_stdout(verified_json(found).encode("ascii"))
-    elif not found:
+    if report.format == "text" and not found:
         out.print([((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"),)])
-    if html is not None:
-        write_page(html, verified_page(found))
+    report.end(lambda: verified_json(found), lambda: verified_page(found))
     if any(it.outcome.differs for it in found):
         ctx.exit(1)
     undecided = [f"{it.path}:{it.line}" for it in found if not it.outcome.decided]
