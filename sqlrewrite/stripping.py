@@ -6,6 +6,7 @@ In: a text. Out: the same as an account of what was taken out of it, in the form
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import replace
 
 from sqlrewrite.find.heard import heard, spoken
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
@@ -21,6 +22,10 @@ FOREIGN = "DPP009"
 _FOREIGN = (
     "the marker stands where dpp-rewrite writes none, or on what it has not written: the predicate "
     "is yours and stays; take the marker off"
+)
+_IN_CHANGE = (
+    "--strip takes nothing out of the condition of a DELETE or UPDATE, where a mistake would "
+    "change other rows: take the predicate out by hand"
 )
 
 
@@ -58,8 +63,19 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         )
         for span in text.predicates
     )
-    notes = foreign(text, lines)
-    return Rewrite(sql, text.text, len(starts), (), (), skipped, (), removed, notes), text
+    return Rewrite(
+        *(sql, text.text, len(starts), (), (), skipped, (), removed),
+        notes=_notes(text, strip(sql, lexed.tokens, changes=True), lines),
+    ), text
+
+
+def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, ...]:
+    """A note for each marker that stays, be it on a predicate of ours in a DELETE or UPDATE."""
+    ours = {*text.foreign}.difference(all_of_it.foreign)
+    return tuple(
+        replace(note, message=_IN_CHANGE) if at in ours else note
+        for at, note in zip(text.foreign, foreign(text, lines), strict=True)
+    )
 
 
 def foreign(text: Stripped, lines: Lines) -> tuple[Problem, ...]:

@@ -62,7 +62,9 @@ def test_what_does_not_follow_is_left_with_all_around_it(
 @pytest.mark.parametrize("change", CHANGES)
 def test_strip_leaves_it(catalog: Catalog, change: str) -> None:
     sql = f"{change} {JOIN} AND f.p IN ({KEYS}) {MARKER}"
-    assert stripped(sql).sql == sql
+    left = stripped(sql)
+    assert left.sql == sql
+    assert [it.message.partition(" out ")[0] for it in left.notes] == ["--strip takes nothing"]
 
 
 @pytest.mark.parametrize("of", ["f", "unknown"])

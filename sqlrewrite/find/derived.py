@@ -6,6 +6,8 @@ why nothing is. A bound on the column that it is computed from then says somethi
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan
 from sqlrewrite.plan.expressions import said
@@ -40,6 +42,10 @@ class DerivedColumn:
     def shown(self) -> str:
         """The declaration, and who says so, for a verdict."""
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
+
+    def hidden(self, why: str) -> DerivedColumn:
+        """The same column where nothing follows for it."""
+        return replace(self, formula=None, shape=None, why=self.why or why)
 
 
 def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from sqlrewrite.find.beginnings import beginnings
 from sqlrewrite.find.derived import SAME, DerivedColumn, derived_columns, stands_for
 from sqlrewrite.find.pairs import Pair, derived_target
 from sqlrewrite.find.periods import ends, period
@@ -19,7 +20,7 @@ from sqlrewrite.find.ties import FILTER, Side, Tie
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
@@ -65,11 +66,10 @@ def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Lin
 
 
 def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
-    scan, place = path.end, derived_target(plan, path, derived)
-    if place is None:
-        return
-    target, block = place[0].relation, plan.blocks[plan.owner[place[0].relation]]
-    if item.condition.relations != {target} and extended(block.source, target):
+    scan = path.end
+    target, name, shown = derived_target(plan, path, derived)
+    block = plan.blocks[plan.owner[target.relation]]
+    if item.condition.relations != {target.relation} and extended(block.source, target.relation):
         return  # beside the condition itself it would be right, and that is elsewhere
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
@@ -80,6 +80,8 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
         column = next(iter(columns(item.expression)))
         day = column if kind == DATE else Cast(column, "date")
         found = [*(found if steps else ()), *((op, day, 0, it, None) for op, it in ends(days))]
+    begins = list(beginnings(item.expression, derived)) if kind == STRING and not steps else []
+    found = [(op, it, 0, text, None) for op, it, text in begins] or found
     for operator, side, at, constant, its in found:
         refs = columns(side)
         tie = Tie(block, item.condition, operator, FILTER, None, True)
@@ -90,12 +92,12 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
             path=path,
             fact=refs[0],
             fact_side=Side(side, at),
-            target=place[0],
-            target_column=place[1],
+            target=target,
+            target_column=name,
             dimension=scan,
             key=refs[0],
             key_side=Side(constant, its),
-            derived=derived,
+            derived=shown,
         )
 
 

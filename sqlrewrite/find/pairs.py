@@ -155,13 +155,10 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             plain = bounded(path.end, path.column)
             side, shape = _side(plan, tie, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
-                place = (
-                    _target(path, ways, isinstance(fact.expression, ColumnRef))
-                    if derived is None
-                    else derived_target(plan, path, derived)
-                )
-                if place is None:
-                    continue
+                if derived is None:
+                    target, column = _target(path, ways, isinstance(fact.expression, ColumnRef))
+                else:
+                    target, column, derived = derived_target(plan, path, derived)
                 yield Pair(
                     tie=tie if shape == tie.shape else replace(tie, shape=shape),
                     operator=operator,
@@ -169,8 +166,8 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
                     path=path,
                     fact=ref,
                     fact_side=fact,
-                    target=place[0],
-                    target_column=place[1],
+                    target=target,
+                    target_column=column,
                     dimension=dimension,
                     key=keys[0],
                     key_side=key,
@@ -217,21 +214,24 @@ def at_reference(plan: Plan, pair: Pair) -> Pair | None:
 
 def derived_target(
     plan: Plan, path: LineagePath, derived: DerivedColumn
-) -> tuple[Relation, str] | None:
+) -> tuple[Relation, str, DerivedColumn]:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
-    above it, if that shows the column too."""
+    above it, if that shows the column too; else nothing follows for it, and why."""
     for depth, relation in enumerate(path.relations, 1):
         if isinstance(relation, Derived) and relation.view:
             below = path.relations[depth - 1 :]
             queries = [it.query for it in below if isinstance(it, Derived | CteReference)]
-            if any(len(query.top) > 1 for query in queries):
-                return None  # in another branch of a union it may be computed otherwise
+            view = ".".join(relation.view)
             for name in column_names(relation) or ():
                 for way in trace(plan, ColumnRef(relation.relation, name, None)):
                     if way.relations == below and way.column == derived.column and not way.computed:
-                        return relation, name
-            return None
-    return path.end, derived.column
+                        if all(len(query.top) == 1 for query in queries):
+                            return relation, name, derived
+                        why = f"another branch of the UNION in {view} may compute it otherwise"
+                        return relation, name, derived.hidden(why)
+            why = f"the view {view} does not show it: let it select {derived.column}"
+            return relation, derived.column, derived.hidden(why)
+    return path.end, derived.column, derived
 
 
 def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, str]:

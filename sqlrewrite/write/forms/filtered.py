@@ -79,10 +79,11 @@ def _later(case: Case, constant: Expression, text: str, end: str) -> str:
 def _texts(case: Case, anchors: Anchors, style: Style) -> list[tuple[Expression, str]]:
     """The constants, each with its text as a value of the type that it is compared as."""
     pair, side = case.pair, compared_type(case)
-    if pair.key_side.operand is None:  # a day that the condition comes down to
-        day = pair.key_side.expression
-        assert isinstance(day, Literal)
-        return [(day, style.word("DATE") + f" '{day.text}'")]
+    if pair.key_side.operand is None:  # a day, or a text, that the condition comes down to
+        end = pair.key_side.expression
+        assert isinstance(end, Literal)
+        typed = style.word("DATE") + " " if end.type == "date" else ""
+        return [(end, f"{typed}'{end.text}'")]
     tokens = (
         anchors.listed(anchors.conjunct(pair.tie.condition))
         if pair.operator == "in"

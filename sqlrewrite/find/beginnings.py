@@ -1,0 +1,70 @@
+"""What a text begins with where a condition on it holds: ``name LIKE 'ab%'``, ``left(name, 2) =
+'ab'``, and what follows for a column that is the beginning of that text.
+
+In: a condition, and a column that is computed from another. Out: comparisons of that other column,
+or of the expression of the first, with texts (docs/soundness.md, "Derived partition columns").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlrewrite.find.derived import DerivedColumn
+from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.functions import known
+
+# Of what a text begins with, as much as means the same in any string and pattern.
+_PLAIN = re.compile(r"[\w .-]*")
+_LAST = 0x10FFFF
+_SURROGATES = range(0xD800, 0xE000)
+
+Begun = tuple[str, Expression, Literal]
+"""An operator, what it compares, and with what."""
+
+
+def beginnings(condition: Expression, derived: DerivedColumn) -> Iterator[Begun]:
+    """What a condition on a column says of a derived one by what the column's text begins with:
+    the derived one's value, if it is no longer than that, else the ends of the column."""
+    found = _begins(condition, derived.source)
+    formula = None if derived.formula is None else derived.formula.expression
+    if found is None or not isinstance(formula, Call) or formula.name not in known("beginning"):
+        return
+    column, text = found
+    length = _length(formula)
+    if length is not None and length <= len(text):
+        own = Call(formula.name, (column, *formula.args[1:]))
+        yield "=", own, Literal("string", text[:length])
+    elif text:
+        yield ">=", column, Literal("string", text)
+        behind = ord(text[-1]) + 1
+        if behind not in _SURROGATES and behind <= _LAST:
+            yield "<", column, Literal("string", text[:-1] + chr(behind))
+
+
+def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
+    """The column as the condition names it, and what it begins with."""
+    match condition:
+        case Call(name="like", args=(ColumnRef() as ref, Literal(kind="string", text=text))):
+            text = re.split(r"[%_]", text, maxsplit=1)[0]
+        case Call(name="startswith", args=(ColumnRef() as ref, Literal(kind="string", text=text))):
+            pass
+        case Call(
+            name="=",
+            args=(Call(args=(ColumnRef() as ref, *_)) as part, Literal(kind="string", text=text))
+            | (Literal(kind="string", text=text), Call(args=(ColumnRef() as ref, *_)) as part),
+        ) if part.name in known("beginning"):
+            if len(text) > (_length(part) or 0):
+                return None
+        case _:
+            return None
+    plain = _PLAIN.match(text)
+    return (ref, plain[0]) if ref.name == column and plain is not None else None
+
+
+def _length(beginning: Call) -> int | None:
+    """How many characters from its start a text is cut down to."""
+    numbers = [it.text for it in beginning.args[1:] if isinstance(it, Literal)]
+    if beginning.name != "left" and numbers[:1] != ["1"]:
+        return None
+    return int(numbers[-1]) if numbers and numbers[-1].isdigit() else None
