@@ -72,9 +72,10 @@ class Case:
     def clustered(self) -> bool:
         """Whether the fact's column orders the rows of its table, and partitions nothing."""
         table, column = self.pair.scan.table, self.pair.path.column
+        if column not in table.clustered_by or self.pair.derived is not None:
+            return False
         parts = (it for it in table.partitioned_by if it.column.lower() == column)
-        usable = any(it.transform in self.engine.transforms for it in parts)
-        return self.pair.derived is None and column in table.clustered_by and not usable
+        return not any(it.transform in self.engine.transforms for it in parts)
 
     def reason(self, code: str) -> str | None:
         """The first thing that speaks against reading the dimension again under a rule's code."""

@@ -45,9 +45,13 @@ def chosen(case: Case) -> str:
         return "range"
     if form == "auto":
         form = "in" if is_selective(case) else "set"
+    return "range" if form == "set" and _many(case) else form
+
+
+def _many(case: Case) -> bool:
+    """Whether there are more keys than a set takes well."""
     count = _keys(case)
-    over = count is not None and count > case.engine.set_limit
-    return "range" if form == "set" and over else form
+    return count is not None and count > case.engine.set_limit
 
 
 def _of_derived(case: Case, form: str) -> str:
@@ -58,24 +62,23 @@ def _of_derived(case: Case, form: str) -> str:
         return "range"
     shape = case.pair.derived.shape if case.pair.derived is not None else None
     ordered = shape is not None and shape.ordered and found.step != SAME
-    count = _keys(case)
-    many = count is not None and count > case.engine.set_limit
     if form == "range" and ordered:
         return "range"
     if form == "values" and not (found.nulls or found.days):
         return form
     if found.nulls or form == "set" or (form == "auto" and not is_selective(case)):
-        return "range" if many and ordered else "set"
+        return "range" if ordered and _many(case) else "set"
     return "in"
 
 
 def judge(case: Case) -> Judgement:
     """Whether the keys that the engine would collect stay below the limit."""
-    if chosen(case) == SINGLE:
+    form = chosen(case)
+    if form == SINGLE:
         return passed("there is one key")
-    if chosen(case) == "range":
+    if form == "range":
         return passed("a smallest and a largest key take no room")
-    if chosen(case) == "values":
+    if form == "values":
         return passed("the keys are counted when they are asked for")
     count = _keys(case)
     if count is None:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 
+from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.pipe_grammar import PipeParser
 
 SPELLED = "spelled"
@@ -28,6 +29,8 @@ _UNITS = frozenset(
     "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
 )
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
+_TEXTS = token_types("char varchar var identifier")
+_BEHIND_A_WORD = token_types("r_paren comma alias from and string")
 
 
 class SparkSqlParser(PipeParser):
@@ -103,6 +106,18 @@ class SparkSqlParser(PipeParser):
         key = self._parse_string() or self._parse_column()
         self._match(TokenType.EQ)
         return self.expression(exp.Property(this=key, value=self._parse_disjunction()))
+
+    def _parse_types(
+        self,
+        check_func: bool = False,
+        schema: bool = False,
+        allow_identifiers: bool = True,
+        with_collation: bool = False,
+    ) -> exp.Expr | None:
+        """Outside of a schema sqlglot's Hive looks for CHAR and VARCHAR in each type, which takes
+        ten times as long as to read it: a word alone is the type that it is."""
+        alone = self._next.token_type in _BEHIND_A_WORD and self._curr.token_type not in _TEXTS
+        return super()._parse_types(check_func, schema or alone, allow_identifiers, with_collation)
 
     def _parse_dcolon(self) -> exp.Expr | None:
         return self._parse_types(with_collation=True)

@@ -55,7 +55,7 @@ _TO_A_VALUE = re.compile(
 _LONGEST_WORD = 40
 
 _SIGN = re.compile(
-    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|[@#&]\{?[A-Za-z_]|%\("
+    r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|@\{?[A-Za-z_]|#\{?[A-Za-z_]|&\{?[A-Za-z_]|%\("
     r"|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
 )
 _IN_STRING = re.compile(
