@@ -12,7 +12,7 @@ def judge(case: Case) -> Judgement:
     """Whether the predicate has a place to stand."""
     pair = case.pair
     if pair.at is None:
-        return failed(f"{pair.target.alias} has no place of its own in the text")
+        return failed(f"the text has no place for a condition on {pair.target.alias} alone")
     if case.target_block.role == "change":
         return _of_a_change(case)
     if case.target_block.number != pair.tie.block.number or place(pair) is not ClauseKind.ON:

@@ -32,9 +32,19 @@ from sqlrewrite.judge.repeatable import (
     of_whole,
 )
 from sqlrewrite.judge.selective_predicate import restricts
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Parameter, Subquery, Unknown
-from sqlrewrite.plan.expressions import walk
-from sqlrewrite.text.templates import is_template
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Parameter,
+    Plan,
+    Subquery,
+    Unknown,
+)
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.functions import function
 
 GUARDS = "DPP114"
 NO_TEXT = "DPP000"
@@ -148,10 +158,22 @@ def _why(case: Case, node: Expression) -> str:
     """Why a node can raise an error."""
     culprit = raising_of(case, node) if isinstance(node, Subquery) and not node.outer else None
     if culprit is None:
-        return f"{shown(node)} can raise an error"
+        return _of_an_operator(case.plan, node)
     if culprit is node:
         return "a subquery can raise an error: it may have more rows than one"
     return f"{shown(culprit)} in a subquery can raise an error"
+
+
+def _of_an_operator(plan: Plan, node: Expression) -> str:
+    """That a node can raise an error; of an operator with the types for which it can."""
+    if isinstance(node, Call) and _is_operator(node.name):
+        untyped = [it.name for it in columns(node) if type_of(plan, it) is None]
+        if untyped:
+            return f"the type of {untyped[0]} is not known, so {shown(node)} can raise an error"
+        types = dict.fromkeys(str(type_of(plan, it) or "") for it in node.args)
+        if len(types) > 1 and all(types):
+            return f"{shown(node)} between {' and '.join(types)} can raise an error"
+    return f"{shown(node)} can raise an error"
 
 
 def _of_many_rows(case: Case, node: Expression) -> bool:
@@ -180,11 +202,15 @@ def _named(case: Case, node: Expression) -> str:
 def shown(node: Expression) -> str:
     match node:
         case Call(name=name):
-            plain = name.isidentifier() or is_template(name)
-            return called(name) if plain else f"the operator {name}"
+            return f"the operator {name.upper()}" if _is_operator(name) else called(name)
         case Cast(type=kind):
             return f"a cast to {kind}"
         case Subquery():
             return "a correlated subquery" if node.outer else "a subquery"
         case _:
             return "an expression"
+
+
+def _is_operator(name: str) -> bool:
+    found = function(name)
+    return found is not None and found.kind == "operator"

@@ -52,6 +52,8 @@ Reason = tuple[str, str]
 _OVER = "over"
 """Noted among the functions of a block for a window whose frame counts rows."""
 
+_BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
+
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
 """Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
@@ -195,7 +197,7 @@ def _of_frames(plan: Plan, ref: ColumnRef) -> Iterator[Reason]:
     relation = plan.relations[ref.relation]
     for number in relation.query.top if isinstance(relation, Derived | CteReference) else ():
         if _OVER in plan.blocks[number].functions:
-            yield DETERMINISM, "a frame of ROWS depends on the order of rows"
+            yield DETERMINISM, _BY_ROWS
 
 
 def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
@@ -206,7 +208,9 @@ def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
             yield PARAMETERS, why
             continue
         found = options.function(name)
-        if found is None:
+        if name == _OVER:
+            yield DETERMINISM, _BY_ROWS
+        elif found is None:
             yield DETERMINISM, f"{called(name)} is not known to be deterministic"
         elif not found.deterministic:
             yield DETERMINISM, f"{name}() gives another value each time"

@@ -243,7 +243,7 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
     before = lexemes[at - 1][2] if at else 0
     if token is not None and (at == len(lexemes) or token.start < lexemes[at][1]):
         comment = max(text.rfind(sign, before, token.start) for sign in ("--", "/*"))
-        why = "a comment ends elsewhere to Spark than it seems to"
+        why = "Spark ends this comment at another place than the parser does"
         if text.startswith("--", comment):
             why = _GOES_ON
         return Difference(max(comment, before), why)
@@ -266,7 +266,7 @@ def _parted(text: str, token: Token | None, lexemes: Sequence[Lexeme], at: int) 
         why = "time travel written as t@v1 is not supported: write VERSION AS OF"
         return Difference(start, why)
     called = _CALLED.get(LexemeKind(kind), "an operator")
-    return Difference(start, f"{shown} is {called} to Spark, and not read as that here")
+    return Difference(start, f"Spark reads {shown} as {called}, the parser does not")
 
 
 def spelled(text: str, lexemes: Sequence[Lexeme]) -> list[Token]:
