@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +45,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if _length(item) == wanted]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Of a length that is asked for, files without a test of it are not read at all."""
+    wanted = next((length for length in LENGTHS if config.getoption(length)), "")
+    if not wanted or not collection_path.match("test_*.py"):
+        return None
+    return f"mark.{wanted}" not in collection_path.read_text("utf-8") or None
+
+
 def _length(item: pytest.Item) -> str:
     return next((length for length in LENGTHS if item.get_closest_marker(length)), "")
 
@@ -70,6 +80,14 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPP_REWRITE_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def others_give_way() -> None:
+    """With ``-n 2`` the process that has Spark takes longest: the other one comes second."""
+    first = os.environ["PYTEST_CURRENT_TEST"]
+    if "PYTEST_XDIST_WORKER" in os.environ and not _on_spark(first) and hasattr(os, "nice"):
+        os.nice(5)
 
 
 @pytest.fixture(scope="session")
