@@ -51,6 +51,7 @@ DIFFERENT: dict[str, tuple[str, str]] = {
     "a month and its days": ("make_interval(0, 1)", "make_interval(0, 0, 0, 30)"),
     "order of an array": ("array(1, 2)", "array(2, 1)"),
     "array and null": ("array(CAST(NULL AS INT))", "CAST(array() AS ARRAY<INT>)"),
+    "value of a map, a number": ("map('a', 1)", "map('a', 2)"),
     "negative zero in an array": ("array(0.0D)", "array(-0.0D)"),
     "value of a map": ("map('a', 0.0D)", "map('a', -0.0D)"),
     "key of a map": ("map('a', 1)", "map('b', 1)"),
@@ -230,6 +231,8 @@ def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     found = compare(before, after, tolerance=1e-9)
     for rows in (found.lost_rows, found.added_rows):
         assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
+    finer = (_of(spark, ["last digit"], side) for side in (0, 1))
+    assert not compare(*finer, tolerance=1e-17).same
 
 
 def test_what_is_rounding_is_told(spark: SparkSession) -> None:

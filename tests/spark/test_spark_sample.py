@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.spark.sample import Sampled
+from sqlrewrite.spark.pairs import pairs
+from sqlrewrite.spark.sample import Sampled, sampled
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
@@ -177,11 +178,17 @@ def test_one_kind_of_partition_would_find_nothing(warehouse: SparkSession, known
 
 @pytest.mark.spark
 def test_the_same_sample_each_time(warehouse: SparkSession, known: Catalog) -> None:
-    done = rewrite(INNER, known)
-    first, second = (verified(warehouse, done, known, 6).sample for _ in range(2))
-    assert first == second
-    more = verified(warehouse, done, known, 8).sample[0].taken
-    assert set(first[0].taken) <= set(more)
+    session = Session(warehouse, Target("local"), classic=True)
+    (pair,) = pairs("q.sql", rewrite(INNER, known))
+
+    def taken(count: int) -> tuple[str, ...]:
+        with sampled(session, pair, known, count) as (_, (found,)):
+            return found.taken
+
+    first = taken(6)
+    assert taken(6) == first
+    assert len(first) == 6
+    assert set(first) <= set(taken(8))
 
 
 @pytest.mark.spark

@@ -70,7 +70,6 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
         ("SELECT 1 AS a", "SELECT 2 AS a", VerifyOutcome.DIFFERENT),
         ("SELECT 1 UNION ALL SELECT 1", "SELECT 1", VerifyOutcome.DIFFERENT),
         ("SELECT NULL, 1 AS a", "SELECT NULL, 1 + 0 AS a", VerifyOutcome.SAME),
-        ("SELECT CAST(NULL AS INT) AS a", "SELECT 0 AS a", VerifyOutcome.DIFFERENT),
         (
             "SELECT day FROM sold ORDER BY amount DIV 200 LIMIT 3",
             "SELECT day FROM sold ORDER BY amount DIV 200, day DESC LIMIT 3",
@@ -83,14 +82,6 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
         ),
         ("SELECT uuid(), 1 AS a", "SELECT uuid(), 2 AS a", VerifyOutcome.UNSTABLE),
         ("INSERT INTO sold VALUES (1, 1)", "INSERT INTO sold VALUES (2, 2)", VerifyOutcome.SKIPPED),
-        (
-            "SELECT map('a', 1), array(1) AS a, named_struct('x', 1)",
-            "SELECT map('a', 1), array(1 + 0) AS a, named_struct('x', 1)",
-            VerifyOutcome.SAME,
-        ),
-        ("SELECT map('a', 1, 'b', 2) AS a", "SELECT map('b', 2, 'a', 1) AS a", VerifyOutcome.SAME),
-        ("SELECT map('a', 1) AS a", "SELECT map('a', 2) AS a", VerifyOutcome.DIFFERENT),
-        ("SELECT 0.1D + 0.2D AS a", "SELECT 0.3D AS a", VerifyOutcome.DIFFERENT),
         ("SELECT 1 AS a", "SELECT 1 AS b", VerifyOutcome.COLUMNS),
         ("SELECT 1 AS a", "SELECT 1L AS a", VerifyOutcome.COLUMNS),
         ("SELECT 1 AS a", "SELECT 1 AS a, 2 AS b", VerifyOutcome.COLUMNS),
@@ -98,16 +89,10 @@ def verified(spark: SparkSession, before: str, after: str, tolerance: float = 0.
         ("SELECT raise_error('old')", "SELECT 1", VerifyOutcome.ERROR_GONE),
         ("SELECT raise_error('old')", "SELECT raise_error('new')", VerifyOutcome.FAILED),
         ("SELECT no_such", "SELECT 1", VerifyOutcome.ERROR_GONE),
-        (
-            "SELECT 'a' COLLATE UTF8_LCASE AS a",
-            "SELECT 'A' COLLATE UTF8_LCASE AS a",
-            VerifyOutcome.DIFFERENT,
-        ),
     ],
 )
 def test_outcomes(sold: SparkSession, before: str, after: str, outcome: VerifyOutcome) -> None:
-    if "COLLATE" in before and sold.version < "4":
-        pytest.skip("Spark 3 has no collations")
+    """Which values differ is ``test_spark_bags.py``'s."""
     found = verified(sold, before, after)
     assert found.outcome is outcome
     if outcome is VerifyOutcome.SKIPPED:
@@ -141,7 +126,6 @@ def test_rounding_is_told_apart_and_forgiven_when_asked_for(sold: SparkSession) 
     assert found.comparison is not None
     assert found.comparison.rounding == 1e-9
     assert verified(sold, *texts, tolerance=1e-9).outcome is VerifyOutcome.SAME
-    assert verified(sold, *texts, tolerance=1e-17).outcome is VerifyOutcome.DIFFERENT
 
 
 # What the session has
