@@ -231,8 +231,8 @@ def test_a_tolerance(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> No
     found = compare(before, after, tolerance=1e-9)
     for rows in (found.lost_rows, found.added_rows):
         assert {name for name, *_ in rows} == set(TOLERATED) - set(FORGIVEN)
-    finer = (_of(spark, ["last digit"], side) for side in (0, 1))
-    assert not compare(*finer, tolerance=1e-17).same
+    before, after = (_of(spark, ["last digit"], side) for side in (0, 1))
+    assert not compare(before, after, tolerance=1e-17).same
 
 
 def test_what_is_rounding_is_told(spark: SparkSession) -> None:
