@@ -5,12 +5,10 @@ Spark's ``pruningHasBenefit``: ratio × bytes(F) > bytes(D), of what is known (`
 
 from __future__ import annotations
 
-from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.already_pruned import binds_partition, is_asked
-from sqlrewrite.judge.case import Case, Judgement, failed, passed
+from sqlrewrite.judge.case import Case, Judgement, failed, passed, takes_keys
 from sqlrewrite.judge.estimate import estimate, read_again
-from sqlrewrite.judge.form import chosen
-from sqlrewrite.judge.planners.flink import takes_keys
+from sqlrewrite.judge.form import asks, chosen
 from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import Scan
@@ -26,7 +24,7 @@ def judge(case: Case) -> Judgement:
             f"{engine.name} prunes by no keys of an IN there, as dynamic pruning is switched off: "
             f"{case.other_form}"
         )
-    if case.options.when == "auto" and chosen(case) not in ("values", FILTER):
+    if case.options.when == "auto" and asks(case):
         scan, column = case.pair.scan, case.pair.pruned
         if engine.takes_keys and not takes_keys(engine, scan, column):
             why = f"the connector of {scan.alias} takes no keys at run time for {column}"

@@ -26,6 +26,10 @@ Judgement = tuple[Outcome, str]
 """A rule's outcome and its reason."""
 
 
+_HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
+"""Providers of tables that may be Hive's."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """One pair before its rules, among all ``pairs`` of its statement.
@@ -105,6 +109,15 @@ def relation_name(relation: object) -> str:
             return alias or "a derived table"
         case _:
             return "a relation"
+
+
+def takes_keys(engine: Engine, scan: Scan, column: str) -> bool:
+    """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
+    for Hive's."""
+    found = scan.table.column(column)
+    kind = (found.type if found is not None else None) or ""
+    provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)
+    return not {provider, f"{provider} {kind.split('(')[0]}"}.isdisjoint(engine.takes_keys)
 
 
 def called(name: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.form import asks
 from sqlrewrite.judge.join_type import ClauseKind, place
 
 
@@ -22,7 +21,7 @@ def judge(case: Case) -> Judgement:
         return failed("the join has no ON to put the predicate into; write ON instead of USING")
     if not any(condition.clause is not None for condition in join.conditions):
         return failed("the ON cannot be found in the text")
-    if not case.engine.queries_in_on and chosen(case) not in ("values", FILTER):
+    if not case.engine.queries_in_on and asks(case):
         why = f"{case.engine.name} raises an error for a subquery in an ON"
         return failed(f"{why}: --predicate values writes constants there")
     return passed("in the ON of the join")

@@ -54,6 +54,11 @@ def _many(case: Case) -> bool:
     return count is not None and count > case.engine.set_limit
 
 
+def asks(case: Case) -> bool:
+    """Whether the predicate holds a key query, and no constants alone."""
+    return chosen(case) not in ("values", FILTER)
+
+
 def _of_derived(case: Case, form: str) -> str:
     """The form for a derived column: an IN under an OR would not prune, a range asks for an
     order."""

@@ -176,11 +176,9 @@ class Enabled:
                 self._changed(ANYTHING)
         given = literals(args) if args else ()
         key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
-        entry = self._entries.get(key)
-        if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
-            entry = self._decided(
-                key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now)
-            )
+        entry = self._known(key) or self._decided(
+            key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now)
+        )
         try:
             if entry.sql is None:
                 return self._original(sqlQuery, args)
@@ -198,9 +196,9 @@ class Enabled:
             found = views.permanent(frame)
             if found is None:
                 return frame
-            entry = self._entries.get(found)
-            if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
-                entry = self._decided(found, found[1], lambda now: self._viewed(*found, now))
+            entry = self._known(found) or self._decided(
+                found, found[1], lambda now: self._viewed(*found, now)
+            )
             if entry.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
                 return frame
             ours = views.with_text(self._spark, frame, entry.sql)
@@ -240,6 +238,13 @@ class Enabled:
             self._live.forget(effect.words)
 
     # --- deciding
+
+    def _known(self, key: Hashable) -> _Entry | None:
+        """What was decided of a text and still holds."""
+        entry = self._entries.get(key)
+        if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
+            return None
+        return entry
 
     def _decided(self, key: Hashable, text: str, judge: Callable[[int], _Entry]) -> _Entry:
         epoch = self._epoch

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours
-from sqlrewrite.judge.case import Case, relation_name
+from sqlrewrite.judge.case import Case, relation_name, takes_keys
 from sqlrewrite.judge.planners.path import READ, hidden, joining
 from sqlrewrite.plan.algebra import (
     Aggregate,
@@ -46,8 +46,6 @@ from sqlrewrite.plan.relations import leaves, numbers, read_by
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
 
-_HIVE = frozenset({None, "hive", "parquet", "orc", "csv", "json", "text", "avro"})
-"""Providers of tables that may be Hive's."""
 _FIRST = 2
 """So many operands of an AND or OR Flink looks at."""
 
@@ -68,15 +66,6 @@ def missed(case: Case) -> str | None:
         if not _above(pair, other):
             return f"it takes one join to prune {pair.scan.alias}, that with another dimension"
     return None
-
-
-def takes_keys(engine: Engine, scan: Scan, column: str) -> bool:
-    """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
-    for Hive's."""
-    found = scan.table.column(column)
-    kind = (found.type if found is not None else None) or ""
-    provider = "hive" if scan.table.provider in _HIVE else str(scan.table.provider)
-    return not {provider, f"{provider} {kind.split('(')[0]}"}.isdisjoint(engine.takes_keys)
 
 
 def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
