@@ -17,6 +17,7 @@ from sqlrewrite.find.around import Around
 from sqlrewrite.find.heard import heard, left, spoken, understood, with_views
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
 from sqlrewrite.sql.directives import Directives, directives
@@ -136,7 +137,7 @@ def decide(document: Document, options: Options) -> Decision:
     """What should be done. Raises ConfigError where ``values`` has nobody to ask."""
     text = document.stripped
     changed: frozenset[str] = frozenset()
-    if options.form == "values" or text.noted:
+    if options.form == VALUES or text.noted:
         changed = frozenset().union(*(it.changes for it in document.statements))
     earlier, back = {it.at: it for it in text.clauses}, text.insertions()
     found = []

@@ -17,6 +17,7 @@ from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
+from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, options
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.directives import directives
@@ -39,7 +40,7 @@ def rewrite(
     *,
     engine: str = "spark",
     dialect: str = SPARK,
-    predicate: str = "in",
+    predicate: str = IN,
     when: str | None = None,
     hint: bool = True,
     depth: int = 3,
@@ -128,7 +129,7 @@ def rendered(
 
     every = blocks.renderings(sql)
     asked = {directives(it.text, lex(it.text).tokens).found for it in every}
-    if len(asked) != 1 or wanted.form == "values":  # one in a block would not hold in all
+    if len(asked) != 1 or wanted.form == VALUES:  # one in a block would not hold in all
         return None
 
     @cache

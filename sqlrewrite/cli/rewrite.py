@@ -26,6 +26,7 @@ from sqlrewrite.report.styled import Line, Printer
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
+from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.table import LEAVING, Settings, section
 from sqlrewrite.spark.target import Target
 
@@ -264,7 +265,7 @@ def _by_plan(asked: RewriteAsked, settings: Settings) -> bool:
 def _asks(asked: RewriteAsked, request: Request) -> bool:
     """Whether Spark is asked for keys. A check without a Spark to ask, as in CI, holds what was
     written for up to date while its key queries are."""
-    wanted = request.settings.predicate == "values" and not request.strip
+    wanted = request.settings.predicate == VALUES and not request.strip
     return wanted and not (asked.check and asked.where == Target())
 
 

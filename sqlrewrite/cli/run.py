@@ -11,10 +11,11 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.common import CommandFailure, read_stdin, setting_option, write_stdout
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.run.files import STDIN
+from sqlrewrite.settings.forms import AUTO
 from sqlrewrite.spark.target import Target
 
 _LEVELS = ("debug", "info", "warning", "none")
-_PREDICATE, _WHEN = "auto", "missed"
+_PREDICATE, _WHEN = AUTO, "missed"
 
 
 @click.command(

@@ -30,6 +30,7 @@ from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, read_file, run
+from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.spark.target import SparkError, Target
@@ -146,7 +147,7 @@ def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     data = read_stdin() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:
-        if settings.predicate == "values":
+        if settings.predicate == VALUES:
             todo = replace(todo, resolve=asking(running, where, settings))
         result = data if isinstance(data, FileResult) else run(name, data, todo)
     for error in result.errors:

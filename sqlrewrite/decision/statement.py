@@ -32,6 +32,7 @@ from sqlrewrite.judge import (
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
+from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.bind import Bound
@@ -63,7 +64,7 @@ def decide_statement(
     bound, pairs = reading.bound, reading.pairs
     if bound is None:
         return Decided(reading, failure=reading.told)
-    if options.form != "values" and not around.noted:  # of which alone a MERGE makes use in its ON
+    if options.form != VALUES and not around.noted:  # of which alone a MERGE makes use in its ON
         pairs = tuple(pair for pair in pairs if pair.tie.block.role != "merge")
     plan = bound.plan
     if not pairs:
@@ -141,7 +142,7 @@ def _groups(judged: Sequence[JudgedPair]) -> list[_Group]:
 def _shared(case: Case) -> object:
     """What the pairs that share a predicate have in common."""
     pair = case.pair
-    if chosen(case) != "in" or pair.operator != "=":
+    if chosen(case) != IN or pair.operator != "=":
         return pair
     # The days around a key are those of one column.
     of = pair.path.column if spread(case) else ""

@@ -10,11 +10,11 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import selective
-from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
+from sqlrewrite.settings.forms import IN, SET, SINGLE
 
 # Below these Spark infers nothing from what binds the other side (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
@@ -58,7 +58,7 @@ def _judge_in(case: Case) -> Judgement:
         return passed("= to the one value prunes, where the author's IN does not")
     assert query is not None
     hinted = any(case.plan.blocks[number].hints for number in query.blocks)
-    better = form == "set" or (form == "in" and case.options.hint)
+    better = form == SET or (form == IN and case.options.hint)
     if hinted or not better or not case.engine.reuse_broadcast_only:
         return failed("the query has this IN already")
     return passed("the author's IN has no hint: it prunes only where the subquery is broadcast")

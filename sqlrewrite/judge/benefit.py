@@ -14,12 +14,13 @@ from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
+from sqlrewrite.settings.forms import IN
 
 
 def judge(case: Case) -> Judgement:
     """Whether the predicate is likely to save more than it costs."""
     engine = case.engine
-    if not engine.enabled and chosen(case) == "in":
+    if not engine.enabled and chosen(case) == IN:
         return failed(
             f"{engine.name} prunes by no keys of an IN there, as dynamic pruning is switched off: "
             f"{case.other_form}"
@@ -34,7 +35,7 @@ def judge(case: Case) -> Judgement:
         return passed("the one key is found among the names of the partitions")
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(it or 0 for it in sizes)
-    by_broadcast = engine.reuse_broadcast_only and chosen(case) == "in"
+    by_broadcast = engine.reuse_broadcast_only and chosen(case) == IN
     if by_broadcast and not case.options.hint and (size or 0) > engine.broadcast_threshold:
         return failed(
             f"{case.dimension_name} has {size:,} bytes, too many to be broadcast without a hint, "

@@ -18,6 +18,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.forms import AUTO, IN, SET
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.templates import is_template, on_one_line
@@ -57,9 +58,9 @@ class Case:
         """The form that is asked for. Where the engine prunes by no keys at run time, an IN would
         read all the same: with ``when = auto``, which writes what pays, it is a set."""
         form = self.options.form
-        left_open = form == "auto" or (form == "in" and self.options.when == "auto")
+        left_open = form == AUTO or (form == IN and self.options.when == "auto")
         spark = self.options.limits.dialect == SPARK  # no other dialect has words for a set
-        return "set" if left_open and spark and not self.engine.enabled else form
+        return SET if left_open and spark and not self.engine.enabled else form
 
     @property
     def other_form(self) -> str:

@@ -6,14 +6,14 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 
 from __future__ import annotations
 
-from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import SAME, way
 from sqlrewrite.judge.selective_predicate import is_selective
-from sqlrewrite.judge.single import SINGLE, is_single
+from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
+from sqlrewrite.settings.forms import AUTO, FILTERED, IN, RANGE, SET, SINGLE, VALUES
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
 WIDTHS = {
@@ -34,18 +34,18 @@ def chosen(case: Case) -> str:
     """The form of a case's predicate: ``in``, ``set``, ``range``, ``values``, ``single`` …"""
     form = case.form
     if case.pair.filtered:
-        return FILTER
+        return FILTERED
     if case.pair.derived is not None:
         return _of_derived(case, form)
-    if form == "values":
+    if form == VALUES:
         return form
     if is_single(case):
         return SINGLE
     if case.pair.operator not in ("=", "<=>") or case.clustered:
-        return "range"
-    if form == "auto":
-        form = "in" if is_selective(case) else "set"
-    return "range" if form == "set" and _many(case) else form
+        return RANGE
+    if form == AUTO:
+        form = IN if is_selective(case) else SET
+    return RANGE if form == SET and _many(case) else form
 
 
 def _many(case: Case) -> bool:
@@ -56,7 +56,7 @@ def _many(case: Case) -> bool:
 
 def asks(case: Case) -> bool:
     """Whether the predicate holds a key query, and no constants alone."""
-    return chosen(case) not in ("values", FILTER)
+    return chosen(case) not in (VALUES, FILTERED)
 
 
 def _of_derived(case: Case, form: str) -> str:
@@ -64,16 +64,16 @@ def _of_derived(case: Case, form: str) -> str:
     order."""
     found = way(case)
     if isinstance(found, tuple) or case.pair.operator not in ("=", "<=>") or found.ranged:
-        return "range"
+        return RANGE
     shape = case.pair.derived.shape if case.pair.derived is not None else None
     ordered = shape is not None and shape.ordered and found.step != SAME
-    if form == "range" and ordered:
-        return "range"
-    if form == "values" and not (found.nulls or found.days):
+    if form == RANGE and ordered:
+        return RANGE
+    if form == VALUES and not (found.nulls or found.days):
         return form
-    if found.nulls or form == "set" or (form == "auto" and not is_selective(case)):
-        return "range" if ordered and _many(case) else "set"
-    return "in"
+    if found.nulls or form == SET or (form == AUTO and not is_selective(case)):
+        return RANGE if ordered and _many(case) else SET
+    return IN
 
 
 def judge(case: Case) -> Judgement:
@@ -81,9 +81,9 @@ def judge(case: Case) -> Judgement:
     form = chosen(case)
     if form == SINGLE:
         return passed("there is one key")
-    if form == "range":
+    if form == RANGE:
         return passed("a smallest and a largest key take no room")
-    if form == "values":
+    if form == VALUES:
         return passed("the keys are counted when they are asked for")
     count = _keys(case)
     if count is None:

@@ -29,6 +29,7 @@ from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import trace
 from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.plan.relations import numbers
+from sqlrewrite.settings.forms import IN, VALUES
 
 _HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
 """Iceberg's transforms of one column."""
@@ -66,7 +67,7 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
     shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
     if pair.path.computed or not pair.fact_plain:
         return failed(f"{shown}, not by what is joined")
-    if form not in ("in", "values") or pair.operator != "=":
+    if form not in (IN, VALUES) or pair.operator != "=":
         return failed(f"{shown}: Iceberg chooses files by an IN or by constants alone")
     if not _of_one_type(case):
         return failed(
@@ -88,7 +89,7 @@ def _clustered(case: Case) -> Judgement:
     name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
     if pair.path.computed or not pair.fact_plain:
         return failed(f"{name}, not by what the join computes from it")
-    if pair.scan.table.provider == "iceberg" and case.options.form != "values":
+    if pair.scan.table.provider == "iceberg" and case.options.form != VALUES:
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
     if not _of_one_type(case):
         return failed(f"{name}, and the key has another type")

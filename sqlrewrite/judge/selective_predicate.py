@@ -28,6 +28,7 @@ from sqlrewrite.plan.columns import is_when
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.rulebook import Engine
+from sqlrewrite.settings.forms import IN
 
 
 def judge(case: Case) -> Judgement:
@@ -92,7 +93,7 @@ ANY = "any"
 
 
 def _test(case: Case) -> Test:
-    by_semi_join = case.form == "in" and case.pair.operator in ("=", "<=>")
+    by_semi_join = case.form == IN and case.pair.operator in ("=", "<=>")
     return _selective if by_semi_join else _narrows
 
 

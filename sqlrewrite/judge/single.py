@@ -6,9 +6,6 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import CteReference, Derived
 from sqlrewrite.plan.relations import one_row
 
-SINGLE = "single"
-"""The form for a key that is alone, in place of any that hold several."""
-
 
 def is_single(case: Case) -> bool:
     """Whether the key is the one row of an aggregate over all rows."""

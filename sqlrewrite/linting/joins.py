@@ -8,7 +8,6 @@ from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.form import chosen
-from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.subject import Subject
@@ -17,6 +16,7 @@ from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import joins, leaves, numbers
 from sqlrewrite.results import Candidate, Outcome, Verdict
+from sqlrewrite.settings.forms import SINGLE
 from sqlrewrite.sql.marked import bounded, plain
 from sqlrewrite.text.edits import Span
 

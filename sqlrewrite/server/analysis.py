@@ -21,6 +21,7 @@ from sqlrewrite.linting.hosted import RegionFindings, found, together
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
+from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, plain
@@ -110,7 +111,7 @@ class Reader:
         parts: list[OpenRegion] = []
         for number, (region, known) in enumerate(self._regions(whole, catalog, host is None)):
             # The keys of literals may be those of what another statement changes.
-            cut = [region] if options.form == "values" else self._cut(number, region)
+            cut = [region] if options.form == VALUES else self._cut(number, region)
             for piece in cut:
                 kept = self._read(whole, piece, known, options)
                 parts.append(OpenRegion(piece, known))

@@ -12,6 +12,7 @@ from sqlrewrite.plan.facts.functions import function as builtin
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.rulebook import engine as engine_named
+from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.table import Settings, named
 from sqlrewrite.text.limits import SPARK, Limits
 
@@ -91,7 +92,7 @@ class Options:
     """
 
     engine: Engine
-    form: str = "in"
+    form: str = IN
     when: str | None = None
     hint: bool = True
     reach: Reach = field(default_factory=Reach)
@@ -132,7 +133,7 @@ def options(
     its = settings or _USUAL
     others = {it: value for it, value in _checked(given).items() if value != getattr(its, it)}
     its = replace(its, **others) if others else its
-    if its.predicate == "values" and resolve is None:
+    if its.predicate == VALUES and resolve is None:
         raise ConfigError(
             "predicate='values' needs resolve=…, which gives the keys of a key query: "
             "sqlrewrite.spark.values.resolver(spark) asks a Spark session; on the command line, "

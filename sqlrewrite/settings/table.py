@@ -13,6 +13,7 @@ from dataclasses import field, fields
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings.forms import FORMS, IN
 from sqlrewrite.settings.kinds import (
     BOOLEAN,
     CODES,
@@ -36,12 +37,6 @@ from sqlrewrite.settings.kinds import (
 )
 from sqlrewrite.settings.row import Row, setting
 from sqlrewrite.text.limits import SPARK, Limits
-
-FORMS = ("in", "set", "range", "values", "auto")
-"""The forms of a predicate. ``in`` is a semi-join; ``set`` collects the keys into an array, which
-prunes without the engine's dynamic pruning; ``range`` is their smallest and largest; ``values`` are
-the keys themselves, as they are now; ``auto`` is ``in``, and ``set`` where the engine would not
-prune by an IN."""
 
 WHENS = ("eligible", "missed", "auto")
 """Which predicates are wanted: every one that is sound and worthwhile; of these only the ones that
@@ -102,7 +97,7 @@ class Settings:
         decides=True,
     )
     predicate: str = setting(
-        "in",
+        IN,
         one_of(FORMS),
         "Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
         "range, from the smallest to the largest key; values, the keys as Spark gives them now, "

@@ -22,6 +22,7 @@ from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
+from sqlrewrite.settings.forms import AUTO, VALUES
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.spark import hooks, views
 from sqlrewrite.spark.events import Events
@@ -58,7 +59,7 @@ def enable(
     spark: SparkSession,
     catalog: Warehouse | None = None,
     when: str = "missed",
-    predicate: str = "auto",
+    predicate: str = AUTO,
     log: str | int | None = "INFO",
     *,
     ttl: float = 60.0,
@@ -278,7 +279,7 @@ class Enabled:
         known, until = self._live.warehouse(parsed.names, state.namespace)
         basis = (known, state)
         before = self._entries.get(key)
-        asks = self._asked.form == "values"  # the keys are asked for each time
+        asks = self._asked.form == VALUES  # the keys are asked for each time
         if before is not None and before.basis == basis and not asks:
             return replace(before, epoch=epoch, until=until)
         if not known.prunable:
@@ -298,7 +299,7 @@ class Enabled:
         names = [place.qualify(it) for it in self._within(lambda: relations_in(text))]
         known, until = self._live.warehouse(names, view.namespace)
         sql = self._rewritten(text, FilledText(text), known, self._options(state, limits))
-        return _Entry(sql, NOTHING, epoch, 0.0 if self._asked.form == "values" else until)
+        return _Entry(sql, NOTHING, epoch, 0.0 if self._asked.form == VALUES else until)
 
     def _rewritten(
         self, text: str, full: FilledText, known: Warehouse, wanted: Options
@@ -312,7 +313,7 @@ class Enabled:
                 edits = [edit for it in decision.statements for edit in it.edits]
                 return found, found.sql if full.text is text else apply(text, full.original(edits))
 
-        found, sql = work() if wanted.form == "values" else self._within(work)
+        found, sql = work() if wanted.form == VALUES else self._within(work)
         if not found.changed:
             self._events.left(text, "nothing follows", found)
             return None
@@ -321,7 +322,7 @@ class Enabled:
 
     def _options(self, state: State, limits: Limits) -> Options:
         asked = replace(self._asked, engine=state.engine, limits=limits)
-        return replace(asked, resolve=resolver(self._spark)) if asked.form == "values" else asked
+        return replace(asked, resolve=resolver(self._spark)) if asked.form == VALUES else asked
 
     def _current(self) -> State:
         found = self._state

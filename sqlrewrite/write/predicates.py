@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlrewrite.find.ties import FILTER
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
-from sqlrewrite.judge.single import SINGLE
 from sqlrewrite.plan.relations import joins
+from sqlrewrite.settings.forms import FILTERED, IN, RANGE, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
@@ -20,11 +19,11 @@ from sqlrewrite.write.key_queries import KeyQueries, Writer
 from sqlrewrite.write.names import Style
 
 FORMS: Mapping[str, Callable[[Sequence[Case], KeyQueries], list[Predicate]]] = {
-    "in": semi_join.write,
-    "set": collected.write,
-    "range": ends.write,
+    IN: semi_join.write,
+    SET: collected.write,
+    RANGE: ends.write,
     SINGLE: single.write,
-    FILTER: filtered.write,
+    FILTERED: filtered.write,
 }
 """The forms that need no keys at hand. ``values`` may write none, and another form stands in."""
 
@@ -52,7 +51,7 @@ def write(
         return _sayable([Predicate(said)], first)
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
-    if form == "values" or (first.around.noted and not first.pair.filtered):
+    if form == VALUES or (first.around.noted and not first.pair.filtered):
         found = values.write(cases, queries)
         if found:
             return _sayable(found, first)

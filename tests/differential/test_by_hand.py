@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlrewrite.settings.table import FORMS
+from sqlrewrite.settings.forms import FORMS
 
 from .check import BEYOND_DUCKDB, Database, Manner, difference, library
 from .schema import random_data

@@ -21,6 +21,7 @@ from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
 from sqlrewrite.plan.columns import column_type, expression_type
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.relations import read_by
+from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
@@ -94,7 +95,7 @@ def _literal(bound: _Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     if noted is not None:  # perhaps that of another scan, which spells the column otherwise
         noted = (bound.fact + behind_value(noted[0]), noted[1])
     why = _refusal(bound.query, cases)
-    if options.form != "values":
+    if options.form != VALUES:
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
     if why:
         raise RefusedError(why)
