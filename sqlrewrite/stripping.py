@@ -42,17 +42,20 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
     spans = [] if groups.quoted(sql, lexed.tokens) else groups.inserted(sql)
-    text = Stripped.of(sql, spans, spans) if spans else strip(sql, lexed.tokens)
-    skipped: tuple[Problem, ...] = ()
-    if MARKER in sql and "{%" in sql:
+    grouped = Stripped.of(sql, spans, spans)
+    inner = lex(grouped.text) if spans else lexed
+    text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()
+    if MARKER in grouped.text and "{%" in grouped.text:
         from sqlrewrite.sql.block_strip import blocked, in_the_way, strip_blocks
 
-        found = in_the_way(lexed, sql)
+        found = in_the_way(inner, grouped.text)
         if found:
-            text = strip_blocks(sql) or strip(sql, lexed.tokens, blocked(sql, lexed))
+            kept = blocked(grouped.text, inner)
+            text = strip_blocks(grouped.text) or strip(grouped.text, inner.tokens, kept)
         if found and MARKER in text.text:
-            why, place = _BLOCKED.format(found[0].message), lines.place(found[0].start)
-            skipped = (Problem(NOT_PARSED, why, *place),)
+            at = grouped.original_offset(found[0].start)
+            skipped = (Problem(NOT_PARSED, _BLOCKED.format(found[0].message), *lines.place(at)),)
+    text = grouped.followed(text) if spans else text
     starts = [statement.start for statement in statements(sql, lexed)]
     removed = tuple(
         Removed(

@@ -74,6 +74,19 @@ class Stripped:
         places = map(_offsets_without(spans), map(_start, spans))
         return cls(cut(text, spans), text, tuple(spans), tuple(places), tuple(predicates))
 
+    def followed(self, after: Stripped) -> Stripped:
+        """Both at once: this, and what is taken out of the text that it leaves."""
+        removed = _outermost((*self.removed, *map(self._original, after.removed)))
+        both = (*self.predicates, *map(self._original, after.predicates))
+        foreign = tuple(map(self.original_offset, after.foreign))
+        return replace(
+            Stripped.of(self.original, removed, sorted(both, key=_start)), foreign=foreign
+        )
+
+    def _original(self, span: Span) -> Span:
+        """Where a span of the text stands in the original."""
+        return Span(self.original_offset(span.start), self.original_offset(span.end - 1) + 1)
+
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""
         before = bisect_right(self.places, offset) - 1

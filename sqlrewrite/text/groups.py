@@ -24,7 +24,10 @@ class Placed(Protocol):
     def end(self) -> int: ...
 
 
-_INSERTED = re.compile(re.escape(BEGIN) + r".*?" + re.escape(END), re.DOTALL)
+_INSERTED = re.compile(
+    rf"{re.escape(BEGIN)}(?:(?!{re.escape(BEGIN)}).)*?{re.escape(END)}", re.DOTALL
+)
+"""From one mark to the other; one that has no partner is the author's."""
 
 
 def marked(edit: Edit) -> Edit:
