@@ -79,11 +79,12 @@ def read(
     heed: bool = True,
     lines: Lines | None = None,
     named: bool = False,
+    whole: bool = False,
 ) -> Document:
     """What a text says. ``heed`` says whether scans that a comment asks to leave alone are left
     alone; ``lines`` are those of the file that the text is a part of, where it is no more; with
     ``named`` each statement has the names of all that it reads, also where the whole file is left
-    alone. Never raises for bad SQL."""
+    alone; with ``whole`` also what a statement returns is bound. Never raises for bad SQL."""
     said = heard(sql, limits)
     if said is not None and said.strange:
         return _unsayable(sql, said.strange, catalog, limits)
@@ -104,7 +105,7 @@ def read(
     for statement in statements(text.text, lexed, limits):
         if said is not None:
             statement = understood(statement, text, said, limits, catalog)
-        reading = read_statement(statement, text.text, known, limits)
+        reading = read_statement(statement, text.text, known, limits, whole=whole)
         if text.predicates:
             reading = replace(reading, missing=missing(statement, known))
         if named and statement.tree is not None:

@@ -14,7 +14,8 @@ from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.find.reading import Reading, guarded
 from sqlrewrite.judge.bounds import partition_wise
-from sqlrewrite.judge.distributes import Split, Whole, split
+from sqlrewrite.judge.combines import Whole
+from sqlrewrite.judge.distributes import Split, split
 from sqlrewrite.judge.groups import chosen
 from sqlrewrite.judge.partition_wise import remedies, stored
 from sqlrewrite.plan.algebra import Plan
@@ -40,7 +41,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     if quoted(sql, lex(sql).tokens):
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, (), (), (Problem(CODE, why, 1, 1),), ())
-    document = read(without(sql), catalog, wanted.limits)
+    document = read(without(sql), catalog, wanted.limits, whole=True)
     text, made, told = document.stripped.original, list[Edit](), list[Told]()
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:

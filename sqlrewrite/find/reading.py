@@ -61,8 +61,10 @@ class Reading:
     names: tuple[Name, ...] = ()
 
 
-def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: Limits) -> Reading:
-    """What a statement of a text says, where ``catalog`` holds."""
+def read_statement(
+    statement: Statement, text: str, catalog: Warehouse, limits: Limits, *, whole: bool = False
+) -> Reading:
+    """What a statement of a text says, where ``catalog`` holds; ``whole`` as in ``read``."""
     changes = targets(statement)
     if groups.inserted(text[statement.start : statement.end + 1]):
         left = Failure(statement.start, _BY_GROUPS, parsed=True)
@@ -76,7 +78,7 @@ def read_statement(statement: Statement, text: str, catalog: Warehouse, limits: 
         bound = unreadable(statement, text, limits.double_quoted)
         known = limits.double_quoted is False
         around = None if known or bound is not None else words_around(statement, text)
-        bound = bound or guarded(lambda: _bound(found, text, around), statement.start)
+        bound = bound or guarded(lambda: _bound(found, text, around, whole), statement.start)
     if isinstance(bound, Reading) and bound.bound is not None:
         return bound
     if isinstance(bound, Reading):
@@ -98,7 +100,7 @@ def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
     return Failure(found.span.start, why, parsed=True)
 
 
-def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Reading:
+def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bool) -> Reading:
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.filters import find_filters
     from sqlrewrite.find.pairs import find_pairs
@@ -107,7 +109,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None) -> Readin
 
     tree = reading.statement.tree
     assert tree is not None
-    bound = bind(tree, text, reading.catalog, around)
+    bound = bind(tree, text, reading.catalog, around, whole=whole)
     if bound is None:
         return reading
     pairs = (*find_filters(bound.plan), *find_pairs(bound.plan))

@@ -9,9 +9,11 @@ a walk over what stands above them (docs/soundness.md, "Groups of partitions").
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.judge.combines import Combination, Whole, combination
 from sqlrewrite.judge.repeatable import of_functions
 from sqlrewrite.plan.algebra import (
     Aggregate,
@@ -54,20 +56,24 @@ _BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {JoinType.FULL}
 equality of the columns that the parts are of stands in the join's own condition."""
 
 
-class Whole(Exception):  # noqa: N818 - not an error: how the search ends
-    """Why a query is not written by groups of partitions."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
     """The block that is written by groups, the scans that are cut, each with its column, and the
-    type that their values are compared as, with whether a cast brings them to it."""
+    type that their values are compared as, with whether a cast brings them to it; whether rows that
+    two groups have are one (``distinct``), and how its aggregates are ``combined``, if they are."""
 
     block: Block
     scans: tuple[tuple[Scan, str], ...]
     meetings: tuple[Meeting, ...]
     kind: Type
     cast: bool
+    distinct: bool
+    combined: Combination | None
+
+    @property
+    def postgresql(self) -> bool:
+        """Whether the tables are PostgreSQL's."""
+        return all(scan.table.parts is not None for scan, _ in self.scans)
 
 
 def split(plan: Plan, options: Options) -> Split:
@@ -87,8 +93,12 @@ def _of_block(plan: Plan, block: Block, mine: list[Meeting], options: Options) -
     columns = _component(mine)
     scans = tuple((it, columns[it]) for it in sorted(columns, key=lambda it: it.relation))
     kind, cast = _common(plan, scans)
-    _Search(plan, block, options, columns, mine).check()
-    return Split(block, scans, tuple(mine), kind, cast)
+    distinct, keys = _Search(plan, block, options, columns, mine).check()
+    found = Split(block, scans, tuple(mine), kind, cast, distinct, None)
+    if keys is None:
+        return found
+    combined = combination(plan, block, keys, postgresql=found.postgresql)
+    return replace(found, combined=combined)
 
 
 def partition_columns(scan: Scan) -> tuple[str, ...]:
@@ -158,8 +168,10 @@ class _Search:
     columns: dict[Scan, str]
     meetings: list[Meeting]
 
-    def check(self) -> None:
-        """Raises Whole where the block is not the union of its groups."""
+    def check(self) -> tuple[bool, tuple[Expression, ...] | None]:
+        """Whether the rows of two groups may be the same and are to be one, and the keys of an
+        aggregation that is to be combined. Raises Whole where the block is not made of its groups.
+        """
         block = self.block
         self._in_place()
         for other in self.plan.blocks:
@@ -167,7 +179,7 @@ class _Search:
         self._subqueries()
         if not self._split(block.source):
             raise Whole("the tables that are partitioned alike do not stand in its FROM")
-        self._above()
+        return self._above()
 
     def _in_place(self) -> None:
         block = self.block
@@ -274,40 +286,46 @@ class _Search:
             for key in meeting.keys
         )
 
-    def _above(self) -> None:
-        """What stands above the join keeps the rows of each group apart."""
-        node = _query_of(self.plan, self.block).node
+    def _above(self) -> tuple[bool, tuple[Expression, ...] | None]:
+        """What stands above the join keeps the rows of each group apart, or can be put together:
+        one DISTINCT, or one GROUP BY, with nothing above them that must have all rows."""
+        node, above = _query_of(self.plan, self.block).node, ""
+        distinct, combined = False, None
         while node is not self.block.source:
             match node:
                 case Project(child=node):
                     pass
-                case Filter(child=node):
-                    pass
-                case Aggregate(child=node, kind="group by", keys=keys):
-                    self._by_group(keys, "GROUP BY")
+                case Filter(child=node, clause=clause):
+                    above = "QUALIFY" if clause == "qualify" else above
+                case Aggregate(child=node, kind="group by" | "global" as kind, keys=keys):
+                    if kind == "global" or not self._by_group(keys):
+                        if distinct or above:
+                            raise Whole(f"{above or 'DISTINCT'} stands above its aggregation")
+                        combined = keys
                 case Aggregate(child=node, kind="distinct"):
-                    self._by_group([it.expression for it in self.block.outputs], "DISTINCT")
+                    distinct = not self._by_group([it.expression for it in self.block.outputs])
                 case Window(child=node, partitions=partitions):
-                    for keys in partitions:
-                        self._by_group(keys, "PARTITION BY")
+                    above = "a window function"
+                    if not all(map(self._by_group, partitions)):
+                        raise Whole(
+                            "PARTITION BY has no partition column that is the same for rows of one "
+                            "group alone"
+                        )
                 case Aggregate(kind=kind):
                     raise Whole(f"an aggregation over all groups together ({kind})")
                 case Limit() | SetOperation() | _:
                     raise Whole("what stands above the join is not known to keep the groups apart")
+        return distinct, combined
 
-    def _by_group(self, keys: Iterable[Expression], clause: str) -> None:
-        """Raises Whole where rows of two groups may have the same keys: none of these is a column
-        that a table is cut by, and no outer join gives it other NULLs."""
-        for key in keys:
-            for scan, name in self.columns.items():
-                whole = isinstance(key, ColumnRef) and (key.relation, key.name) == (
-                    scan.relation,
-                    name,
-                )
-                if whole and not extended(self.block.source, scan.relation):
-                    return
-        raise Whole(
-            f"{clause} has no partition column that is the same for rows of one group alone"
+    def _by_group(self, keys: Iterable[Expression]) -> bool:
+        """Whether rows of two groups never have the same keys: one of these is a column that a
+        table is cut by, and no outer join gives it other NULLs."""
+        return any(
+            isinstance(key, ColumnRef)
+            and (key.relation, key.name) == (scan.relation, name)
+            and not extended(self.block.source, scan.relation)
+            for key in keys
+            for scan, name in self.columns.items()
         )
 
 

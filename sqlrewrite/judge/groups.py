@@ -8,7 +8,7 @@ groups pay").
 from __future__ import annotations
 
 from sqlrewrite.find.meetings import Meeting
-from sqlrewrite.judge.distributes import Whole
+from sqlrewrite.judge.combines import Whole
 from sqlrewrite.judge.partition_wise import SIDES
 from sqlrewrite.rulebook import Engine
 

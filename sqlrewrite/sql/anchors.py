@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _TO_FROM = AFTER_WHERE | {TokenType.FROM}
 _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
+_TO_HAVING = frozenset({TokenType.HAVING, TokenType.QUALIFY, TokenType.WINDOW})
 _AFTER_SELECT = token_types(
     """
     order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon
@@ -272,17 +273,29 @@ class Anchors(Walk):
         select = self.lead(index)
         if self.kind(select) is not TokenType.SELECT:
             raise AnchorError("no SELECT around the place")
-        listed = Range(select + 1, self._find(select, _TO_FROM))
-        for comma in (*self._commas(listed), listed.end):
-            if index < comma:
-                return self._unnamed(Range(listed.start, comma))
-            listed = Range(comma + 1, listed.end)
+        for item in self.items(Range(select, len(self.tokens))):
+            if item.start <= index < item.end:
+                return self.unnamed(item)
         raise AnchorError("not an item of a SELECT list")
+
+    def items(self, select: Range) -> list[Range]:
+        """The items of the list of a SELECT, with DISTINCT before them and aliases behind."""
+        listed = Range(select.start + 1, self._find(select.start, _TO_FROM))
+        return _between(listed, self._commas(listed))
+
+    def having(self, select: Range) -> Range | None:
+        """The HAVING of a SELECT, with the word. Raises AnchorError where more stands behind it."""
+        start = self._find(select.start, _TO_HAVING)
+        if self.kind(start) is not TokenType.HAVING:
+            return None
+        if self._find(start, AFTER_WHERE) != select.end:
+            raise AnchorError("a clause behind its HAVING")
+        return Range(start, select.end)
 
     def _commas(self, tokens: Range) -> list[int]:
         return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
 
-    def _unnamed(self, item: Range) -> Range:
+    def unnamed(self, item: Range) -> Range:
         """An item without DISTINCT before it, and the alias behind it: two operands never stand
         side by side."""
         start = item.start + (self.kind(item.start) is TokenType.DISTINCT)

@@ -72,10 +72,16 @@ class Bound:
 
 
 def bind(
-    tree: exp.Expr, text: str, catalog: Warehouse, around: frozenset[str] | None = None
+    tree: exp.Expr,
+    text: str,
+    catalog: Warehouse,
+    around: frozenset[str] | None = None,
+    *,
+    whole: bool = False,
 ) -> Bound | None:
     """The plan of a statement, or None where it holds no query; ``around`` are its other words,
-    where "…" in it may be a name."""
+    where "…" in it may be a name; with ``whole`` also what it returns is bound, and not its columns
+    alone."""
     role = "query"
     query, with_ = _query_of(tree)
     if changes(tree):
@@ -83,7 +89,7 @@ def bind(
     if query is None:
         return None
     binder = Binder(catalog, text)
-    binder.around = around
+    binder.around, binder.whole = around, whole
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), role)
     plan = Plan(
@@ -150,6 +156,7 @@ class Binder(RelationBinder):
         self.selects: dict[int, exp.Select] = {}
         self.ons: dict[Clause, exp.Expr] = {}
         self._next_block = 0
+        self.whole = False
         self._role = _Role("query")
         self.disputed: set[int] = set()
         self._fixed: frozenset[str] = frozenset()
@@ -265,7 +272,7 @@ class Binder(RelationBinder):
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
         skim = role.name in ("query", "merge", "change")
-        shown, complete, plain, generated = listed(node, translator, skim=skim)
+        shown, complete, plain, generated = listed(node, translator, skim=skim, whole=self.whole)
         having = self.conditions(node.args.get("having"), "having", translator)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = ordered(node, translator)

@@ -18,10 +18,12 @@ _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
 def listed(
-    node: exp.Select, translator: Translator, *, skim: bool
+    node: exp.Select, translator: Translator, *, skim: bool, whole: bool
 ) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...], Generated | None]:
     """The items of a SELECT list, whether the others are all columns, those that GROUP BY ALL
-    groups by: neither aggregates nor generators, and its generator, if it has one."""
+    groups by: neither aggregates nor generators, and its generator, if it has one. Of items that
+    are skimmed all but columns are nothing that is known; with ``whole`` they are, and what is not
+    understood in them stays there."""
     found: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
@@ -39,9 +41,13 @@ def listed(
         named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
         name = called.args["this"].lower() if named else ""
         column = isinstance(item.unalias(), exp.Column)
-        translate = translator.skim if skim and not column else translator.translate
+        passing = skim and not column
+        translate = translator.skim if passing and not whole else translator.translate
+        noted = len(facts.unknowns)
         before, facts.aggregates = facts.aggregates, False
         expression = translate(item.this if isinstance(item, exp.Aliases) else item)
+        if passing and whole:
+            del facts.unknowns[noted:]
         found.append(OutputColumn(name, expression))
         plain += [] if facts.aggregates else [expression]
         facts.aggregates |= before
@@ -156,7 +162,7 @@ def _aggregate(
     keys = tuple(
         _by_position(item, shown) or translator.translate(item) for item in group.expressions
     )
-    if any(isinstance(key, Call) and is_template(key.name) for key in keys):
+    if any(isinstance(key, Call) and key.name != "%" and is_template(key.name) for key in keys):
         return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more
     # GROUP BY () is one group, of all rows or of none.
     empty = not keys or Call("tuple") in keys

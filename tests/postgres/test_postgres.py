@@ -67,6 +67,27 @@ def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("text", QUERIES)
 def test_our_text_returns_postgresqls_rows(text: str, postgres: Connection[Any]) -> None:
     """By two and three groups, where there are bounds to cut at and the type is one."""
+    _same_rows(text, postgres)
+
+
+AGGREGATES = (
+    "SELECT x.j, count(*) AS n, sum(y.v) AS s, sum(CAST(x.v AS BIGINT)) AS b, max(y.v) AS m, "
+    "bool_or(x.v > y.v) AS o FROM {} GROUP BY x.j HAVING count(x.v) <> 3"
+)
+AGGREGATED = [
+    pytest.param(AGGREGATES.format(text.partition(" FROM ")[2]), id=name)
+    for name, text in queries()
+    if " y.v AS v2 " in text
+]
+
+
+@pytest.mark.parametrize("text", AGGREGATED)
+def test_our_aggregates_over_groups_are_postgresqls(text: str, postgres: Connection[Any]) -> None:
+    """Those of all rows, put together of those of each group."""
+    _same_rows(text, postgres)
+
+
+def _same_rows(text: str, postgres: Connection[Any]) -> None:
     written = [rewrite(text, _catalog(), strategy="partition-wise", groups=it) for it in (2, 3)]
     expected = None
     for it in written:

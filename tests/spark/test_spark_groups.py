@@ -98,6 +98,30 @@ def _joins() -> Iterator[str]:
     yield f"WITH q AS (SELECT a.k FROM {both}) SELECT count(*) FROM q"
     yield f"SELECT max(x.k) FROM (SELECT a.k FROM {left} -- all\n) x"
     yield "SELECT a.k FROM group_a a JOIN group_a b ON a.p = b.p"
+    yield from _put_together(both, left)
+
+
+def _put_together(both: str, left: str) -> Iterator[str]:
+    """Aggregates and DISTINCT over all groups."""
+    full = both.replace("JOIN", "FULL JOIN")
+    yield f"SELECT count(*), count(b.w), SUM(a.v), Max(`w`) FROM {both} WHERE a.v < 0"
+    yield f"SELECT a.k AS c1, count(*) AS c2 FROM {left} GROUP BY a.k HAVING c2 < 3 ORDER BY c2, 1"
+    yield f"SELECT a.p, count(*) FROM {full} GROUP BY a.p"
+    yield (
+        "SELECT a.k, sum(l.p) AS s, sum(l.p) FILTER (WHERE l.x > 1) AS f, bool_and(x > 1) AS y, "
+        "bit_xor(l.x) AS b FROM group_a a JOIN group_l l ON a.p = l.p GROUP BY a.k"
+    )
+    yield (  # keys and aggregates that the list lacks, comments, what is computed of aggregates
+        f"SELECT -- list\n coalesce(sum(b.w), 0) / count(*) AS m /* ; */ FROM {left} -- from\n"
+        "GROUP BY a.k, b.k HAVING sum(a.v) > 0 AND b.k IS NOT NULL OR every(a.v > 1) -- end\n"
+    )
+    yield (
+        f"SELECT a.k DIV 2 AS half, sum(CAST(a.v AS DECIMAL(28, 2))) AS s FROM {both} GROUP BY 1 "
+        "HAVING s <> 5"
+    )
+    yield f"SELECT max(q.n) FROM (SELECT b.k, count_if(a.v > 1) AS n FROM {full} GROUP BY ALL) q"
+    yield f"SELECT DISTINCT a.k FROM {both}"
+    yield f"SELECT DISTINCT b.p FROM {left}"
 
 
 QUERIES = list(_joins())
@@ -126,11 +150,19 @@ def test_the_rows_are_the_same(text: str, grouped: SparkSession) -> None:
 
 REFUSED = (
     # What each would give instead: see docs/soundness.md.
-    "SELECT count(*) FROM group_a a JOIN group_b b ON a.p = b.p",
-    "SELECT a.k, count(*) FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k",
-    "SELECT a.p, count(*) FROM group_a a FULL JOIN group_b b ON a.p = b.p GROUP BY a.p",
-    "SELECT DISTINCT a.k FROM group_a a JOIN group_b b ON a.p = b.p",
-    "SELECT DISTINCT b.p FROM group_a a LEFT JOIN group_b b ON a.p = b.p",
+    "SELECT avg(a.v) AS m FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT sum(CAST(a.v AS DOUBLE)) AS s FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT sum(CAST(a.v AS DECIMAL(29, 0))) AS s FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT count(DISTINCT a.v) AS n FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT first(a.v) AS f FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT try_sum(a.v) AS s FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT sum(a.v) IGNORE NULLS AS s FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT sum(count(*)) OVER () AS s FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k",
+    "SELECT DISTINCT count(*) AS n FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k",
+    "SELECT a.k, count(*) + 1 FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k",
+    "SELECT count(*) FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k + 1",
+    "SELECT a.k, count(*) AS n FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY a.k LIMIT 2",
+    "SELECT count(*) AS n FROM group_a a JOIN group_b b ON a.p = b.p GROUP BY ROLLUP (a.k, b.k)",
     "SELECT row_number() OVER (ORDER BY a.k) FROM group_a a JOIN group_b b ON a.p = b.p",
     "SELECT a.k FROM group_a a JOIN group_b b ON a.p = b.p LIMIT 2",
     "SELECT a.k FROM group_a a JOIN group_b b ON a.p = b.p ORDER BY a.v",

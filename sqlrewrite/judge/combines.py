@@ -1,0 +1,186 @@
+"""How aggregates over groups of partitions become those over all rows, where that is exact.
+
+In: a block that aggregates, and its keys. Out: a ``Combination``: which expressions of its SELECT
+list and HAVING are keys and which are aggregates, and what is made of an aggregate of each group to
+have that of all of them. Raises ``Whole`` for what is not in the tables here
+(docs/soundness.md, "Aggregates over groups").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Block, Call, Cast, ColumnRef, Expression, Literal, Plan
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import columns, substitute, walk
+from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
+from sqlrewrite.plan.facts.comparisons import FLOATING, family
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.types import BIGINT, MAX_PRECISION
+from sqlrewrite.text.edits import Span
+
+
+class Whole(Exception):  # noqa: N818 - not an error: how the search ends
+    """Why a query is not written by groups of partitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """An aggregate under its ``name`` over the columns at ``spans``: with what stands for its
+    argument in a group (``partial``), and what is made of the groups' values (``whole``)."""
+
+    name: str
+    spans: frozenset[Span]
+    whole: str
+    partial: str = "{}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Combination:
+    """What of a block's SELECT list and HAVING is a key, and what an aggregate: the number of the
+    key that an item of the list is, or None; the columns that are keys, by their place; and the
+    aggregates."""
+
+    keys: tuple[Expression, ...]
+    items: tuple[int | None, ...]
+    columns: dict[Span, int]
+    aggregates: tuple[Combined, ...]
+
+
+_COUNTS = frozenset({"count", "count_if"})
+_COUNTED = "CAST(coalesce(sum({}), 0) AS BIGINT)"
+"""Never NULL, as counts are; of PostgreSQL's the sum of BIGINTs is a NUMERIC."""
+
+_ALIKE = {
+    **{it: it for it in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor")},
+    "every": "bool_and",
+    "any": "bool_or",
+    "some": "bool_or",
+}
+"""Those that are of all what they are of the groups; one of no rows is NULL, and left out."""
+
+_ABOUT = frozenset(
+    {"distinct", "filter", "ignore nulls", "respect nulls", "within group", "over", "=>"}
+)
+"""Written as operators, and no values themselves: they say how an aggregate is taken."""
+
+_WIDER = 10
+"""So many digits more has a sum of decimals (Spark's ``Sum``, "resultType")."""
+
+
+def combination(
+    plan: Plan, block: Block, keys: Sequence[Expression], *, postgresql: bool
+) -> Combination:
+    """How a block is combined of its groups. Raises Whole."""
+    search = _Pieces(plan, block, [_said(it) for it in keys], postgresql)
+    items = tuple(search.item(it.expression) for it in block.outputs)
+    for condition in block.having:
+        search.piece(condition.expression)
+    return Combination(tuple(keys), items, search.columns, tuple(search.aggregates))
+
+
+def _said(expression: Expression) -> Expression:
+    """What an expression says, wherever it stands."""
+    return substitute(expression, lambda it: ColumnRef(it.relation, it.name, None))
+
+
+def _plain(name: str) -> bool:
+    """Whether a function or operator is one of a row's values."""
+    known = None if name in _ABOUT else function(name)
+    return known is not None and not known.aggregate and not known.generator
+
+
+class _Pieces:
+    """The keys and aggregates found so far."""
+
+    def __init__(
+        self, plan: Plan, block: Block, keys: Sequence[Expression], postgresql: bool
+    ) -> None:
+        self._plan, self._keys, self._postgresql = plan, keys, postgresql
+        # What an alias stands for is the very expression of the list.
+        self._named = {id(it.expression) for it in block.outputs if it.name}
+        self.columns: dict[Span, int] = {}
+        self.aggregates: list[Combined] = []
+
+    def item(self, expression: Expression) -> int | None:
+        """The number of the key that an item of the list is, or None. Raises Whole."""
+        number = self._key(expression)
+        if number is None:
+            self._named.discard(id(expression))
+            self.piece(expression)
+            self._named.add(id(expression))
+        return number
+
+    def piece(self, expression: Expression) -> None:
+        """Notes what of an expression is of the groups. Raises Whole."""
+        number = self._key(expression)
+        if number is not None and isinstance(expression, ColumnRef) and expression.span:
+            self.columns[expression.span] = number
+            return
+        if id(expression) in self._named and not isinstance(expression, ColumnRef):
+            return
+        match expression:
+            case Literal():
+                pass
+            case Cast(operand=operand):
+                self.piece(operand)
+            case Call(name="filter", args=(Call() as call, _)):
+                self.aggregates.append(self._combined(call, expression))
+            case Call(name=name) if (known := function(name)) is not None and known.aggregate:
+                self.aggregates.append(self._combined(expression, expression))
+            case Call(name=name, args=args) if _plain(name):
+                for it in args:
+                    self.piece(it)
+            case ColumnRef(name=name):
+                raise Whole(f"{name} is no key of its GROUP BY as it is written")
+            case _:
+                raise Whole("what its aggregates stand in is not understood")
+
+    def _key(self, expression: Expression) -> int | None:
+        said = _said(expression)
+        return self._keys.index(said) if said in self._keys else None
+
+    def _combined(self, call: Call, whole: Expression) -> Combined:
+        spans = [it.span for it in columns(whole)]
+        for it in walk(whole):
+            if isinstance(it, Call) and it.name == "distinct":
+                raise Whole(f"{call.name}(DISTINCT …) of all rows is not made of those of groups")
+            known = isinstance(it, Literal | ColumnRef | Cast) or it in (call, whole)
+            if not known and not (isinstance(it, Call) and _plain(it.name)):
+                raise Whole(f"what {call.name} is given is not understood")
+        if None in spans:
+            raise Whole(f"the text names not all that {call.name} is given")
+        partial, of_all = self._of(call)
+        return Combined(call.name, frozenset(it for it in spans if it), of_all, partial)
+
+    def _of(self, call: Call) -> tuple[str, str]:
+        """How the argument of an aggregate is written in a group, and what is made of the values
+        of groups. Raises Whole."""
+        name = call.name
+        if name in _COUNTS:
+            return "{}", _COUNTED
+        if len(call.args) != 1 or (name not in _ALIKE and name != "sum"):
+            raise Whole(f"{name} of all rows is not made of those of groups exactly")
+        kind = type_of(self._plan, call.args[0])
+        if kind is None:
+            raise Whole(f"the type of what {name} is given is not known")
+        if name in _ALIKE:
+            if kind not in FLOATING and family(kind) is None:
+                raise Whole(f"{name} of {kind} may give one or another of equal values")
+            return "{}", f"{_ALIKE[name]}({{}})"
+        if kind in FLOATING:
+            raise Whole(f"a sum of {kind} depends on the order in which it is added")
+        if not (is_integral(kind) or is_decimal(kind)):
+            raise Whole(f"{name} of {kind} is not known to be made of those of groups exactly")
+        if self._postgresql:  # whose sums of BIGINT and of NUMERIC are NUMERIC, and never overflow
+            exact = kind == BIGINT or is_decimal(kind)
+            return "{}", "sum({})" if exact else "CAST(sum({}) AS BIGINT)"
+        if kind == BIGINT:  # a group's may overflow where that of all does not
+            return "CAST({} AS DECIMAL(20, 0))", "CAST(sum({}) AS BIGINT)"
+        if is_integral(kind):
+            return "{}", "CAST(sum({}) AS BIGINT)"
+        precision, scale = kind.numbers
+        if precision + _WIDER > MAX_PRECISION:
+            raise Whole(f"a sum of {kind} may overflow in a group where that of all rows does not")
+        return "{}", f"CAST(sum({{}}) AS DECIMAL({precision + _WIDER}, {scale}))"
