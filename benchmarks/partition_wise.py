@@ -1,6 +1,6 @@
 """Joins of two tables that are partitioned alike: as they are, by groups, by buckets, by storage.
 
-    python -m benchmarks.partition_wise [--rows 2000000,500000] [--groups 2,4,8,16] [--iceberg JARS]
+    python -m benchmarks.partition_wise [--rows 2000000,500000 …] [--groups 2,4] [--iceberg JARS]
 
 Each text runs in a Spark of its own, on two cores, without broadcast joins of whole tables: the
 threshold is a third more than a group's share of the smaller table. Reported are the
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = 32
 JOIN = "SELECT x.k, x.a, y.b FROM {big} x JOIN {small} y ON x.p = y.p AND x.k = y.k WHERE x.a >= 0"
-LEFT = JOIN.replace(" JOIN ", " LEFT JOIN ")
+JOINS = {"inner": JOIN, "left": JOIN.replace(" JOIN ", " LEFT JOIN ")}
 GROUPING = "spark.sql.iceberg.planning.preserve-data-grouping"
 ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
@@ -38,22 +38,33 @@ THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 def main() -> None:
     """Prints a table for the sizes that are asked for."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--rows", default="2000000,500000", help="of the larger and smaller table")
+    asked.add_argument(
+        "--rows",
+        nargs="+",
+        default=["2000000,500000"],
+        help="of the larger and smaller table; several pairs are measured one after the other",
+    )
     asked.add_argument("--groups", default="2,4,8,16")
+    asked.add_argument("--joins", default="inner,left,buckets", help="which of these are measured")
     asked.add_argument("--iceberg", metavar="JARS", help="a folder with Iceberg's runtime")
     asked.add_argument("--runs", type=int, default=2)
     given = asked.parse_args()
-    rows = [int(it) for it in given.rows.split(",")]
+    sizes = [[int(it) for it in pair.split(",")] for pair in given.rows]
     groups = [int(it) for it in given.groups.split(",")]
     folder = Path(tempfile.mkdtemp(prefix="partition-wise-"))
     spark = _session(folder, given.iceberg)
     try:
-        cases = _iceberg(spark, rows) if given.iceberg else _own(spark, rows, groups)
-        print(f"{rows[0]:,} x {rows[1]:,} rows, {PARTITIONS} partitions, Spark {spark.version}")
-        print("| join | CPU s | s | exchanges | shuffled MB |")
-        print("|---|---|---|---|---|")
-        for name, text, settings in cases:
-            print(f"| {name} | {_measured(spark, text, settings, given.runs)} |", flush=True)
+        print(f"{PARTITIONS} partitions, Spark {spark.version}")
+        print("| rows | join | CPU s | s | exchanges | shuffled MB |")
+        print("|---|---|---|---|---|---|")
+        for rows in sizes:
+            joins = given.joins.split(",")
+            iceberg = given.iceberg is not None
+            cases = _iceberg(spark, rows, joins) if iceberg else _own(spark, rows, groups, joins)
+            shown = f"{rows[0]:,} x {rows[1]:,}"
+            for name, text, settings in cases:
+                measured = _measured(spark, text, settings, given.runs)
+                print(f"| {shown} | {name} | {measured} |", flush=True)
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -89,39 +100,45 @@ Case = tuple[str, str, dict[str, str]]
 """What is measured: its name, its text, and the settings that it is run with."""
 
 
-def _own(spark: SparkSession, rows: Sequence[int], groups: Sequence[int]) -> Iterator[Case]:
+def _own(
+    spark: SparkSession, rows: Sequence[int], groups: Sequence[int], joins: Sequence[str]
+) -> Iterator[Case]:
     """Tables of Spark's own: partitioned, and partitioned and bucketed."""
     columns, name = ("a", "b"), ("big", "small")
     ddl = []
     for table, column, count in zip(name, columns, rows, strict=True):
         data = _data(spark, column, count)
+        for it in (table, f"{table}_buckets"):
+            spark.sql(f"DROP TABLE IF EXISTS {it}")
         data.repartition(4, "p").write.partitionBy("p").saveAsTable(table)
-        data.repartition(8, "k").write.bucketBy(8, "k").saveAsTable(f"{table}_buckets")
+        if "buckets" in joins:
+            data.repartition(8, "k").write.bucketBy(8, "k").saveAsTable(f"{table}_buckets")
         spark.sql(f"ANALYZE TABLE {table} COMPUTE STATISTICS NOSCAN")
         ddl.append(
-            f"CREATE TABLE {table} (k BIGINT, {column} BIGINT, t STRING, p INT) USING parquet "
+            f"CREATE TABLE {table} (k BIGINT, {column} BIGINT, p INT) USING parquet "
             "PARTITIONED BY (p)"
         )
     catalog = Catalog.from_ddl(";\n".join(ddl))
     size = _size(spark, "small")
-    for kind, join in (("inner", JOIN), ("left", LEFT)):
-        text = join.format(big="big", small="small")
+    for kind in (it for it in joins if it in JOINS):
+        text = JOINS[kind].format(big="big", small="small")
         yield f"{kind}, as it is", text, {THRESHOLD: str(size // 2)}
         for count in groups:
             done = rewrite(text, catalog, strategy="partition-wise", groups=count)
             assert done.changed, done.notes
             yield f"{kind}, {count} groups", done.sql, {THRESHOLD: str(int(size / count * 1.3))}
-    text = JOIN.format(big="big_buckets", small="small_buckets")
-    yield "inner, buckets by k", text, {THRESHOLD: "-1", ALL_KEYS: "false"}
+    if "buckets" in joins:
+        text = JOINS["inner"].format(big="big_buckets", small="small_buckets")
+        yield "inner, buckets by k", text, {THRESHOLD: "-1", ALL_KEYS: "false"}
 
 
-def _iceberg(spark: SparkSession, rows: Sequence[int]) -> Iterator[Case]:
+def _iceberg(spark: SparkSession, rows: Sequence[int], joins: Sequence[str]) -> Iterator[Case]:
     """Iceberg's tables, partitioned."""
     for table, column, count in zip(("big", "small"), ("a", "b"), rows, strict=True):
         data = _data(spark, column, count).repartition(4, "p").sortWithinPartitions("p")
-        data.writeTo(f"ice.db.{table}").using("iceberg").partitionedBy(data["p"]).create()
-    for kind, join in (("inner", JOIN), ("left", LEFT)):
-        text = join.format(big="ice.db.big", small="ice.db.small")
+        data.writeTo(f"ice.db.{table}").using("iceberg").partitionedBy(data["p"]).createOrReplace()
+    for kind in (it for it in joins if it in JOINS):
+        text = JOINS[kind].format(big="ice.db.big", small="ice.db.small")
         yield f"{kind}, Iceberg as it is", text, {THRESHOLD: "-1"}
         settings = {THRESHOLD: "-1", GROUPING: "true", ALL_KEYS: "false"}
         yield f"{kind}, storage-partitioned", text, settings
@@ -133,7 +150,6 @@ def _data(spark: SparkSession, column: str, count: int):  # type: ignore[no-unty
     return spark.range(count).select(
         f.col("id").alias("k"),
         (f.col("id") * 3).alias(column),
-        f.sha1(f.col("id").cast("string")).alias("t"),
         (f.col("id") % PARTITIONS).cast("int").alias("p"),
     )
 
