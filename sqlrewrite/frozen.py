@@ -1,18 +1,24 @@
 """The dataclass of this package: frozen for mypy, plain for the interpreter.
 
 A frozen dataclass sets each field through ``object.__setattr__``: binding makes values by the ten
-thousand. And each process makes every class, of which the standard library compiles three methods
-one by one. Here only ``__init__`` is compiled, when the first value is made, and the others are
-functions shared by all classes. mypy reads ``frozen=True`` as it stands and refuses an
-assignment; equality and hash are those of a frozen dataclass, and ``dataclasses.replace`` and
-``fields`` know it as one.
+thousand. And each process makes every class, which takes the standard library twenty times what the
+class itself does: it looks at each field for what it may be, and compiles three methods one by one.
+Here ``__init__`` is compiled when the first value is made, the fields get their names and types
+when they are asked for, and the other methods are functions shared by all classes. mypy reads
+``frozen=True`` as it stands and refuses an assignment; equality and hash are those of a frozen
+dataclass, and ``dataclasses.replace`` and ``fields`` know it as one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+
+_FIELDS = "__dataclass_fields__"
+_OF_THE_FIRST = ("__dict__", "__weakref__")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -20,49 +26,90 @@ else:
 
     def dataclass(*, frozen: bool = False, slots: bool = False, eq: bool = True) -> Any:
         """``dataclasses.dataclass``, where ``frozen`` is a promise that mypy keeps."""
-        make = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)
 
         def made(cls: type) -> type:
-            found = make(cls)
-            found.__init__ = _init(found)
-            if "__repr__" not in found.__dict__:
-                found.__repr__ = _shown
+            fields = _Fields(cls)
+            body = {k: v for k, v in cls.__dict__.items() if k not in (*fields.own, *_OF_THE_FIRST)}
+            if slots:
+                body["__slots__"] = tuple(fields.own)
+            else:
+                given = ((name, fields.given[name].default) for name in fields.own)
+                body |= {name: it for name, it in given if it is not dataclasses.MISSING}
+            body["__match_args__"] = tuple(k for k, it in fields.given.items() if it.init)
+            body["__qualname__"] = cls.__qualname__
+            body[_FIELDS], body["__init__"] = fields, _init(fields)
+            body.setdefault("__repr__", _shown)
             if eq:
-                _compare(found, hashed=frozen)
-            return found
+                body["__eq__"], hashed = _by(k for k, it in fields.given.items() if it.compare)
+                body.setdefault("__hash__", hashed if frozen else None)
+            return type(cls)(cls.__name__, cls.__bases__, body)
 
         return made
 
 
-def _init(cls: type) -> Any:
+class _Fields:
+    """The fields of a class by name: its ``own``, and all that its values are ``given``. As an
+    attribute it is what the standard library knows a dataclass by."""
+
+    def __init__(self, cls: type) -> None:
+        self.own: Mapping[str, Any] = inspect.get_annotations(cls)
+        self.kinds: dict[str, Any] = {}
+        self.given: dict[str, dataclasses.Field[Any]] = {}
+        for base in cls.__mro__[:0:-1]:
+            if _FIELDS in base.__dict__:
+                self.kinds |= base.__dict__[_FIELDS].kinds
+                self.given |= base.__dict__[_FIELDS].given
+        self.kinds |= self.own
+        self.given |= {name: _field(cls, name) for name in self.own}
+        self._named: Mapping[str, Any] | None = None
+
+    def __get__(self, value: object, cls: type) -> Mapping[str, Any]:
+        """The fields, with what only ``fields`` and ``replace`` need to know of them."""
+        if self._named is None:
+            # Without a docstring it would be given one, of a signature that is long to find.
+            body = {"__annotations__": self.kinds, "__module__": cls.__module__, "__doc__": "_"}
+            make = dataclasses.dataclass(init=False, repr=False, eq=False)
+            self._named = getattr(make(type("_", (), body | self.given)), _FIELDS)
+        return self._named
+
+
+def _field(cls: type, name: str) -> dataclasses.Field[Any]:
+    said = cls.__dict__.get(name, dataclasses.MISSING)
+    if isinstance(said, dataclasses.Field):
+        return said
+    return dataclasses.field(default=said)  # type: ignore[no-any-return]
+
+
+def _init(fields: _Fields) -> Any:
     """What makes the first value of a class, and compiles for that what makes all others: of the
     classes that a run imports it fills a few."""
 
     def first(self: Any, *given: Any, **named: Any) -> None:
-        made = _compiled(cls)
+        cls = next(it for it in type(self).__mro__ if it.__dict__.get(_FIELDS) is fields)
+        made = _compiled(cls, fields.given)
         setattr(cls, "__init__", made)  # noqa: B010 - mypy lets nobody assign a method
         made(self, *given, **named)
 
     return first
 
 
-def _compiled(cls: type) -> Any:
+def _compiled(cls: type, fields: Mapping[str, dataclasses.Field[Any]]) -> Any:
     """The function that sets each field in turn, as a dataclass has it; one that is no parameter is
     left to ``__post_init__``."""
     names: dict[str, Any] = {"MISSING": dataclasses.MISSING}
     given, body = ["self"], []
-    for it in dataclasses.fields(cls):
+    for name, it in fields.items():
         if not it.init:
             continue
-        default, value = "", it.name
+        default, value = "", name
         if it.default is not dataclasses.MISSING:
-            default = f"=default_{it.name}"
-            names[f"default_{it.name}"] = it.default
+            default = f"=default_{name}"
+            names[f"default_{name}"] = it.default
         elif it.default_factory is not dataclasses.MISSING:
-            default, value = "=MISSING", f"make_{it.name}() if {it.name} is MISSING else {it.name}"
-            names[f"make_{it.name}"] = it.default_factory
-        given.append(it.name + default)
-        body.append(f"self.{it.name} = {value}")
+            default, value = "=MISSING", f"make_{name}() if {name} is MISSING else {name}"
+            names[f"make_{name}"] = it.default_factory
+        given.append(name + default)
+        body.append(f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     exec(f"def __init__({', '.join(given)}):\n " + "\n ".join(body or ["pass"]), names)
@@ -70,9 +117,9 @@ def _compiled(cls: type) -> Any:
     return names["__init__"]
 
 
-def _compare(cls: type, *, hashed: bool) -> None:
-    """Gives a class the equality of its fields, and their hash where it has none of its own."""
-    compared = [it.name for it in dataclasses.fields(cls) if it.compare]
+def _by(names: Iterable[str]) -> tuple[Any, Any]:
+    """The equality of values by their fields of these names, and their hash."""
+    compared = tuple(names)
     values = attrgetter(*compared) if compared else lambda _: ()
 
     def equal(one: Any, other: Any) -> Any:
@@ -80,9 +127,7 @@ def _compare(cls: type, *, hashed: bool) -> None:
             return NotImplemented
         return values(one) == values(other)
 
-    setattr(cls, "__eq__", equal)  # noqa: B010 - mypy lets nobody assign a method
-    if "__hash__" not in cls.__dict__:
-        setattr(cls, "__hash__", (lambda it: hash(values(it))) if hashed else None)  # noqa: B010
+    return equal, lambda it: hash(values(it))
 
 
 def _shown(value: Any) -> str:
