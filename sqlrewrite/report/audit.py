@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import asdict
 
 from sqlrewrite.audit.answer import Answer, AuditedShape
 from sqlrewrite.report.catalog import size
-from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.data import parts, text
+from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
 
 VERSION = 1
@@ -32,7 +31,8 @@ _SHOWN = 70
 
 def print_audit(printer: Printer, found: Answer) -> None:
     """The answer in four tables."""
-    printer.print(_head(found))
+    said = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
+    printer.print([((said, "bold"),)])
     rows = [
         (SAID.get(it.what, it.what), f"{it.runs:,}", f"{it.shapes:,}", read(it.bytes))
         for it in found.totals
@@ -68,17 +68,8 @@ def audit_json(found: Answer) -> str:
     """The whole answer as one object, with a newline at its end."""
     whole = {"version": VERSION, **asdict(found)}
     for said, shape in zip(whole["top"], found.top, strict=True):
-        said |= {
-            "saved_partitions": shape.saved_partitions,
-            "saved_bytes": shape.saved_bytes,
-            "saved_micros": shape.saved_micros,
-        }
-    return json.dumps(whole, indent=2) + "\n"
-
-
-def _head(found: Answer) -> Iterator[Line]:
-    said = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
-    yield ((said, "bold"),)
+        said |= parts(shape, "saved_partitions saved_bytes saved_micros")
+    return text(whole)
 
 
 def read(count: int | None) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from sqlrewrite.audit.answer import Scanned
+from sqlrewrite.report.data import text
 from sqlrewrite.report.page import page, table
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
@@ -25,8 +25,7 @@ def print_scanned(printer: Printer, found: Sequence[Scanned]) -> None:
 
 def scanned_json(found: Sequence[Scanned]) -> str:
     """The same as one object, with a newline at its end."""
-    whole = {"version": VERSION, "tables": [asdict(it) for it in found]}
-    return json.dumps(whole, indent=2) + "\n"
+    return text({"version": VERSION, "tables": [asdict(it) for it in found]})
 
 
 def scanned_page(found: Sequence[Scanned]) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlrewrite.report.catalog import size
+from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.spark.explain import By, Explained, Pruning, ScanState
 from sqlrewrite.spark.warehouse import ASSUMED_LARGE, ASSUMED_SMALL, Stock
@@ -65,20 +65,19 @@ def pruned_by(state: ScanState | None) -> str:
 
 def explained_json(found: Iterable[Explained], stock: Stock) -> str:
     """All statements as one object, with a newline at its end."""
-    whole = {
-        "version": VERSION,
-        "assumed_sizes": list(stock.assumed),
-        "not_made": [{"name": name, "reason": why} for name, why in stock.missing],
-        "statements": [_data(explained) for explained in found],
-    }
-    return json.dumps(whole, indent=2) + "\n"
+    return text(
+        {
+            "version": VERSION,
+            "assumed_sizes": stock.assumed,
+            "not_made": [{"name": name, "reason": why} for name, why in stock.missing],
+            "statements": [_data(explained) for explained in found],
+        }
+    )
 
 
 def _data(explained: Explained) -> dict[str, Any]:
     return {
-        "path": explained.path,
-        "line": explained.line,
-        "changed": explained.changed,
+        **parts(explained, "path line changed"),
         "scans": [
             {"table": it.table, "before": _state_data(it.before), "after": _state_data(it.after)}
             for it in explained.scans
@@ -96,7 +95,7 @@ def _state_data(state: ScanState | None) -> dict[str, Any] | None:
     groups = {} if found is None else {"of": found.total, "read": found.left, "rows": found.rows}
     return {
         "row_groups": groups or None,
-        "partition_filters": list(state.filters),
+        "partition_filters": state.filters,
         "pruned_by": [
             {"by": it.by.value, "certainty": "planned" if it.planned else "possible"}
             for it in state.pruned_by
@@ -105,20 +104,19 @@ def _state_data(state: ScanState | None) -> dict[str, Any] | None:
 
 
 def _state(word: str, state: ScanState | None) -> Iterator[Line]:
-    indent = f"        {word}"
+    indent = (f"        {word}", "dim")
     if state is None:
-        yield ((indent, "dim"), ("not read", ""))
+        yield (indent, ("not read", ""))
         return
-    pieces: list[tuple[str, str]] = [(indent, "dim"), ("pruned by ", "")]
+    pieces: list[tuple[str, str]] = [indent, ("pruned by ", "")]
     for number, it in enumerate(state.pruned_by):
         style = _STYLES[it.by] if it.planned else "yellow"
         pieces += [("; " if number else "", ""), (_words(it), style)]
     if not state.pruned_by:
         pieces.append(("nothing: all partitions are read", "bold yellow"))
     yield tuple(pieces)
-    texts = (*state.filters, *((read_of_files(state),) if state.laid_out else ()))
-    for text in texts:
-        yield ((f"                {text}", "dim"),)
+    for said in (*state.filters, *((read_of_files(state),) if state.laid_out else ())):
+        yield ((f"                {said}", "dim"),)
 
 
 def read_of_files(state: ScanState) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from sqlrewrite.report.data import parts
 from sqlrewrite.report.lint.concise import clean
 from sqlrewrite.report.styled import Line
 from sqlrewrite.run.statistics import Statistics
@@ -17,10 +18,12 @@ def lines(found: Statistics, *, would: bool) -> Iterator[Line]:
     """The numbers, the reasons, most frequent first, and what to do first. ``would``: whether
     nothing was written."""
     rejected = found.candidates - found.rewritten - found.already_pruned
+    joins = found.joins
+    share = f"{100 * found.understood / joins:.0f} % of those with a join" if joins else ""
     numbers = [
         ("statements", found.statements, f"in {found.files:,} file{'s' * (found.files != 1)}"),
-        ("with a join", found.joins, ""),
-        ("understood", found.understood, _share(found.understood, found.joins)),
+        ("with a join", joins, ""),
+        ("understood", found.understood, share),
         ("candidates", found.candidates, "scans of a partitioned table that a join could bound"),
         ("would be rewritten" if would else "rewritten", found.rewritten, ""),
         ("already pruned", found.already_pruned, "the query or an earlier run does it"),
@@ -31,10 +34,6 @@ def lines(found: Statistics, *, would: bool) -> Iterator[Line]:
         more = f"  {note}" if note else ""
         yield ((f"{name:<18}  ", ""), (f"{count:>{width},}", "bold"), (more, "dim"))
     yield from _reasons(found)
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f} % of those with a join" if whole else ""
 
 
 def _reasons(found: Statistics) -> Iterator[Line]:
@@ -52,21 +51,15 @@ def _reasons(found: Statistics) -> Iterator[Line]:
         yield ((f"  {left:>{width},}", "bold"), (f"  {said}", "dim"))
     if found.first is not None:
         remedy, count = found.first
-        scans = "scan" if count == 1 else "scans"
+        said = f"{count:,} scan{'s' * (count != 1)}: {clean(remedy)}"
         yield ()
-        yield (("do first: ", "bold"), (f"{count:,} {scans}: {clean(remedy)}", "bold green"))
+        yield (("do first: ", "bold"), (said, "bold green"))
 
 
 def as_json(found: Statistics) -> dict[str, Any]:
     """The same for machines."""
     return {
-        "files": found.files,
-        "statements": found.statements,
-        "joins": found.joins,
-        "understood": found.understood,
-        "candidates": found.candidates,
-        "rewritten": found.rewritten,
-        "already_pruned": found.already_pruned,
+        **parts(found, "files statements joins understood candidates rewritten already_pruned"),
         "reasons": [{"reason": reason, "count": count} for reason, count in found.in_order],
         "first": None if found.first is None else {"do": found.first[0], "scans": found.first[1]},
     }

@@ -51,7 +51,6 @@ def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
             (it.line, it.column, [_problem(path, it, "skipped", "bold yellow")])
             for it in result.rewrite.skipped
         )
-    if result.rewrite and detail.skipped:
         said += (
             (it.line, it.column, [_problem(path, it, "note", "bold cyan")])
             for it in result.rewrite.notes

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
 from sqlrewrite.report.catalog import size
+from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.page import page, table
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.bags import Comparison
 from sqlrewrite.spark.sample import Sampled
 from sqlrewrite.spark.scans import TableScan
-from sqlrewrite.spark.verify import ScanRead, Verified, VerifyOutcome
+from sqlrewrite.spark.verify import Verified, VerifyOutcome
 
 VERSION = 1
 
@@ -49,8 +49,7 @@ def print_verified(printer: Printer, verified: Verified) -> None:
 
 def verified_json(found: Iterable[Verified]) -> str:
     """All statements as one object, with a newline at its end."""
-    whole = {"version": VERSION, "statements": [_data(verified) for verified in found]}
-    return json.dumps(whole, indent=2) + "\n"
+    return text({"version": VERSION, "statements": [_data(verified) for verified in found]})
 
 
 def verified_page(found: Iterable[Verified]) -> str:
@@ -169,14 +168,14 @@ def _section(verified: Verified) -> str:
     rows = []
     for name, measure, before, after in _measured(verified):
         most = max(before[1], after[1]) or 1.0
-        for number, ((text, value), side) in enumerate(((before, "old"), (after, "new"))):
+        for number, ((label, value), side) in enumerate(((before, "old"), (after, "new"))):
             cells = (name, measure) if number == 0 else ("", "")
             width = 100 * value / most
             rows.append(
                 "<tr>"
                 + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
                 + f"<td>{'before' if side == 'old' else 'after'}</td>"
-                + f'<td class="n">{escape(text)}</td><td class="track">'
+                + f'<td class="n">{escape(label)}</td><td class="track">'
                 + f'<div class="bar {side}" style="width:{width:.1f}%"></div></td></tr>'
             )
     found = verified.comparison
@@ -188,50 +187,31 @@ def _section(verified: Verified) -> str:
 
 
 def _data(verified: Verified) -> dict[str, Any]:
-    found = verified.comparison
+    shuffled = verified.shuffled and dict(zip(("before", "after"), verified.shuffled, strict=True))
     return {
-        "path": verified.path,
-        "line": verified.line,
+        **parts(verified, "path line"),
         "outcome": verified.outcome.name.lower(),
         "error": verified.error or None,
-        "rows": None
-        if found is None
-        else {
-            "before": found.before,
-            "after": found.after,
-            "lost": found.lost,
-            "added": found.added,
-            "tolerance": found.tolerance,
-            "rounding": found.rounding,
-            "lost_sample": [list(row) for row in found.lost_rows],
-            "added_sample": [list(row) for row in found.added_rows],
-        },
-        "sample": [_sampled(it) for it in verified.sample],
-        "scans": [_scan(scan) for scan in verified.scans],
-        "shuffled_bytes": None
-        if verified.shuffled is None
-        else {"before": verified.shuffled[0], "after": verified.shuffled[1]},
+        "rows": _rows(verified.comparison),
+        "sample": [
+            parts(it, "table partitions taken kept") | {"read_whole_because": it.whole or None}
+            for it in verified.sample
+        ],
+        "scans": [
+            parts(it, "table partitions") | {"before": _read(it.before), "after": _read(it.after)}
+            for it in verified.scans
+        ],
+        "shuffled_bytes": shuffled,
         "seconds": {"before": verified.seconds_before, "after": verified.seconds_after},
     }
 
 
-def _sampled(sampled: Sampled) -> dict[str, Any]:
-    return {
-        "table": sampled.table,
-        "partitions": sampled.partitions,
-        "taken": list(sampled.taken),
-        "kept": sampled.kept,
-        "read_whole_because": sampled.whole or None,
-    }
+def _rows(found: Comparison | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    samples = {"lost_sample": found.lost_rows, "added_sample": found.added_rows}
+    return parts(found, "before after lost added tolerance rounding") | samples
 
 
-def _scan(scan: ScanRead) -> dict[str, Any]:
-    sides = {"before": scan.before, "after": scan.after}
-    return {
-        "table": scan.table,
-        "partitions": scan.partitions,
-        **{
-            side: None if it is None else {measure: getattr(it, measure) for measure in _MEASURES}
-            for side, it in sides.items()
-        },
-    }
+def _read(scan: TableScan | None) -> dict[str, Any] | None:
+    return None if scan is None else parts(scan, " ".join(_MEASURES))

@@ -64,23 +64,18 @@ def number(what: str, least: int, most: int | None = None) -> Kind:
         whole = isinstance(value, int) and not isinstance(value, bool)
         return whole and least <= value and (most is None or value <= most)
 
-    return Kind(what, {"type": "integer", **bounds}, holds, parse=_number)
+    def parse(text: str) -> int | str:
+        return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
+
+    return Kind(what, {"type": "integer", **bounds}, holds, parse=parse)
 
 
-def _number(text: str) -> int | str:
-    return int(text) if re.fullmatch("[0-9]{1,18}", text) else text
-
-
-def _truth(text: str) -> bool | str:
-    return _TRUTHS.get(text.lower(), text)
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    return lambda it: isinstance(it, str) and re.fullmatch(pattern, it) is not None
 
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _SIZE = r"\s*([0-9]{1,18})\s*([kKmMgG]?)[bB]?\s*"
-
-
-def _is_size(value: Any) -> bool:
-    return COUNT.holds(value) or (isinstance(value, str) and re.fullmatch(_SIZE, value) is not None)
 
 
 def _bytes(value: int | str) -> int:
@@ -95,14 +90,6 @@ def _are_strings(value: Any) -> bool:
 
 def _are_by_name(value: Any, holds: Callable[[Any], bool]) -> bool:
     return isinstance(value, dict) and all(holds(it) for it in value.values())
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | int | float)
-
-
-def _is_word(value: str) -> bool:
-    return re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", value) is not None
 
 
 def _codes(value: list[str]) -> tuple[str, ...]:
@@ -135,14 +122,20 @@ def _name_and_word(text: str) -> dict[str, str]:
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _LIST: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
+_WORD = "[A-Za-z_][A-Za-z0-9_]*"
 STRING = Kind("a string", _TEXT, lambda it: isinstance(it, str))
 _ZONE = r"[A-Za-z][A-Za-z0-9_+:/-]*|[+-][0-9]{1,2}(:?[0-9]{2}){0,2}"
 ZONE = Kind(
     "a time zone, as 'Europe/Berlin', 'UTC' or '+02:00'",
     {**_TEXT, "pattern": f"^({_ZONE})$"},
-    lambda it: isinstance(it, str) and re.fullmatch(_ZONE, it) is not None,
+    _matches(_ZONE),
 )
-BOOLEAN = Kind("true or false", {"type": "boolean"}, lambda it: isinstance(it, bool), parse=_truth)
+BOOLEAN = Kind(
+    "true or false",
+    {"type": "boolean"},
+    lambda it: isinstance(it, bool),
+    parse=lambda text: _TRUTHS.get(text.lower(), text),
+)
 COUNT = number("a whole number from 0", 0)
 GROUPS = number("a number of groups from 2 to 64", 2, 64)
 JOBS = number("a number from 1 on", 1)
@@ -150,7 +143,7 @@ NESTING = number(f"a number from 1 to {NESTING_MOST}", 1, NESTING_MOST)
 SIZE = Kind(
     "a size like 33554432 or 32MB",
     {"anyOf": [COUNT.schema, {**_TEXT, "pattern": "^ *[0-9]+ *[kKmMgG]?[bB]? *$"}]},
-    _is_size,
+    lambda it: COUNT.holds(it) or _matches(_SIZE)(it),
     _bytes,
 )
 STRINGS = Kind("a list of strings", _LIST, _are_strings, tuple, _items)
@@ -173,10 +166,6 @@ CODES_BY_PATTERN = Kind(
 )
 
 
-def _derived(value: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
-    return {table.lower(): dict(columns) for table, columns in value.items()}
-
-
 def _column_and_expression(text: str) -> dict[str, dict[str, str]]:
     """``TABLE.COLUMN=EXPRESSION;…`` as the tables that say the same."""
     found: dict[str, dict[str, str]] = {}
@@ -193,7 +182,7 @@ DERIVED = Kind(
     "a table of tables, each with its columns and the expressions that they are computed by",
     {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _TEXT}},
     lambda it: _are_by_name(it, lambda columns: _are_by_name(columns, STRING.holds)),
-    _derived,
+    lambda it: {table.lower(): dict(columns) for table, columns in it.items()},
     _column_and_expression,
 )
 SEVERITIES = Kind(
@@ -205,15 +194,18 @@ SEVERITIES = Kind(
 )
 VARIABLES = Kind(
     "a table of variables, each with a name of letters, digits and _",
-    {"type": "object", "additionalProperties": {**_TEXT, "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}},
-    lambda it: _are_by_name(it, lambda value: isinstance(value, str) and _is_word(value)),
+    {"type": "object", "additionalProperties": {**_TEXT, "pattern": f"^{_WORD}$"}},
+    lambda it: _are_by_name(it, _matches(_WORD)),
     dict,
     _name_and_word,
 )
 CONF = Kind(
     f"a table of settings of Spark, of {', '.join(SETTINGS)}",
     {"type": "object", "propertyNames": {"enum": [*SETTINGS]}},
-    lambda it: _are_by_name(it, _is_plain) and all(map(setting, it)),
+    lambda it: (
+        _are_by_name(it, lambda value: isinstance(value, str | int | float))
+        and all(map(setting, it))
+    ),
     lambda it: {setting(name): str(value).lower() for name, value in it.items()},
     _name_and_word,
 )

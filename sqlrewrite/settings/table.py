@@ -10,31 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, fields
+from functools import partial
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.settings import kinds
 from sqlrewrite.settings.forms import FORMS, IN
-from sqlrewrite.settings.kinds import (
-    BOOLEAN,
-    CODES,
-    CODES_BY_PATTERN,
-    CONF,
-    COUNT,
-    DERIVED,
-    FUNCTIONS,
-    GROUPS,
-    JOBS,
-    NESTING,
-    PATHS,
-    SEVERITIES,
-    SIZE,
-    STRING,
-    STRINGS,
-    VARIABLES,
-    ZONE,
-    Pairs,
-    one_of,
-)
+from sqlrewrite.settings.kinds import BOOLEAN, CODES, COUNT, SIZE, STRING, STRINGS, Pairs, one_of
 from sqlrewrite.settings.row import Row, setting
 from sqlrewrite.text.limits import SPARK, Limits
 
@@ -55,28 +37,29 @@ ON_CATALOG = (*ON_QUERIES, "catalog show", "catalog check")
 ON_FILES = ("rewrite", "lint")
 
 
+_known = partial(setting, section="known", commands=ON_CATALOG)
+_inserted = partial(setting, section="inserted", commands=ON_QUERIES, decides=True)
+_values = partial(setting, section="values", commands=ON_SPARK, metavar="N")
+_counts = partial(setting, section="counts", commands=("lint",))
+_files = partial(setting, section="files", commands=ON_FILES)
+_work = partial(setting, section="work", commands=ON_FILES)
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What holds for a file. ``root`` is the folder of the file that says so, ``source`` that file,
     and ``said`` where each setting was found that is not left at its default."""
 
-    catalog: tuple[str, ...] = setting(
+    catalog: tuple[str, ...] = _known(
         (),
-        PATHS,
+        kinds.PATHS,
         "What is known of the tables: a DDL .sql file, a directory of them, a snapshot .json, or "
         "dbt's target/manifest.json or dbt_project.yml. Repeatable; later ones win.",
-        section="known",
-        commands=ON_CATALOG,
         short="-c",
         metavar="PATH",
     )
-    schema: str | None = setting(
-        None,
-        STRING,
-        "Current schema, where short names are looked up.",
-        section="known",
-        commands=ON_CATALOG,
-        metavar="NAME",
+    schema: str | None = _known(
+        None, STRING, "Current schema, where short names are looked up.", metavar="NAME"
     )
     engine: str = setting(
         "spark",
@@ -96,104 +79,65 @@ class Settings:
         metavar="NAME",
         decides=True,
     )
-    predicate: str = setting(
+    predicate: str = _inserted(
         IN,
         one_of(FORMS),
         "Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
         "range, from the smallest to the largest key; values, the keys as Spark gives them now, "
         "right until they change; auto: in, or set where an IN would not prune.",
-        section="inserted",
-        commands=ON_QUERIES,
-        decides=True,
     )
-    when: str | None = setting(
+    when: str | None = _inserted(
         None,
         one_of(WHENS),
         "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
         "engine would not derive by itself; auto, what pays under the settings of Spark that are "
         "known: those, and as a set where dynamic pruning is off.",
-        section="inserted",
-        commands=ON_QUERIES,
         said="auto where settings of Spark are known, else eligible",
-        decides=True,
     )
-    hint: bool = setting(
-        True,
-        BOOLEAN,
-        "Put /*+ BROADCAST(…) */ into the subquery.",
-        section="inserted",
-        commands=ON_QUERIES,
-        off="--no-hint",
-        decides=True,
+    hint: bool = _inserted(
+        True, BOOLEAN, "Put /*+ BROADCAST(…) */ into the subquery.", off="--no-hint"
     )
-    depth: int = setting(
-        3,
-        COUNT,
-        "How many joins outward a dimension's neighbours are followed.",
-        section="inserted",
-        commands=ON_QUERIES,
-        decides=True,
+    depth: int = _inserted(
+        3, COUNT, "How many joins outward a dimension's neighbours are followed."
     )
-    through_facts: bool | None = setting(
+    through_facts: bool | None = _inserted(
         None,
         BOOLEAN,
         "Follow neighbours through partitioned tables too. Not given: where statistics say that it "
         "pays.",
-        section="inserted",
-        commands=ON_QUERIES,
         off="--not-through-facts",
         said="where it pays",
-        decides=True,
     )
-    key_limit: int | None = setting(
+    key_limit: int | None = _inserted(
         None,
         SIZE,
         "No predicate that collects more keys than this, by the statistics.",
-        section="inserted",
-        commands=ON_QUERIES,
         said="32MB",
-        decides=True,
     )
-    collapse_over: int = setting(
-        1_000,
-        COUNT,
-        "values: for more keys than this, BETWEEN the smallest and the largest.",
-        section="values",
-        commands=ON_SPARK,
-        metavar="N",
+    collapse_over: int = _values(
+        1_000, COUNT, "values: for more keys than this, BETWEEN the smallest and the largest."
     )
-    refuse_over: int = setting(
-        1_000_000,
-        COUNT,
-        "values: no predicate for more keys than this.",
-        section="values",
-        commands=ON_SPARK,
-        metavar="N",
-    )
-    strategy: str = setting(
+    refuse_over: int = _values(1_000_000, COUNT, "values: no predicate for more keys than this.")
+    strategy: str = _inserted(
         "predicates",
         one_of(STRATEGIES),
         "What is written: predicates that prune; or partition-wise: a join of two tables that are "
         "partitioned alike as a UNION ALL over groups of their partitions, with what Spark would "
         "need to join them part by part by itself.",
-        section="inserted",
         commands=ON_SPARK,
-        decides=True,
     )
-    groups: int | None = setting(
+    groups: int | None = _inserted(
         None,
-        GROUPS,
+        kinds.GROUPS,
         "partition-wise: how many groups. Not given: as many as make one side of each small enough "
         "to be broadcast, where sizes are known and it pays.",
-        section="inserted",
-        commands=ON_SPARK,
         metavar="N",
         said="where it pays",
-        decides=True,
+        commands=ON_SPARK,
     )
     functions: Mapping[str, str] = setting(
         {},
-        FUNCTIONS,
+        kinds.FUNCTIONS,
         "Your own functions, by the name they are called by: deterministic (one value for one "
         "input, however often it is computed; not an aggregate), or total (and it never raises an "
         "error). What calls any other function of yours is not copied or moved.",
@@ -201,28 +145,28 @@ class Settings:
     )
     derived: Mapping[str, Mapping[str, str]] = setting(
         {},
-        DERIVED,
+        kinds.DERIVED,
         "Columns that are computed from others of their row, by table and column: "
         "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on the one then bounds the "
         "other. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
     )
     variables: Mapping[str, str] = setting(
         {},
-        VARIABLES,
+        kinds.VARIABLES,
         'Values of variables in names: with `db = "prod"`, `${db}.t`, `${hiveconf:db}.t` and '
         "`{{ db }}.t` are the table prod.t, in queries and DDL. A text that sets the variable "
         "itself is read without its value.",
     )
     spark_conf: Mapping[str, str] = setting(
         {},
-        CONF,
+        kinds.CONF,
         "Settings of the sessions that run the queries, where they differ from what `catalog pull` "
         "found, or from Spark's defaults: what Spark prunes by itself depends on them, and so what "
         "`when` writes.",
     )
     time_zone: str | None = setting(
         None,
-        ZONE,
+        kinds.ZONE,
         "The time zone of all sessions that write and read columns derived from a TIMESTAMP, as "
         "spark.sql.session.timeZone has it. Not given: they may be several, and bounds are wider "
         "by two days.",
@@ -244,120 +188,90 @@ class Settings:
         Limits().statement, SIZE, "A larger statement is skipped.", said="1MB", decides=True
     )
     nesting_limit: int = setting(
-        Limits().nesting, NESTING, "A statement that is nested deeper is skipped.", decides=True
+        Limits().nesting,
+        kinds.NESTING,
+        "A statement that is nested deeper is skipped.",
+        decides=True,
     )
-    select: tuple[str, ...] = setting(
+    select: tuple[str, ...] = _counts(
         (),
         CODES,
         "Only findings of these codes; a beginning of codes selects all that begin so.",
-        section="counts",
-        commands=("lint",),
         metavar="CODES",
         said="all",
         hides="ignore",
     )
-    ignore: tuple[str, ...] = setting(
-        (),
-        CODES,
-        "No findings of these codes.",
-        section="counts",
-        commands=("lint",),
-        metavar="CODES",
-        adds=True,
+    ignore: tuple[str, ...] = _counts(
+        (), CODES, "No findings of these codes.", metavar="CODES", adds=True
     )
-    extend_select: tuple[str, ...] = setting(
+    extend_select: tuple[str, ...] = _counts(
         (),
         CODES,
         "Findings of these codes besides those that the settings select.",
-        section="counts",
-        commands=("lint",),
         metavar="CODES",
         adds=True,
     )
-    per_file_ignores: Pairs = setting(
+    per_file_ignores: Pairs = _counts(
         (),
-        CODES_BY_PATTERN,
+        kinds.CODES_BY_PATTERN,
         "No findings of this code in files of that pattern, as `legacy/*:DPP007`.",
-        section="counts",
-        commands=("lint",),
         metavar="PATTERN:CODE",
         adds=True,
     )
-    severity: Pairs = setting(
+    severity: Pairs = _counts(
         (),
-        SEVERITIES,
+        kinds.SEVERITIES,
         "How severe findings of a code are: error, warning or note, as `DPP007=note`.",
-        section="counts",
-        commands=("lint",),
         metavar="CODE=LEVEL",
         adds=True,
     )
-    baseline: str | None = setting(
-        None,
-        STRING,
-        "Findings in this file are known: not reported.",
-        section="counts",
-        commands=("lint",),
-        metavar="FILE",
+    baseline: str | None = _counts(
+        None, STRING, "Findings in this file are known: not reported.", metavar="FILE"
     )
-    exclude: tuple[str, ...] = setting(
+    exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
         "Names at any depth, or paths from the folder of the settings, that are left out.",
-        section="files",
-        commands=ON_FILES,
         metavar="PATTERNS",
     )
-    extend_exclude: tuple[str, ...] = setting(
+    extend_exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
         "What is left out besides: as an option, besides what the settings name.",
-        section="files",
-        commands=ON_FILES,
         metavar="PATTERNS",
         adds=True,
     )
-    force_exclude: bool = setting(
+    force_exclude: bool = _files(
         False,
         BOOLEAN,
         "Leave out what `exclude` names even where it is given by name, as a hook does.",
-        section="files",
-        commands=ON_FILES,
         off="--no-force-exclude",
     )
-    include_python: bool = setting(
+    include_python: bool = _files(
         False,
         BOOLEAN,
         "In a folder that is searched, take *.py and *.ipynb too, for the SQL in them. One that is "
         "given by name is always read.",
-        section="files",
-        commands=ON_FILES,
         off="--no-include-python",
     )
-    respect_gitignore: bool = setting(
+    respect_gitignore: bool = _files(
         True,
         BOOLEAN,
         "In a folder that is searched, leave out what git ignores.",
-        section="files",
-        commands=ON_FILES,
         off="--no-respect-gitignore",
     )
-    jobs: int | None = setting(
+    jobs: int | None = _work(
         None,
-        JOBS,
+        kinds.JOBS,
         "How many files at once.",
-        section="work",
-        commands=ON_FILES,
         short="-j",
         metavar="N",
         said="as many as there are cores",
     )
-    cache: bool = setting(
+    cache: bool = _work(
         True,
         BOOLEAN,
         "Where there are many files, remember what was found in them.",
-        section="work",
-        commands=ON_FILES,
         off="--no-cache",
     )
     explain: str = setting(

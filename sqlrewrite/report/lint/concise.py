@@ -49,11 +49,8 @@ def statistics(total: Sum) -> Iterator[Line]:
     found = sorted(total.codes.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in found), default=1)
     for code, count in found:
-        yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (_name(code), ""))
-
-
-def _name(code: str) -> str:
-    return f"  {BY_CODE[code].name}"
+        name = f"  {BY_CODE[code].name}"
+        yield ((f"{count:>{width}}", "bold"), (f"  {code}", "bold yellow"), (name, ""))
 
 
 def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 
 from sqlrewrite.linting.findings import Severity
 from sqlrewrite.linting.run import Linted, Sum
+from sqlrewrite.report.data import text
 from sqlrewrite.report.lint.names import named
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
@@ -31,4 +31,4 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
         for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
         if finding.suppression is None
     ]
-    return json.dumps(issues, indent=2) + "\n"
+    return text(issues)

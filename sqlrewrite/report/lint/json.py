@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
 
-from sqlrewrite.linting.findings import Finding, Fix, Place
+from sqlrewrite.linting.findings import Finding, Fix
 from sqlrewrite.linting.run import Linted, Sum
+from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.json import problem
 from sqlrewrite.report.lint.names import named
 from sqlrewrite.report.statistics import as_json
 
 VERSION = 1
+_PLACE = "line column end_line end_column"
 
 
 def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
@@ -39,40 +40,21 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
     }
     if total.statistics is not None:
         whole["statistics"] = as_json(total.statistics)
-    return json.dumps(whole, indent=2) + "\n"
+    return text(whole)
 
 
 def _finding(path: str, finding: Finding, fix: Fix | None, fingerprint: str) -> dict[str, Any]:
-    suppression = finding.suppression
+    edits = [{**parts(it.place, _PLACE), "text": it.text} for it in fix.replacements] if fix else []
+    by = finding.suppression
     return {
         "path": path,
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity.value,
-        "message": finding.message,
+        **parts(finding, "code name severity message"),
         "help": finding.help or None,
-        **_place(finding.place),
+        **parts(finding.place, _PLACE),
         "subject": finding.subject or None,
         "fixable": finding.fix is not None,
-        "fix": _fix(fix) if fix else None,
-        "suppressed": (
-            {"kind": suppression.kind, "reason": suppression.reason} if suppression else None
-        ),
+        "fix": {"edits": edits} if fix else None,
+        "suppressed": parts(by, "kind reason") if by else None,
         "counts": finding.counts,
         "fingerprint": fingerprint,
-    }
-
-
-def _fix(fix: Fix) -> dict[str, Any]:
-    return {
-        "edits": [{**_place(it.place), "text": it.text} for it in fix.replacements],
-    }
-
-
-def _place(place: Place) -> dict[str, int]:
-    return {
-        "line": place.line,
-        "column": place.column,
-        "end_line": place.end_line,
-        "end_column": place.end_column,
     }

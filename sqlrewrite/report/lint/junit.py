@@ -21,16 +21,13 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
     """The whole document, with the files' names from ``root``."""
     suites = [_suite(result) for result in named(results, root)]
-    whole = ElementTree.Element("testsuites", {"name": "dpp-rewrite", **_sums(suites)})
+    keys = ("tests", "failures", "errors", "skipped")
+    sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in keys}
+    whole = ElementTree.Element("testsuites", {"name": "dpp-rewrite", **sums})
     whole.extend(suites)
     ElementTree.indent(whole)
     text = ElementTree.tostring(whole, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
-
-
-def _sums(suites: Sequence[ElementTree.Element]) -> dict[str, str]:
-    keys = ("tests", "failures", "errors", "skipped")
-    return {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in keys}
 
 
 def _suite(result: Linted) -> ElementTree.Element:

@@ -6,7 +6,6 @@ GitHub would compute by itself, so that its alerts stay the same whoever uploads
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from urllib.parse import quote
 import sqlrewrite
 from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
 from sqlrewrite.linting.run import Linted, Sum
+from sqlrewrite.report.data import text
 from sqlrewrite.report.lint.names import named
 from sqlrewrite.rulebook import Page, pages
 
@@ -48,7 +48,7 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
                     {
                         "level": "error",
                         "message": {"text": it.message},
-                        "locations": [{"physicalLocation": {"artifactLocation": _uri(found.path)}}],
+                        "locations": _locations(found.path),
                     }
                     for found in results
                     for it in found.failures
@@ -57,7 +57,7 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
         ],
         "results": [result for found in results for result in _results(found)],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return text({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule(code: Code, page: Page) -> dict[str, Any]:
@@ -87,14 +87,7 @@ def _result(
         "ruleIndex": _INDEX[finding.code],
         "level": _LEVELS[finding.severity],
         "message": {"text": f"{finding.message}. {finding.help}".rstrip(". ") + "."},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": _uri(path),
-                    "region": _region(finding.place),
-                }
-            }
-        ],
+        "locations": _locations(path, region=_region(finding.place)),
         "partialFingerprints": {
             "primaryLocationLineHash": hashes[finding.place.line],
             "dppRewriteStatement/v1": fingerprint,
@@ -119,6 +112,10 @@ def _fix(path: str, fix: Fix) -> dict[str, Any]:
         "description": {"text": "What `dpp-rewrite --write` changes in the statement"},
         "artifactChanges": [change],
     }
+
+
+def _locations(path: str, **more: Any) -> list[dict[str, Any]]:
+    return [{"physicalLocation": {"artifactLocation": _uri(path), **more}}]
 
 
 def _region(place: Place) -> dict[str, int]:
@@ -170,7 +167,5 @@ def line_hashes(text: str) -> dict[int, str]:
 
 
 def _utf16(char: str) -> tuple[int, ...]:
-    point = ord(char)
-    if point < 0x10000:
-        return (point,)
-    return (0xD800 + ((point - 0x10000) >> 10), 0xDC00 + ((point - 0x10000) & 0x3FF))
+    point = ord(char) - 0x10000
+    return (ord(char),) if point < 0 else (0xD800 + (point >> 10), 0xDC00 + (point & 0x3FF))
