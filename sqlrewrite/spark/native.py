@@ -37,7 +37,7 @@ from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.run.runner import Request
 from sqlrewrite.spark import pairs
-from sqlrewrite.spark.explain import Planned, plan, planned
+from sqlrewrite.spark.planned import Planned, plan, planned
 from sqlrewrite.spark.session import Session, fresh
 from sqlrewrite.spark.warehouse import warehouse
 from sqlrewrite.sql.queries import queries
