@@ -104,6 +104,14 @@ def invoke(*args: str, stdin: str | bytes | None = None, **env: str) -> Ran:
     return Ran(done.exit_code, done.stdout_bytes, done.stderr)
 
 
+def beside_catalog(monkeypatch: pytest.MonkeyPatch, folder: Path, ddl: str) -> Callable[..., Ran]:
+    """Runs the program in a folder with a catalog."""
+    monkeypatch.chdir(folder)
+    Path("ddl.sql").write_text(ddl)
+    Path("dpp-rewrite.toml").write_text('catalog = "ddl.sql"\n')
+    return invoke
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Ran]]:
     """Runs the program in an empty folder, with the stand-in for the rewriter."""

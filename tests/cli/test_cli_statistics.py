@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite.text.edits import MARKER
-from tests.cli.conftest import Ran, invoke
+from tests.cli.conftest import Ran, beside_catalog
 
 DDL = """\
 CREATE TABLE dw.orders (id INT, day DATE, dt BLOB) USING parquet PARTITIONED BY (day, dt);
@@ -35,11 +35,7 @@ TEXTS = {
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
-    """Runs the program in a folder with a catalog."""
-    monkeypatch.chdir(tmp_path)
-    Path("ddl.sql").write_text(DDL)
-    Path("dpp-rewrite.toml").write_text('catalog = "ddl.sql"\n')
-    return invoke
+    return beside_catalog(monkeypatch, tmp_path, DDL)
 
 
 def told(run: Callable[..., Ran], text: str, command: str = "rewrite") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Ran, invoke
+from tests.cli.conftest import Ran, beside_catalog
 
 DDL = """\
 CREATE TABLE sales (id INT, day DATE) USING parquet PARTITIONED BY (day);
@@ -19,11 +19,7 @@ OURS = "-- dpp-rewrite: ignore[DPP001]"
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ran]:
-    """Runs the program in a folder with a catalog."""
-    monkeypatch.chdir(tmp_path)
-    Path("ddl.sql").write_text(DDL)
-    Path("dpp-rewrite.toml").write_text('catalog = "ddl.sql"\n')
-    return invoke
+    return beside_catalog(monkeypatch, tmp_path, DDL)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -59,6 +61,17 @@ def lay(session: Any, name: str, query: str) -> None:
     plan = inner.sql(query).queryExecution().optimizedPlan()
     dataset = session._jvm.org.apache.spark.sql.classic.Dataset
     dataset.ofRows(inner, plan).createOrReplaceTempView(name)
+
+
+@contextmanager
+def laid(spark: Any, rows: Mapping[str, str]) -> Iterator[Any]:
+    """A quick session with views of these rows, which are gone behind it."""
+    session = quick(spark.newSession())
+    for name, values in rows.items():
+        lay(session, name, f"SELECT * FROM VALUES {values}")
+    yield session
+    for name in rows:
+        session.catalog.dropTempView(name)
 
 
 @cache

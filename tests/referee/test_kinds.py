@@ -15,7 +15,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, lay, quick
+from .harness import answer, differ, laid, quick
 from .rows import SPEED
 
 if TYPE_CHECKING:
@@ -73,12 +73,8 @@ def _cases(what: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    found = quick(spark.newSession())
-    for name, rows in ROWS.items():
-        lay(found, name, f"SELECT * FROM VALUES {rows}")
-    yield found
-    for name in ROWS:
-        found.catalog.dropTempView(name)
+    with laid(spark, ROWS) as found:
+        yield found
 
 
 @pytest.mark.spark

@@ -13,7 +13,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 
-from .harness import answer, differ, lay, quick, understands
+from .harness import answer, differ, laid, understands
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,14 +47,10 @@ def cases(kind: str) -> pytest.MarkDecorator:
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    found = quick(spark.newSession())
-    for name, rows in ROWS.items():
-        lay(found, name, f"SELECT * FROM VALUES {rows}")
-    found.sql("CREATE DATABASE IF NOT EXISTS statements")
-    yield found
-    found.sql("DROP DATABASE statements CASCADE")
-    for name in ROWS:
-        found.catalog.dropTempView(name)
+    with laid(spark, ROWS) as found:
+        found.sql("CREATE DATABASE IF NOT EXISTS statements")
+        yield found
+        found.sql("DROP DATABASE statements CASCADE")
 
 
 @cases("rewritten")

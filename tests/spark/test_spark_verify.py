@@ -229,19 +229,23 @@ def test_the_command(sold: SparkSession, files: tuple[str, str], tmp_path: Path)
     assert scan["after"]["bytes"] < scan["before"]["bytes"]
 
 
-def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a rewriting that loses rows, as no sound one does."""
+def _unsound(monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
+    """Has the program rewrite with another condition in the key query, as no sound one does."""
     from sqlrewrite.rewriting import rewrite_as
 
     def unsound(
         sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
     ) -> Rewrite:
         done = rewrite_as(sql, catalog, wanted)
-        after = done.sql.replace("season = 'winter') /*", "season = 'winter' AND false) /*")
+        after = done.sql.replace("season = 'winter') /*", f"{condition}) /*")
         assert after != done.sql
         return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
 
     monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", unsound)
+
+
+def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _unsound(monkeypatch, "season = 'winter' AND false")
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: different rows" in done.stdout
@@ -250,16 +254,7 @@ def test_a_difference_is_status_1(files: tuple[str, str], monkeypatch: pytest.Mo
 
 
 def test_a_new_error_is_status_1(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlrewrite.rewriting import rewrite_as
-
-    def unsound(
-        sql: str, catalog: Catalog, wanted: Options, show: OnDocument | None = None
-    ) -> Rewrite:
-        done = rewrite_as(sql, catalog, wanted)
-        after = done.sql.replace("season = 'winter') /*", "day = raise_error('new')) /*")
-        return Rewrite(sql, after, done.statements, done.candidates, (), (), ())
-
-    monkeypatch.setattr("sqlrewrite.run.runner.rewrite_as", unsound)
+    _unsound(monkeypatch, "day = raise_error('new')")
     done = run("verify", "-c", files[0], "--schema", "verified", files[1])
     assert done.exit_code == 1
     assert ":2: the rewritten query raises an error, the query does not\n" in done.stdout
