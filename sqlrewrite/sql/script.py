@@ -30,12 +30,13 @@ def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     variables. Raises nothing."""
     found = mask(text)
     masked = found.text
+    as_written = untouched(found, text)
     index = 0
     for part in _parts(masked):
         if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
             continue
         for piece in _pieces(text, spelled(masked, part)):
-            if not untouched(found, text):
+            if not as_written:
                 piece = [named(token, text, refer) for token in piece]
             yield Statement(index, piece[0].start, piece, None, end=piece[-1].end)
             index += 1
