@@ -48,6 +48,8 @@ def catalog() -> Catalog:
         ("{{ this }}", TemplateKind.THIS, ()),
         ("{{ var('x') }}", TemplateKind.VALUE, ()),
         ("{{ var('x', 3) }}", TemplateKind.VALUE, ()),
+        ("{{ env_var('x') }}", TemplateKind.VALUE, ()),
+        ("{{ ds_nodash }}", TemplateKind.VALUE, ()),
         ("${x}", TemplateKind.VALUE, ()),
         ("${hiveconf:a.b}", TemplateKind.VALUE, ()),
         # Nobody knows what these are.
@@ -161,6 +163,42 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "unit",
+    [
+        *("var('x')", 'var("x")', "env_var('x', 'y')", "x['a']", "ds | replace('-', '')"),
+        *("macros.ds_add(ds, -7)", "(t - macros.timedelta(days=1)).strftime('%Y-%m-%d')"),
+        *("data_interval_start | ds", 'x | default("a b")', "dag_run.conf.get('day') or ds"),
+    ],
+)
+def test_what_repeats_is_a_part_of_a_string(unit: str, catalog: Catalog) -> None:
+    string = f"'a{{{{ {unit} }}}}b'"
+    text = f"SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.season = {string}"
+    assert not lex(text).templates
+    assert rewrite(text, catalog).sql.count(string) == 2
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *("f()", "macros.datetime.now()", "x | random", "x | random()", "x ~ y", "x[f()]"),
+        *("x[' || a || ']", "x['%a LIKE']", "var(' || a || ')", """x | join("','")"""),
+    ],
+)
+def test_of_what_may_not_repeat_a_string_is_not_known(unit: str, catalog: Catalog) -> None:
+    string = f"'{{{{ {unit} }}}}'"
+    text = f"SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE d.season = {string}"
+    assert [token.text for token in lex(text).tokens][-3:] == [string, "(", ")"]
+    (candidate,) = rewrite(text, catalog).candidates
+    assert candidate.verdict.value == "rejected"
+
+
+def test_a_name_that_a_tag_speaks_of_is_no_date_of_airflow() -> None:
+    assert mask("SELECT {{ ds }}").templates[0].kind is TemplateKind.VALUE
+    (template,) = mask("{% set ds = 'd.day' %}\nSELECT {{ ds }}").templates
+    assert template.kind is TemplateKind.OTHER
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "MERGE INTO ${x}.sales s USING dates d ON s.day = d.day AND d.year = ${x} "
@@ -210,7 +248,7 @@ def test_an_operator_leaves_nothing_known_of_what_it_connects(text: str, operato
 @pytest.mark.parametrize(
     "text",
     [
-        "'{{ var('x') }}'",
+        "'{{ f(\\'x\\') }}'",
         "`{{ var(1) }}`",
         "1{# x #}2",
         "a {{- x }}",

@@ -16,7 +16,22 @@ UNITS = {
 }
 """Expressions and tags."""
 
-_CALL = re.compile(r"(ref|source|var|config)\s*\(")
+_CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
+
+# What a call gives is the same at each place of a text, if what it is given is: no `now()`, no
+# `random()`, nothing that counts. Airflow's macros, and methods of Python's dates and strings.
+_REPEATS = frozenset(
+    """
+    ds_add ds_format timedelta var env_var get strftime isoformat format date replace split strip
+    lower upper add subtract start_of end_of to_date_string zfill int string default trim
+    """.split()
+)
+_AIRFLOWS = frozenset(
+    f"{name}{end}"
+    for name in ("ds", "ts", "prev_ds", "next_ds", "yesterday_ds", "tomorrow_ds")
+    for end in ("", "_nodash")
+)
+"""What Airflow renders to a date, by its template reference."""
 
 
 class TemplateKind(Enum):
@@ -34,6 +49,51 @@ def _inner(unit: str) -> str:
     return unit[2:-2].strip("+-").strip()
 
 
+def repeats(unit: str, quote: str) -> bool:
+    """Whether an expression in a string surely renders to the same wherever it stands, and to no
+    ``quote``, which would end the string: names, what they hold, calls of the few things above.
+
+    Where it holds the quote itself, its texts are plain words and signs: ``'{{ x[' || a || '] }}'``
+    is no template to who does not render it.
+    """
+    if not unit.startswith("{{"):
+        return True
+    try:
+        tree = ast.parse(" ".join(_inner(unit).split()), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    plain = _WORD if quote in unit else _NO_QUOTE
+    return all(isinstance(node, _STEADY) and _steady(node, plain) for node in ast.walk(tree))
+
+
+_WORD = re.compile(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
+_NO_QUOTE = re.compile("[^'\"]*")
+
+# A filter, `x | f(1)`, is to Python two operands with `|` between them.
+_STEADY = (
+    *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call, ast.keyword),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.BoolOp, ast.And, ast.Or),
+    *(ast.UnaryOp, ast.USub, ast.Load),
+)
+
+
+def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
+    """Whether a node calls nothing, or something that repeats, and its text is ``plain``. A filter
+    is called by its name."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return plain.fullmatch(text) is not None
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _REPEATS
+        case ast.BinOp(op=ast.BitOr(), right=ast.Name(id=name)):
+            return name in _REPEATS | _AIRFLOWS
+        case ast.BinOp(op=ast.BitOr(), right=right):
+            return isinstance(right, ast.Call)
+        case ast.Call():
+            return False
+    return True
+
+
 def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
     Python does."""
@@ -42,6 +102,8 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     inner = _inner(unit)
     if inner == "this":
         return TemplateKind.THIS, ()
+    if inner in _AIRFLOWS:
+        return TemplateKind.VALUE, ()
     if _CALL.match(inner) is None or "\\" in inner:
         return TemplateKind.OTHER, ()
     try:
@@ -55,7 +117,7 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         return TemplateKind.OTHER, ()
     texts = tuple(item for item in given if isinstance(item, str))
-    if call.func.id == "var":
+    if call.func.id in ("var", "env_var"):
         return (
             (TemplateKind.VALUE, ())
             if texts and len(given) <= 2 and not named

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.loops import block_end, loop
 from sqlrewrite.text.readable import cells, is_notebook, plain_commands
-from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning
+from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning, repeats
 from sqlrewrite.warehouse import Name, Reference
 
 Refer = Callable[[Reference], Name | None]
@@ -61,8 +61,8 @@ _SIGN = re.compile(
 _IN_STRING = re.compile(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
-_NAMES = ("{", "$", "@", "#", "%", "&")
-"""How the names of functions and parameters begin that are templates."""
+_NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
+"""How the names of functions and parameters begin that are templates, or strings that hold one."""
 
 # A line's note as people write it, behind which no engine of ours reads on: it is blank.
 _NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
@@ -188,6 +188,8 @@ class _Scan:
         self.tags = {match.group(1) for match in _TAG.finditer(text)}
         self.endless: set[str] = set()
         self.entered = 0
+        self.before = (0, 0)
+        self.unknown = False
         self.head = True
         self.told = 0
         self.within = False
@@ -208,8 +210,11 @@ class _Scan:
             elif context:
                 at = match.end()
                 context = context if sign.startswith("\\") else ""
+                if self.unknown and not context:
+                    self._string(at)
             else:
                 context, at, self.entered = sign.lower(), match.end(), match.start()
+                self.before = len(self.pieces), self.done
         for tag, start in self.open:
             self._refuse(start, len(text), _BLOCK.format(tag))
         pieces = "".join([*self.pieces, text[self.done :]])
@@ -350,6 +355,8 @@ class _Scan:
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
         kind, reference = meaning(unit)
+        if kind is TemplateKind.VALUE and is_name(unit) and self._spoken_of(unit):
+            kind = TemplateKind.OTHER
         if context in ("--", "/*"):
             hint = self.text.startswith("/*+", self.entered)
             macro = kind is TemplateKind.OTHER and "(" in unit  # may render to several lines
@@ -359,12 +366,16 @@ class _Scan:
             if several or "*/" in unit:
                 self._blank(start, end)
         elif context:
-            quote = context[-1]
             # What it renders to is a part of the string or name, and ends it nowhere.
-            constant = kind is TemplateKind.VALUE or _NAMED.fullmatch(unit)
-            if not constant or quote in unit or "\\" in unit:
+            quote = context[-1]
+            named = kind is TemplateKind.VALUE or is_name(unit)
+            known = (named and quote not in unit) or repeats(unit, quote)
+            if "\\" in unit or (quote == "`" and (not named or quote in unit)):
                 self._refuse(start, end, f"{shown} stands inside of a string or name")
                 self._blank(start, end)
+            elif quote in unit or not known:
+                self._put(start, end, unit.replace(quote, "_"))
+                self.unknown |= not known
         elif kind is TemplateKind.NOTHING and (self._alone(start, end) or not self._within(start)):
             self._nothing(start, end, unit, context)
         else:
@@ -385,6 +396,20 @@ class _Scan:
             filling = _VISIBLE.sub("_", unit[1:-1])
             plain = not unit.startswith("{{")  # $x: too short, perhaps, for quotes
             self._put(start, end, "_" * len(unit) if plain else f"`{filling}`")
+
+    def _spoken_of(self, unit: str) -> bool:
+        """Whether a tag speaks of a plain name, which then is what that makes of it."""
+        name = unit[2:-2].strip(" \t\r\n+-")
+        return re.search(rf"\{{%[^%]*\b{re.escape(name)}\b", self.text) is not None
+
+    def _string(self, end: int) -> None:
+        """Takes in a string that ends here, of which not even that it repeats is known."""
+        start, self.unknown = self.entered, False
+        del self.pieces[self.before[0] :]
+        self.done = self.before[1]
+        whole = self.text[start:end]
+        self.templates.append(Template(start, end, whole, TemplateKind.OTHER))
+        self._put(start, end, f"`{_VISIBLE.sub('_', whole[1:-1])}`")
 
     def _beside_another(self, start: int, end: int) -> bool:
         """Whether another expression touches this one."""

@@ -27,15 +27,16 @@ VIEWS = {
 BRACES = ("${?}", "${hiveconf:?}", "${hivevar:?}", "{?}", "#{?}", "{{ ? }}")
 STYLES = (*BRACES, "$?", "@?@", "%(?)s", "&?")
 CONSTANTS = tuple(style for style in STYLES if style != "{{ ? }}")
+CALLS = ("{{ var('?') }}", "{{ ? | replace('-', '') }}", "{{ macros.ds_add(?, -1) }}")
 
 JOINED = "SELECT fv.x FROM fv JOIN dv ON fv.p = dv.k WHERE "
 BESIDE = "SELECT fv.x, z.e FROM fv JOIN dv ON fv.p = dv.k JOIN ? z ON z.k = fv.p WHERE dv.n = 2"
 
 # A text, what its variable renders to, and the styles in which it is rewritten.
 PLACES = {
-    "string": (JOINED + "dv.c = '?'", "winter", STYLES),
+    "string": (JOINED + "dv.c = '?'", "winter", (*STYLES, *CALLS)),
     "part of a string": (JOINED + "dv.c LIKE '?-%' OR dv.c = '?'", "winter", STYLES),
-    "operand": (JOINED + "dv.n >= ?", "2", CONSTANTS),
+    "operand": (JOINED + "dv.n >= ?", "2", (*CONSTANTS, "{{ ds_nodash }}")),
     "bound": (JOINED + "dv.n BETWEEN 0 AND ? AND dv.c = 'winter'", "2", CONSTANTS),
     "in a list": (JOINED + "dv.n IN (0, ?)", "1, 2", CONSTANTS),
     "list": (JOINED + "dv.n IN ?", "(1, 2)", CONSTANTS),
