@@ -24,7 +24,7 @@ from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.marked import bounded
 from sqlrewrite.sql.parse import Failure, Statement, lex
 from sqlrewrite.stripping import foreign
-from sqlrewrite.text import blocks, notes
+from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.text.source import apply
@@ -125,7 +125,8 @@ def rendered(
     document of the last of these, which has most in it."""
     if wanted.limits.dialect != SPARK:
         return None
-    from sqlrewrite.sql.verify import same_statements  # which few texts have need of
+    from sqlrewrite.sql.verify import same_statements  # which few texts have need of, both
+    from sqlrewrite.text import blocks
 
     every = blocks.renderings(sql)
     asked = {directives(it.text, lex(it.text).tokens).found for it in every}

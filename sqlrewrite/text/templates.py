@@ -21,7 +21,6 @@ import re
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.loops import block_end, loop
 from sqlrewrite.text.readable import cells, is_notebook, plain_commands
 from sqlrewrite.text.template_kinds import UNITS, TemplateKind, meaning, repeats
 from sqlrewrite.warehouse import Name, Reference
@@ -272,6 +271,8 @@ class _Scan:
             return self._loop(start)
         if name != "set" and (name not in DEFINES or self._within(start)):
             return None
+        from sqlrewrite.text.loops import block_end  # which few texts have need of
+
         stop = block_end(self.text, start)
         if stop is None:
             return None
@@ -287,6 +288,8 @@ class _Scan:
 
     def _loop(self, start: int) -> int | None:
         """Takes in a loop over items of a list; where it ends, None where it is none."""
+        from sqlrewrite.text.loops import loop  # which few texts have need of
+
         found = loop(self.text, start)
         if found is None or _touches(self.text[found.end : found.end + 1], _BEHIND):
             return None

@@ -13,7 +13,6 @@ from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.columns import arithmetic, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.operands import written
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import mask
 from sqlrewrite.write.names import Style, computed
@@ -41,6 +40,8 @@ def _own(case: Case, side: Side, anchors: Anchors) -> Range:
     first = next(iter(columns(side.expression)), None)
     if first is None or first.span is None:
         raise AnchorError("a value without a column in the text")
+    from sqlrewrite.sql.operands import written  # which few keys have need of
+
     item = anchors.item(first.span.start)
     span = anchors.span(item)
     written(anchors.text[span.start : span.end], span.start, side.expression, [()])
@@ -57,6 +58,8 @@ def attempted(
 ) -> str:
     """The author's text of an expression, each column ``named`` anew and what can raise an error
     in its form."""
+    from sqlrewrite.sql.operands import written  # which few conditions have need of
+
     replaced: dict[Span, str] = {}
     for ref in columns(expression):
         if ref.span is None:
