@@ -2,23 +2,21 @@
 
 In: a name and what is known of a call's arguments. Out: the type as Spark's analyzer gives it, or
 None where that is not known. Most of it is read off the signature in the table of functions; what
-no pattern can say (``@round``) is a rule in ``results_plain`` or ``results_nested``.
+no pattern can say (``@round``) is a rule in ``result_rules``.
 ``python -m benchmarks.functions`` asks Spark whether the answers are its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
+from sqlrewrite.plan.facts.call import Argument, Arguments
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
 from sqlrewrite.plan.facts.operators import binary, unary
-from sqlrewrite.plan.facts.results_nested import NESTED
-from sqlrewrite.plan.facts.results_plain import PLAIN
+from sqlrewrite.plan.facts.result_rules import RESULTS
 from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
 from sqlrewrite.plan.facts.types import Type, valued
 
@@ -27,11 +25,6 @@ _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_mak
 
 
 _OPERATOR = "@operator "
-
-RESULTS: Mapping[str, ResultRule] = {**PLAIN, **NESTED}
-"""What a result that begins with ``@`` says; one that is not here is not known."""
-
-
 _SETTLED = {
     str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)
 }

@@ -1,0 +1,379 @@
+"""Rules for results that no pattern of types can say, each under the name that the table of
+functions has for it. The result of a generator is a struct of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
+from sqlrewrite.plan.facts.coercion import (
+    bounded,
+    common_of_all,
+    common_of_known,
+    common_without_strings,
+    is_decimal,
+    is_integral,
+    is_numeric,
+)
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
+
+_MOMENTS = {types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ}
+
+# --- by the type of the first argument, which is known --------------------------------------------
+
+
+def _number(kind: Type, call: Arguments) -> Type:
+    """The argument's own type, a string being cast to DOUBLE."""
+    return types.DOUBLE if kind.is_string or kind == types.VOID else kind
+
+
+def _shift(kind: Type, call: Arguments) -> Argument:
+    if not is_integral(kind):
+        return None
+    return types.BIGINT if kind == types.BIGINT else types.INT
+
+
+def _text(kind: Type, call: Arguments) -> Type:
+    """BINARY of a binary, else a string."""
+    return kind if kind == types.BINARY or kind.is_string else types.STRING
+
+
+def _reverse(kind: Type, call: Arguments) -> Type:
+    return kind if kind.name == "array" else _text(kind, call)
+
+
+def _zero(kind: Type, call: Arguments) -> Argument:
+    """``zeroifnull(x)`` is ``coalesce(x, 0)``."""
+    return common_of_all((kind, types.INT), call.world.ansi)
+
+
+def _round(kind: Type, call: Arguments) -> Argument:
+    """``RoundBase.dataType``."""
+    kind = _number(kind, call)
+    if not is_decimal(kind):
+        return kind
+    scale = call.number(1, 0)
+    return None if scale is None else _rounded(kind, scale)
+
+
+def _rounded(kind: Type, scale: int) -> Type:
+    precision, digits = kind.numbers
+    whole = precision - digits + 1
+    if scale < 0:
+        return types.decimal(min(max(whole, 1 - scale), types.MAX_PRECISION), 0)
+    kept = min(digits, scale)
+    return types.decimal(min(whole + kept, types.MAX_PRECISION), kept)
+
+
+_AS_DECIMAL = {"tinyint": (3, 0), "smallint": (5, 0), "int": (10, 0), "bigint": (20, 0)}
+_AS_DECIMAL |= {"float": (14, 7), "double": (30, 15), "string": (38, 18)}
+
+
+def _ceil(kind: Type, call: Arguments) -> Argument:
+    """``Ceil.dataType``, and of two arguments ``RoundCeil``, which is of decimals."""
+    if len(call.types) > 1:
+        scale = call.number(1, 0)
+        exact = kind if is_decimal(kind) else None
+        if exact is None and kind.name in _AS_DECIMAL:
+            exact = types.decimal(*_AS_DECIMAL[kind.name])
+        return None if scale is None or exact is None else _rounded(exact, scale)
+    if is_decimal(kind):
+        return bounded(kind.numbers[0] - kind.numbers[1] + 1, 0)
+    return types.BIGINT
+
+
+def _sum(kind: Type, call: Arguments) -> Type:
+    if is_decimal(kind):
+        precision, scale = kind.numbers
+        return types.decimal(min(types.MAX_PRECISION, precision + 10), scale)
+    if is_year_month(kind) or is_day_time(kind):
+        return kind
+    return types.BIGINT if is_integral(kind) else types.DOUBLE
+
+
+def _avg(kind: Type, call: Arguments) -> Type:
+    if is_decimal(kind):
+        return types.decimal(*(min(types.MAX_PRECISION, it + 4) for it in kind.numbers))
+    return _widest_interval(kind) or types.DOUBLE
+
+
+def _widest_interval(kind: Type) -> Argument:
+    if is_year_month(kind):
+        return types.interval("year", "month")
+    return types.interval("day", "second") if is_day_time(kind) else None
+
+
+def _percentile(kind: Type, call: Arguments) -> Argument:
+    return _for_each(call, kind if kind.name == "time" else _widest_interval(kind) or types.DOUBLE)
+
+
+def _for_each(call: Arguments, kind: Type) -> Argument:
+    """A value for the second argument, or an array of them for an array."""
+    if len(call.types) < 2:
+        return kind
+    wanted = call.types[1]
+    if wanted is None:
+        return None
+    return types.array(kind) if wanted.name == "array" else kind
+
+
+def _histogram(kind: Type, call: Arguments) -> Type:
+    return types.array(types.struct(("x", _number(kind, call)), ("y", types.DOUBLE)))
+
+
+def _map_from_entries(kind: Type, call: Arguments) -> Argument:
+    pairs = kind.name == "array" and len(kind.element.items) == 2
+    return types.map_of(*kind.element.items) if pairs else None
+
+
+def _window(kind: Type, call: Arguments) -> Type:
+    kind = kind if kind == types.TIMESTAMP_NTZ else types.TIMESTAMP
+    return types.struct(("start", kind), ("end", kind))
+
+
+def _explode(kind: Type, call: Arguments) -> Argument:
+    match kind.name:
+        case "array":
+            return types.struct(("col", kind.element))
+        case "map":
+            return types.struct(("key", kind.items[0]), ("value", kind.items[1]))
+    return None
+
+
+def _posexplode(kind: Type, call: Arguments) -> Argument:
+    found = _explode(kind, call)
+    if found is None:
+        return None
+    return types.struct(("pos", types.INT), *zip(found.names, found.items, strict=True))
+
+
+_OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
+    "@first": lambda kind, call: kind,
+    "@number": _number,
+    "@shift": _shift,
+    "@text": _text,
+    "@reverse": _reverse,
+    "@zero": _zero,
+    "@round": _round,
+    "@ceil": _ceil,
+    "@sum": _sum,
+    "@avg": _avg,
+    "@percentile": _percentile,
+    "@percentile_approx": lambda kind, call: _for_each(call, _number(kind, call)),
+    "@max_by": lambda kind, call: types.array(kind) if len(call.types) > 2 else kind,
+    "@histogram_numeric": _histogram,
+    "@element_at": lambda kind, call: kind.items[-1] if kind.name in ("array", "map") else None,
+    "@map_from_entries": _map_from_entries,
+    "@approx_top_k": lambda kind, call: types.array(
+        types.struct(("item", kind), ("count", types.BIGINT))
+    ),
+    **dict.fromkeys(("@window", "@session"), _window),
+    "@explode": _explode,
+    "@posexplode": _posexplode,
+    "@inline": lambda kind, call: kind.element if kind.name == "array" else None,
+}
+
+
+# --- by the types of all arguments, which are known -----------------------------------------------
+
+_Types = tuple[Type, ...]
+
+
+def _integral(kinds: _Types, call: Arguments) -> Argument:
+    """The wider of integers."""
+    if not kinds or not all(map(is_integral, kinds)):
+        return None
+    return common_of_all(kinds, call.world.ansi)
+
+
+def _concat(kinds: _Types, call: Arguments) -> Argument:
+    if any(kind.name == "array" for kind in kinds):
+        return common_of_all(kinds, call.world.ansi)
+    return _texts(kinds)
+
+
+def _texts(kinds: _Types) -> Type:
+    return types.BINARY if set(kinds) == {types.BINARY} else types.STRING
+
+
+def _nanvl(kinds: _Types, call: Arguments) -> Argument:
+    if not all(map(is_numeric, kinds)):
+        return None
+    return types.FLOAT if set(kinds) == {types.FLOAT} else types.DOUBLE
+
+
+def _sequence(kinds: _Types, call: Arguments) -> Argument:
+    if set(kinds[:2]) <= _MOMENTS:
+        found = common_of_all(kinds[:2], call.world.ansi)
+    else:
+        found = _integral(kinds[:3], call)
+    return None if found is None else types.array(found)
+
+
+def _arrays_zip(kinds: _Types, call: Arguments) -> Argument:
+    if any(kind.name != "array" for kind in kinds) or len(call.names) < len(kinds):
+        return None
+    pairs = enumerate(zip(call.names, kinds, strict=False))
+    return types.array(
+        types.struct(*((name or str(at), kind.element) for at, (name, kind) in pairs))
+    )
+
+
+def _struct(kinds: _Types, call: Arguments) -> Argument:
+    """Its fields have the names of its arguments, those without one their number."""
+    if len(call.names) < len(kinds):
+        return None
+    pairs = enumerate(zip(call.names, kinds, strict=False), 1)
+    return types.struct(*((name or f"col{at}", kind) for at, (name, kind) in pairs))
+
+
+_OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
+    "@integral": _integral,
+    "@concat": _concat,
+    "@least": lambda kinds, call: common_without_strings(kinds, call.world.ansi),
+    "@nanvl": _nanvl,
+    "@sequence": _sequence,
+    "@arrays_zip": _arrays_zip,
+    "@struct": _struct,
+}
+
+
+# --- by some of them, and by literals -------------------------------------------------------------
+
+
+def _elt(call: Arguments) -> Argument:
+    kinds = call.known(1)
+    return None if kinds is None else _texts(kinds)
+
+
+def _case(call: Arguments) -> Argument:
+    """``when(condition, value, …, otherwise)``: what its values have in common."""
+    values = [*call.types[1::2], *(call.types[-1:] if len(call.types) % 2 else ())]
+    return common_of_known(values, call.world.ansi)
+
+
+def _decode(call: Arguments) -> Argument:
+    """Of two arguments bytes and their charset, of more a CASE."""
+    if len(call.types) == 2:
+        return types.STRING
+    values = list(call.types[2::2])
+    values.append(call.types[-1] if len(call.types) % 2 == 0 else types.STRING)  # the NULL for all
+    return common_of_known(values, call.world.ansi)
+
+
+def _date_part(call: Arguments) -> Argument:
+    """``Extract.createExpr``, by its literal field."""
+    field, kind = call.literal(0), _at(call, 1)
+    if field is None or kind is None:
+        return None
+    field = field.lower()
+    if field in ("second", "s", "sec", "seconds", "secs"):
+        return types.decimal(8, 6)
+    span = is_year_month(kind) or is_day_time(kind) or kind == types.INTERVAL
+    return types.TINYINT if span and field in _SHORT else types.INT
+
+
+_SHORT = frozenset("month mon mons months hour h hours hr hrs minute m min mins minutes".split())
+"""Fields of an interval that are a TINYINT."""
+
+
+def _at(call: Arguments, position: int) -> Argument:
+    return call.types[position] if position < len(call.types) else None
+
+
+def _variant_get(call: Arguments) -> Argument:
+    if len(call.types) < 3:
+        return types.VARIANT
+    text = call.literal(2)
+    return None if text is None else parse(text)
+
+
+def _timestampadd(call: Arguments) -> Argument:
+    kind = _at(call, 2)
+    return types.TIMESTAMP if kind == types.DATE else kind if kind in _MOMENTS else None
+
+
+def _to_number(call: Arguments) -> Argument:
+    """``ToNumberParser``: the digits of the format, and those behind its point."""
+    text = call.literal(1)
+    if text is None:
+        return None
+    whole, _, part = text.upper().replace("D", ".").partition(".")
+    digits, scale = (sum(it in "09" for it in side) for side in (whole, part))
+    fits = 0 < digits + scale <= types.MAX_PRECISION
+    return types.decimal(digits + scale, scale) if fits else None
+
+
+def _map(call: Arguments) -> Argument:
+    key = common_of_known(call.types[::2], call.world.ansi)
+    value = common_of_known(call.types[1::2], call.world.ansi)
+    return None if key is None or value is None else types.map_of(key, value)
+
+
+def _named_struct(call: Arguments) -> Argument:
+    kinds = call.known(1, 2)
+    names = [call.literal(at) for at in range(0, len(call.types), 2)]
+    if kinds is None or len(kinds) != len(names):
+        return None
+    fields = [(name, kind) for name, kind in zip(names, kinds, strict=True) if name is not None]
+    return types.struct(*fields) if len(fields) == len(kinds) else None
+
+
+def _schema(call: Arguments) -> Argument:
+    """The type that a schema's literal says: a type, or the columns of a struct."""
+    text = call.literal(1)
+    return None if text is None else parse(text) or parse(f"struct<{text}>")
+
+
+def _stack(call: Arguments) -> Argument:
+    """So many rows: each column is of the first value that stands in it."""
+    rows, kinds = call.number(0, 1), call.known(1)
+    if not rows or rows < 1 or kinds is None:
+        return None
+    width = -(-len(kinds) // rows)
+    columns = [[kind for kind in kinds[at::width] if kind != types.VOID] for at in range(width)]
+    if any(len({*found}) > 1 for found in columns):
+        return None
+    firsts = (found[0] if found else types.VOID for found in columns)
+    return types.struct(*((f"col{at}", kind) for at, kind in enumerate(firsts)))
+
+
+def _json_tuple(call: Arguments) -> Argument:
+    return types.struct(*((f"c{at}", types.STRING) for at in range(len(call.types) - 1)))
+
+
+def _with_first(rule: Callable[[Type, Arguments], Argument]) -> ResultRule:
+    return lambda call: None if call.first is None else rule(call.first, call)
+
+
+def _with_all(rule: Callable[[_Types, Arguments], Argument]) -> ResultRule:
+    return lambda call: None if (kinds := call.known()) is None else rule(kinds, call)
+
+
+RESULTS: Mapping[str, ResultRule] = {
+    **{name: _with_first(rule) for name, rule in _OF_FIRST.items()},
+    **{name: _with_all(rule) for name, rule in _OF_ALL.items()},
+    "@elt": _elt,
+    "@case": _case,
+    "@decode": _decode,
+    "@date_part": _date_part,
+    "@variant_get": _variant_get,
+    "@timestampadd": _timestampadd,
+    "@reduce": lambda call: call.types[3 if len(call.types) > 3 else 1],
+    "@to_number": _to_number,
+    "@kll bigint": lambda call: _for_each(call, types.BIGINT),
+    "@kll double": lambda call: _for_each(call, types.DOUBLE),
+    "@kll float": lambda call: _for_each(call, types.FLOAT),
+    "@map": _map,
+    "@named_struct": _named_struct,
+    "@schema": _schema,
+    "@time_bucket": lambda call: _at(call, 1),
+    "@stack": _stack,
+    "@json_tuple": _json_tuple,
+    "@variant_explode": lambda _: parse("struct<pos:int,key:string,value:variant>"),
+    "@sql_keywords": lambda _: parse("struct<keyword:string,reserved:boolean>"),
+    "@range": lambda _: parse("struct<id:bigint>"),
+}
+"""What a result that begins with ``@`` says; one that is not here is not known."""
