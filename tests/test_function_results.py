@@ -6,7 +6,8 @@ import pytest
 
 from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.functions import function, names
-from sqlrewrite.plan.facts.results import RESULTS, parameters, result
+from sqlrewrite.plan.facts.result_rules import RESULTS
+from sqlrewrite.plan.facts.results import parameters, result
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse

@@ -1,14 +1,10 @@
 """The values of the plan: expressions, relations at the leaves, operators above them, one block for
 each SELECT.
 
-An expression is what a condition says, with no trace of how it was parsed. An operator or function
-is a ``Call`` under its SQL name (``and``, ``=``, ``between``, ``upper``), so that what is legal can
-be a table of names. Column references are resolved: a relation's number and a lower-case column
-name, and the span of text where the author wrote it.
-
-A statement's ``Plan`` owns its blocks and CTEs by number; relations are numbered through the whole
-statement, so a column reference means the same thing wherever it is carried. Frozen throughout;
-two nodes are the same only if they are one (``eq=False``, which also makes them quick to define).
+An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``upper``), so that what
+is legal can be a table of names. Relations are numbered through the whole statement: a reference to
+a column means the same wherever it is carried. Frozen throughout; two nodes are the same only if
+they are one (``eq=False``, which also makes them quick to define).
 """
 
 from __future__ import annotations
@@ -21,8 +17,6 @@ from typing import Any, NamedTuple
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table
-
-# --- expressions ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +32,7 @@ class ColumnRef:
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A constant: ``string``, ``number``, ``null``, ``boolean``, ``star``, ``typed`` (DATE '…',
-    with its ``type``), ``template`` (a string that a template is a part of: nothing is known of its
-    value)."""
+    with its ``type``), ``template`` (a string with a template in it, whose value is not known)."""
 
     kind: str
     text: str = ""
@@ -63,8 +56,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A cast to a Spark type, lower case; ``safe`` is TRY_CAST, which gives NULL where CAST raises
-    an error."""
+    """A cast to a Spark type, lower case; ``safe`` is TRY_CAST: NULL where CAST raises an error."""
 
     operand: Expression
     type: str
@@ -73,10 +65,8 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (then with its operand).
-
-    ``outer`` are the columns of enclosing queries it refers to.
-    """
+    """A query inside an expression: ``scalar``, ``exists`` or ``in`` (then with its operand);
+    ``outer`` are the columns of enclosing queries it refers to."""
 
     kind: str
     query: Query
@@ -87,8 +77,7 @@ class Subquery:
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A parameter of a lambda, the one at a ``place`` of the lambda of that ``number`` in a call of
-    ``function``, whose first arguments are ``given``. The lambda itself is a Call of ``=>``, whose
-    one argument is its body."""
+    ``function``, whose first arguments are ``given``. It is a Call of ``=>`` over its body."""
 
     name: str
     function: str
@@ -108,9 +97,6 @@ class Unknown:
 Expression = ColumnRef | Literal | Parameter | Call | Cast | Subquery | Variable | Unknown
 
 
-# --- conditions and outputs -----------------------------------------------------------------------
-
-
 class JoinType(Enum):
     """Join types in the words of SQL."""
 
@@ -122,9 +108,7 @@ class JoinType(Enum):
     SEMI = "left semi"
     ANTI = "left anti"
     UNKNOWN = "unknown"
-
-    # An Enum's own is a function of Python's, and tables are asked often.
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # an Enum's own is a function of Python's, and asked often
 
 
 class Clause(NamedTuple):
@@ -136,12 +120,9 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause.
-
-    ``clause`` is None for the equalities of USING and NATURAL, which have no text to copy. A part
-    of an OR has a ``path`` down to it from the conjunct: in turn a branch of an OR and a conjunct
-    of that branch, each with the number of its like.
-    """
+    """One conjunct over ``relations``; ``ordinal`` is its place among the ``of`` of its clause,
+    which is None for the equalities of USING and NATURAL. A part of an OR has a ``path`` to it: in
+    turn a branch of an OR and a conjunct of that branch, each with the number of its like."""
 
     expression: Expression
     relations: frozenset[int]
@@ -159,14 +140,10 @@ class OutputColumn:
     expression: Expression
 
 
-# --- relations: the leaves of a join tree, each with its number -----------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
     """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
-    name, ``columns`` the names of its columns in lower case; ``aliased`` says that an alias is
-    written, behind which the name is no longer to be seen."""
+    name, ``columns`` those in lower case; ``aliased`` says that an alias hides the name."""
 
     relation: int
     table: Table
@@ -182,12 +159,10 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, and
-    ``listed`` are those of them that the alias lists.
-
-    ``anchor`` is the offset of a derived table's alias, ``outer`` what it refers to outside. The
-    call of a table function is one, too: its ``span`` is the function's name.
-    """
+    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename,
+    ``listed`` are those of them that the alias lists, ``anchor`` is the offset of a derived table's
+    alias, ``outer`` what it refers to outside. The call of a table function is one, too: its
+    ``span`` is the function's name."""
 
     relation: int
     query: Query
@@ -221,8 +196,7 @@ class CteReference:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A relation that is not known: an unknown table, a table function, PIVOT …; ``unread``
-    says that its syntax is not understood."""
+    """A relation that is not known: a table, a table function …; ``unread``: nor is its syntax."""
 
     relation: int
     alias: str
@@ -235,8 +209,8 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
-    """VALUES: rows of constants under the names of its columns; ``listed`` are those that the alias
-    lists, ``span`` is from the first word, or the parenthesis before it, to the last row."""
+    """VALUES: rows of constants; ``listed`` are the columns that the alias lists, ``span`` is from
+    the first word, or the parenthesis before it, to the last row."""
 
     relation: int
     rows: tuple[tuple[Expression, ...], ...]
@@ -250,15 +224,11 @@ class Inline:
 Relation = Scan | Derived | CteReference | Inline | Opaque
 
 
-# --- operators ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
     """A join: ``declared`` as written, ``type`` after null-rejecting conditions are taken in;
-    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join.
-    ``settled`` is False where it is not certain which columns it merges, or in which order they
-    come out of it."""
+    ``comma`` says of one declared CROSS that it is a comma, which engines plan as an inner join;
+    ``settled`` is False where it is not certain which columns it merges, or in which order."""
 
     type: JoinType
     left: Node
@@ -273,8 +243,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generate:
-    """LATERAL VIEW: a generator's columns beside those of its child, as a relation of its own;
-    ``columns`` are None where the engine names them."""
+    """LATERAL VIEW: a generator's columns beside its child's; None where the engine names them."""
 
     relation: int
     child: Node
@@ -295,7 +264,7 @@ class Filter:
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
     """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct``, ``global``, or
-    ``unknown``, where any of these may be meant."""
+    ``unknown``: any of these."""
 
     child: Node
     keys: tuple[Expression, ...]
@@ -346,16 +315,16 @@ class Unreadable:
     reason: str
 
 
-Operator = (
-    Join | Generate | Filter | Aggregate | Window | Project | Limit | SetOperation | Unreadable
-)
-Node = Relation | Operator
+Node = (
+    Relation | Join | Generate | Filter | Aggregate | Window | Project | Limit | SetOperation
+    | Unreadable
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """A query: its top node, the numbers of the blocks whose rows it returns, all blocks in it, and
-    the names of its columns, None where they are not all known."""
+    """A query: its top node, the blocks whose rows it returns, all blocks in it, by number, and the
+    names of its columns, None where they are not all known."""
 
     node: Node
     top: tuple[int, ...]
@@ -366,19 +335,16 @@ class Query:
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """One SELECT: its join tree, its WHERE conjuncts, and how it stands in the block around it.
-
     ``role`` is ``query``, ``merge`` (the join that one runs), ``change`` (the rows that a DELETE or
-    UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or as a subquery ``exists``,
-    ``in`` or ``scalar``; then ``required`` says that it is by itself a conjunct of the WHERE of
-    ``parent``, and ``negated`` that it stands under NOT.
-    ``aggregate`` is the kind of its aggregation with its ``keys``, ``limit`` one of its own or of a
-    set operation above it; ``functions`` are the names called in it, ``unknowns`` what was not
-    understood of its values, ``strange`` of its syntax, ``ctes`` the names visible in it;
-    ``hints`` are those of its SELECT that tell the engine how to join, each with the relation that
-    it names, in lower case. ``led`` is where its word SELECT stands if that has its FROM before it;
-    ``shared`` says that several SELECTs have the text of its FROM, or all of its text; ``homeless``
-    why there is no place for a WHERE.
-    """
+    UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or of a subquery its kind; then
+    ``required`` says that it is by itself a conjunct of ``parent``'s WHERE, ``negated`` that it is
+    under NOT.
+    ``aggregate`` is the kind of its aggregation, ``limit`` one of its own or of a set operation
+    above it; ``functions`` are the names called in it, ``unknowns`` what was not understood of its
+    values, ``strange`` of its syntax, ``ctes`` the names visible in it, ``hints`` those that tell
+    the engine how to join, each with a relation, in lower case; ``led`` is where its word SELECT
+    stands if its FROM is before it; ``shared`` says that several SELECTs have the text of its FROM,
+    or all of its text; ``homeless`` why there is no place for a WHERE."""
 
     number: int
     parent: int | None
@@ -407,8 +373,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cte:
-    """A common table expression: its query, where it is defined, the names of its columns, what it
-    refers to outside. A derived table that several SELECTs share is one without a name."""
+    """A common table expression: its query, where it is defined, its columns, what it refers to
+    outside. A derived table that several SELECTs share is one without a name."""
 
     number: int
     name: str
@@ -421,10 +387,8 @@ class Cte:
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """A bound statement; ``owner`` gives the block in whose FROM a relation stands, ``unbound`` are
-    the CTEs that something refers to which is not part of the plan.
-
-    A plan never changes, so what was once worked out about it is kept in ``memo``, by question.
-    """
+    the CTEs that something refers to which is not part of the plan. It never changes: what was once
+    worked out about it is kept in ``memo``, by question."""
 
     query: Query
     blocks: tuple[Block, ...]

@@ -169,6 +169,11 @@ class TableBinder:
         self.relations[relation.relation] = relation
         return relation
 
+    def opaque(self, node: exp.Expr, reason: str, *, alias: str | None = None) -> Relation:
+        """A relation of a syntax that is not understood."""
+        called = alias_of(node) if alias is None else alias
+        return self.keep(Opaque(self.number(), called, reason, unread=True))
+
     def number(self) -> int:
         """The next relation's number."""
         number = self._numbered

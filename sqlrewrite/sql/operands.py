@@ -13,8 +13,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Subquery
 from sqlrewrite.plan.expressions import operands
 from sqlrewrite.sql.types import tree
+from sqlrewrite.sql.types.cursor import UnreadError
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.tokens import UnreadError
 from sqlrewrite.sql.walking import AnchorError
 from sqlrewrite.text.edits import Span
 

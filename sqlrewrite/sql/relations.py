@@ -97,9 +97,7 @@ class RelationBinder(TableBinder):
             tree = self._join(tree, right, join, translator, either=after_comma)
             if join.args.get("pivots") or join.this.args.get("pivots"):
                 # Written behind the last relation, it takes in the whole join before it.
-                tree = self.keep(
-                    Opaque(self.number(), "", "PIVOT or UNPIVOT of a join", unread=True)
-                )
+                tree = self.opaque(join, "PIVOT or UNPIVOT of a join", alias="")
             after_comma = after_comma or may_be_comma(join, self.text)
         return tree
 
@@ -144,7 +142,7 @@ class RelationBinder(TableBinder):
                 settled=settled,
             )
         conditions = self.conditions(join.args.get("on"), "on", translator)
-        if len(conditions) == 1 and _is_true(conditions[0].expression):
+        if len(conditions) == 1 and conditions[0].expression == Literal("boolean", "true"):
             conditions = ()
         comma = kind == "CROSS" and behind_comma(join.this, self.text)
         return Join(declared, left, right, conditions, declared, comma=comma)
@@ -191,19 +189,13 @@ class RelationBinder(TableBinder):
 
     def _relation(self, node: exp.Expr, translator: Translator) -> Node:
         if computed_alias(node):
-            return self.keep(
-                Opaque(self.number(), NAMELESS, "an alias that is computed", unread=True)
-            )
+            return self.opaque(node, "an alias that is computed", alias=NAMELESS)
         match node:
             case exp.Table() if is_generated(node):
                 return self.keep(self._table_function(node, translator))
             case exp.Table():
-                joins, laterals = node.args.get("joins") or [], node.args.get("laterals") or []
-                bound: Node = self.keep(self.table(node, translator))
-                if joins or laterals:
-                    bound = self._joined(bound, joins, translator)
-                    bound = self._laterals(laterals, bound, translator)
-                return bound
+                bound = self._joined(self.keep(self.table(node, translator)), node, translator)
+                return self._laterals(node.args.get("laterals") or [], bound, translator)
             case exp.Subquery():
                 return self._parenthesised(node, translator)
             case exp.Lateral():
@@ -236,10 +228,10 @@ class RelationBinder(TableBinder):
         span = None if self.in_view or start is None or end is None else Span(start, end)
         return Inline(number, tuple(cells), columns, alias, span, listed or ())
 
-    def _joined(self, first: Node, joins: list[exp.Expr], translator: Translator) -> Node:
+    def _joined(self, tree: Node, node: exp.Expr, translator: Translator) -> Node:
+        """A relation with the joins that its tree holds."""
         outer = translator.scope.source
-        tree = first
-        for join in joins:
+        for join in node.args.get("joins") or []:
             translator.scope.source = tree
             right = self._relation(join.this, translator)
             tree = self._join(tree, right, join, translator)
@@ -251,17 +243,15 @@ class RelationBinder(TableBinder):
         if isinstance(node.this, exp.Table | exp.Subquery) and not is_query(node.this):
             if extra or node.args.get("sample"):
                 why = "PIVOT, UNPIVOT or TABLESAMPLE of a join"
-                return self.keep(Opaque(self.number(), alias_of(node), why, unread=True))
+                return self.opaque(node, why)
             if node.args.get("alias"):
                 return self._parenthesised(all_of(node), translator)
-            inner = self._relation(node.this, translator)
-            return self._joined(inner, node.args.get("joins") or [], translator)
+            return self._joined(self._relation(node.this, translator), node, translator)
         # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
         scope = translator.scope
         outside = Scope(scope.ctes, scope.parent)
         if SHARED in node.meta:
-            kept = self.keep(self._shared_table(node, outside))
-            return self._joined(kept, node.args.get("joins") or [], translator)
+            return self._joined(self.keep(self._shared_table(node, outside)), node, translator)
         number = self.number()
         query = self.inner(node.this, outside, "derived")
         scope.outer.extend(outside.outer)
@@ -280,8 +270,7 @@ class RelationBinder(TableBinder):
         )
         if extra:
             bound = Opaque(number, alias, "PIVOT, UNPIVOT or MATCH_RECOGNIZE", unread=True)
-        kept = self.keep(bound)
-        return self._joined(kept, node.args.get("joins") or [], translator)
+        return self._joined(self.keep(bound), node, translator)
 
     def _table_function(self, node: exp.Table, translator: Translator) -> Relation:
         """A generator in FROM: the derived table of what it gives."""
@@ -355,7 +344,3 @@ def _is_constant(expression: Expression) -> bool:
             case _:
                 return False
     return True
-
-
-def _is_true(expression: Expression) -> bool:
-    return expression == Literal("boolean", "true")

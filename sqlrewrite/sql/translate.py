@@ -38,10 +38,9 @@ from sqlrewrite.sql.plan_names import (
 )
 from sqlrewrite.sql.quoted import maybe_name
 from sqlrewrite.sql.scope import Scope, lacks, nowhere, resolve
+from sqlrewrite.sql.trees import chained, operand_trees
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template
-
-_NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
 _OF_UNITS = {
     **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
@@ -113,7 +112,7 @@ class Translator:
                 return self.translate(node)
             if kind is exp.Anonymous:
                 calls.append(found)
-            stack += _children(found)
+            stack += operand_trees(found)
         for called in calls:
             self._note(called)
         return _SKIMMED
@@ -130,10 +129,11 @@ class Translator:
             case exp.Not():
                 return Call("not", (self._deciding(node.this, required and not negated, True),))
             case exp.Exists() if isinstance(node.this, exp.Query):
-                return self._subquery(node.this, "exists", None, required, negated)
+                return self.bind_subquery(node.this, self.scope, "exists", None, required, negated)
             case exp.In() if node.args.get("query") is not None:
                 operand = self.translate(node.this)
-                return self._subquery(node.args["query"], "in", operand, required, negated)
+                query = node.args["query"]
+                return self.bind_subquery(query, self.scope, "in", operand, required, negated)
             case _:
                 return self.translate(node)
 
@@ -197,7 +197,7 @@ class Translator:
 
     def _connective(self, node: exp.Expr) -> Expression:
         name = "and" if isinstance(node, exp.And) else "or"
-        return Call(name, tuple([self.translate(item) for item in _operands(node, type(node))]))
+        return Call(name, tuple([self.translate(item) for item in chained(node, type(node))]))
 
     def _in(self, node: exp.Expr) -> Expression:
         if node.args.get("query") is not None:
@@ -209,9 +209,6 @@ class Translator:
     def _exists(self, node: exp.Expr) -> Expression:
         # EXISTS(array, x -> …) is a function.
         return self._undecided(node) if isinstance(node.this, exp.Query) else self._unknown(node)
-
-    def _scalar(self, node: exp.Expr) -> Expression:
-        return self._subquery(node, "scalar", None, False, False)
 
     def _distinct_from(self, node: exp.Expr) -> Expression:
         same = Call("<=>", (self.translate(node.this), self.translate(node.expression)))
@@ -287,23 +284,13 @@ class Translator:
             self.facts.functions.add("over")  # which of several equal rows come before is open
         return Call("over", (inner, *partition, *rest))
 
-    def _subquery(
-        self,
-        node: exp.Expr,
-        kind: str,
-        operand: Expression | None,
-        required: bool,
-        negated: bool,
-    ) -> Expression:
-        return self.bind_subquery(node, self.scope, kind, operand, required, negated)
-
     def _call(self, node: exp.Expr) -> Expression:
         operator = OPERATORS.get(type(node))
         if operator is None:
             if isinstance(node, exp.Query):
-                return self._scalar(node)
+                return self.bind_subquery(node, self.scope, "scalar", None, False, False)
             return self._unknown(node)
-        operands = _children(node, names=bool(self.variables))
+        operands = operand_trees(node, names=bool(self.variables))
         return Call(operator, tuple([self.translate(child) for child in operands]))
 
     def _function(self, node: exp.Expr) -> Expression:
@@ -356,39 +343,30 @@ class Translator:
         reason = f"{type(node).__name__.lower()} is not understood"
         if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
             self.facts.unknowns.append(reason)
-        return Unknown(reason, tuple([self.translate(child) for child in _children(node)]))
+        return Unknown(reason, tuple([self.translate(child) for child in operand_trees(node)]))
 
 
 _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = {
     exp.Column: Translator._column,
     exp.Literal: Translator._literal,
-    exp.Paren: Translator._inner,
-    exp.Alias: Translator._inner,
-    exp.Where: Translator._inner,
-    exp.And: Translator._connective,
-    exp.Or: Translator._connective,
+    **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), Translator._inner),
+    **dict.fromkeys((exp.And, exp.Or), Translator._connective),
     exp.Not: Translator._undecided,
     exp.In: Translator._in,
     exp.Exists: Translator._exists,
     exp.Is: Translator._is,
     exp.NullSafeNEQ: Translator._distinct_from,
-    exp.Null: Translator._constant,
-    exp.Boolean: Translator._constant,
-    exp.Star: Translator._constant,
+    **dict.fromkeys((exp.Null, exp.Boolean, exp.Star), Translator._constant),
     exp.Placeholder: Translator._placeholder,
     exp.Dot: Translator._field,
-    exp.Cast: Translator._cast,
-    exp.TryCast: Translator._cast,
+    **dict.fromkeys((exp.Cast, exp.TryCast), Translator._cast),
     exp.Neg: Translator._negative,
     exp.Interval: Translator._interval,
     exp.Extract: Translator._extract,
-    exp.Like: Translator._like,
-    exp.ILike: Translator._like,
+    **dict.fromkeys((exp.Like, exp.ILike), Translator._like),
     exp.Anonymous: Translator._function,
     exp.Window: Translator._window,
-    exp.Lambda: Translator._unknown,
-    exp.Kwarg: Translator._unknown,
-    exp.PropertyEQ: Translator._unknown,
+    **dict.fromkeys((exp.Lambda, exp.Kwarg, exp.PropertyEQ), Translator._unknown),
     exp.Identifier: Translator._variable,
 }
 
@@ -400,33 +378,3 @@ def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
         if wanted is not None and fits(operand.text, wanted):
             return Literal("typed", operand.text, kind)
     return Cast(operand, kind, safe)
-
-
-def _operands(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The operands of a chain of one connective, without recursion: chains run to thousands."""
-    found: list[exp.Expr] = []
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, kind):
-            stack.append(current.args["expression"])
-            stack.append(current.this)
-        else:
-            found.append(current)
-    return found
-
-
-def _children(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
-    """Operands in the text's order where sqlglot keeps it; types are no operands, and names only in
-    a lambda, whose parameters are no columns."""
-    found: list[exp.Expr] = []
-    for value in node.args.values():
-        if type(value) is list:
-            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it, names)]
-        elif isinstance(value, exp.Expr) and _is_operand(value, names):
-            found.append(value)
-    return found
-
-
-def _is_operand(node: exp.Expr, names: bool) -> bool:
-    return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)

@@ -18,6 +18,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 # Most of a tree, and no table is below it; what a hint names is none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
 
+_NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
+
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
     """The conjuncts of a condition in the author's order, parentheses looked through."""
@@ -84,3 +86,33 @@ def bare(node: exp.Expr) -> bool:
     return not any(
         node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
     )
+
+
+def chained(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
+    """The operands of a chain of one connective, without recursion: chains run to thousands."""
+    found: list[exp.Expr] = []
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, kind):
+            stack.append(current.args["expression"])
+            stack.append(current.this)
+        else:
+            found.append(current)
+    return found
+
+
+def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
+    """Operands in the text's order where sqlglot keeps it; types are no operands, and names only in
+    a lambda, whose parameters are no columns."""
+    found: list[exp.Expr] = []
+    for value in node.args.values():
+        if type(value) is list:
+            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it, names)]
+        elif isinstance(value, exp.Expr) and _is_operand(value, names):
+            found.append(value)
+    return found
+
+
+def _is_operand(node: exp.Expr, names: bool) -> bool:
+    return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)

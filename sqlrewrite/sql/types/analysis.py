@@ -13,8 +13,17 @@ from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
-from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, expanded, named, shown
-from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
+from sqlrewrite.sql.types.scope import (
+    Context,
+    ScopeColumns,
+    Typed,
+    TypedColumn,
+    TypeScope,
+    UnknownError,
+    expanded,
+    named,
+    shown,
+)
 from sqlrewrite.warehouse import Warehouse
 
 

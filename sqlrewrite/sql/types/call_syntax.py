@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import TypeCursor
-from sqlrewrite.sql.types.tokens import UnreadError
+from sqlrewrite.sql.types.cursor import TypeCursor, UnreadError
 
 _FIELDS = frozenset(
     "YEAR QUARTER MONTH WEEK DAY DAYOFYEAR HOUR MINUTE SECOND MILLISECOND MICROSECOND".split()

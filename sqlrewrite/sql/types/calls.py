@@ -16,8 +16,14 @@ from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import printed
-from sqlrewrite.sql.types.scope import TypeScope, expanded
-from sqlrewrite.sql.types.typed import NOTHING, Typed, TypedColumn, UnknownError
+from sqlrewrite.sql.types.scope import (
+    NOTHING,
+    Typed,
+    TypedColumn,
+    TypeScope,
+    UnknownError,
+    expanded,
+)
 
 _CASTS = frozenset(
     """

@@ -17,8 +17,7 @@ from sqlrewrite.sql.types import literals, tree
 from sqlrewrite.sql.types.calls import call
 from sqlrewrite.sql.types.operators import folded, operation
 from sqlrewrite.sql.types.printed import filled
-from sqlrewrite.sql.types.scope import TypeScope, access
-from sqlrewrite.sql.types.typed import NOTHING, Typed, UnknownError
+from sqlrewrite.sql.types.scope import NOTHING, Typed, TypeScope, UnknownError, access
 
 
 def typed(it: tree.Expr, scope: TypeScope) -> Typed:

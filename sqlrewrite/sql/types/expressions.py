@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls, SyntaxRule
-from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
-from sqlrewrite.sql.types.tokens import UnreadError
+from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, UnreadError
 
 # `valueExpression`, from what binds loosest to what binds tightest.
 _LEVELS: tuple[tuple[str, ...], ...] = (

@@ -13,7 +13,7 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.typed import Typed
+from sqlrewrite.sql.types.scope import Typed
 
 _SUFFIXED = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")

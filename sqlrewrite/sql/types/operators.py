@@ -10,8 +10,7 @@ from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.types import Type, valued
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.printed import filled
-from sqlrewrite.sql.types.scope import TypeScope, access
-from sqlrewrite.sql.types.typed import NOTHING, Typed
+from sqlrewrite.sql.types.scope import NOTHING, Typed, TypeScope, access
 
 _SHIFTS = frozenset({"<<", ">>", ">>>"})
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.sql.types.typed import Typed
+from sqlrewrite.sql.types.scope import Typed
 from sqlrewrite.text.toml import read_toml
 
 

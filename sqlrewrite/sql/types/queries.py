@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.sql.types import tree
+from sqlrewrite.sql.types.cursor import UnreadError
 from sqlrewrite.sql.types.relation_syntax import Relations
-from sqlrewrite.sql.types.tokens import UnreadError
 
 _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
 

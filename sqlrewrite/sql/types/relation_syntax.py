@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import CLAUSES, STRICT
+from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, UnreadError
 from sqlrewrite.sql.types.expressions import Expressions
-from sqlrewrite.sql.types.tokens import UnreadError
 
 _JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("INNER",), "inner"),

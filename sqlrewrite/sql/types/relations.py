@@ -11,11 +11,18 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import call, constant
+from sqlrewrite.sql.types.cursor import UnreadError
 from sqlrewrite.sql.types.expression import wider
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope, named, shown
-from sqlrewrite.sql.types.tokens import UnreadError
-from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
+from sqlrewrite.sql.types.scope import (
+    ScopeColumns,
+    Typed,
+    TypedColumn,
+    TypeScope,
+    UnknownError,
+    named,
+    shown,
+)
 from sqlrewrite.warehouse import Table, View
 
 

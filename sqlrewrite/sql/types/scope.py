@@ -1,4 +1,5 @@
-"""Where an expression stands: the columns it sees, and what names mean there.
+"""What is known of an expression, and where it stands: the columns it sees, and what names mean
+there.
 
 Source: Spark's ``AttributeSeq.resolve``, and "Name resolution" in its SQL reference.
 """
@@ -13,8 +14,45 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.typed import Typed, TypedColumn, UnknownError
 from sqlrewrite.warehouse import Name, Warehouse
+
+
+class UnknownError(Exception):
+    """What the query returns cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """``text`` is what ``toPrettySQL`` prints, ``type`` the type; None is not known.
+
+    ``name`` is that of an expression that has one: a column, a field of a struct. ``constant`` is
+    the value of a number, string or boolean written as such, ``null`` whether it is NULL.
+    ``column`` tells that it is a column itself, and ``generator`` has the columns that it makes.
+    """
+
+    text: str | None
+    type: Type | None = None
+    name: str | None = None
+    constant: object = None
+    null: bool = False
+    column: bool = False
+    generator: tuple[TypedColumn, ...] | None = None
+
+
+NOTHING = Typed(None)
+"""An expression of which nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """A column of a relation. One that is ``hidden`` is no part of ``*`` and has to be qualified:
+    the second of two that USING merges."""
+
+    name: str | None
+    type: Type | None
+    qualifier: tuple[str, ...] = ()
+    hidden: bool = False
+
 
 ScopeColumns = tuple[TypedColumn, ...]
 

@@ -14,10 +14,9 @@ from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.sql import definitions, parse
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.analysis import analyze, context_of
+from sqlrewrite.sql.types.cursor import Token, UnreadError, tokens
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope
-from sqlrewrite.sql.types.tokens import Token, UnreadError, tokens
-from sqlrewrite.sql.types.typed import UnknownError
+from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope, UnknownError
 from sqlrewrite.warehouse import Column, Table, Warehouse
 
 StatementOutput = tuple[tuple[str | None, str | None], ...] | None
