@@ -18,6 +18,7 @@ from sqlrewrite.find.restrictions import (
     SemiJoin,
     any_of,
 )
+from sqlrewrite.judge.anew import grouped_anew, written_anew
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
@@ -42,7 +43,7 @@ from sqlrewrite.plan.algebra import (
     Subquery,
     Unknown,
 )
-from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import function
 
@@ -90,7 +91,10 @@ def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> 
 def judge_guards(case: Case) -> Judgement:
     """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
     the conditions that were left out because they can."""
-    culprit = raising_inside(case, case.pair.dimension)
+    anew: tuple[Expression, ...] = ()
+    if raising_below(case, case.pair.key) is not None and written_anew(case):
+        anew = (*computed_as(case.plan, case.pair.key), *grouped_anew(case))
+    culprit = raising_inside(case, case.pair.dimension, anew)
     if culprit is not None:
         name = relation_name(case.pair.dimension)
         return failed(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from sqlrewrite.find.ties import Side
+from sqlrewrite.judge.anew import written_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
-from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
+from sqlrewrite.judge.raising import deciding_is_total, raising_below
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import (
     ColumnRef,
-    CteReference,
-    Derived,
     Expression,
     Opaque,
     Subquery,
 )
 from sqlrewrite.plan.columns import (
-    arithmetic,
     column_type,
-    computed_as,
     expression_type,
     harmless,
 )
@@ -152,39 +149,9 @@ def _raising_inside(case: Case) -> str | None:
     """Why the key that a derived table computes may not be computed again: the predicate may ask it
     for rows that the query has filtered out before."""
     culprit = raising_below(case, case.pair.key)
-    if culprit is None or _written_anew(case):
+    if culprit is None or written_anew(case):
         return None
     return f"{case.label(case.pair.key)} is computed: {shown(culprit)} can raise an error"
-
-
-def _written_anew(case: Case) -> bool:
-    """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
-    the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
-    dimension, plan = case.pair.dimension, case.plan
-    match dimension:
-        case Derived(anchor=int(), query=query):
-            pass
-        case CteReference(query=query, cte=cte) if plan.ctes[cte].name:
-            if plan.ctes[cte].columns or plan.ctes[cte].outer or len(query.top) != 1:
-                return False
-            if any(against(case, query.blocks)):  # its text must mean the same there
-                return False
-        case _:
-            return False
-    blocks = [plan.blocks[number] for number in query.top]
-    if any(block.aggregate is not None or block.distinct for block in blocks):
-        return False  # GROUP BY may name the expression, too, and so may ORDER BY
-    return all(
-        raising_in(case, expression) is None
-        or (
-            (arithmetic(plan, expression) is not None or bool(exact_attempts(case, expression)))
-            and all(
-                ref.span is not None and raising_below(case, ref) is None
-                for ref in columns(expression)
-            )
-        )
-        for expression in computed_as(plan, case.pair.key)
-    )
 
 
 def _unfit(case: Case, side: Side) -> str | None:

@@ -149,13 +149,18 @@ def truth(case: Case, condition: Expression) -> bool:
     return boolean or type_of(case.plan, condition) == BOOLEAN
 
 
-def raising_inside(case: Case, relation: Relation) -> Expression | None:
+def raising_inside(
+    case: Case, relation: Relation, anew: Iterable[Expression] = ()
+) -> Expression | None:
     """What can raise an error among all that a derived table, CTE or view computes to know which
     rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
-    query would not: no row of the fact is left, or the join's other side rules out the files."""
+    query would not: no row of the fact is left, or the join's other side rules out the files. What
+    is written ``anew`` there raises none."""
     if not isinstance(relation, Derived | CteReference):
         return None
-    return _raising_among(case, _deciding_in(case, relation.query))
+    but = {id(it) for it in anew}
+    found = (it for it in _deciding_in(case, relation.query) if id(it[0]) not in but)
+    return _raising_among(case, found)
 
 
 def deciding_is_total(case: Case, node: Subquery) -> bool:

@@ -54,6 +54,7 @@ _OVER = "over"
 
 _BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
 
+_AVERAGES, _SORTED = frozenset({"avg", "mean", "try_avg"}), frozenset({"median", "percentile"})
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
 """Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
@@ -227,11 +228,24 @@ def _of_sums(plan: Plan, block: Block, values: Iterable[Expression]) -> Iterator
 
 def _sums_in(plan: Plan, expression: Expression) -> Iterator[Reason]:
     for node in walk(expression):
-        if isinstance(node, Call) and _is_sum(node.name) and not _exact(plan, node.args[0]):
-            yield DETERMINISM, _why(plan, node.args[0])
+        if isinstance(node, Call) and _is_sum(node.name) and not _same_in_any_order(plan, node):
+            yield DETERMINISM, _why(plan, node.name, node.args[0])
 
 
-def _why(plan: Plan, summed: Expression) -> str:
+def _same_in_any_order(plan: Plan, call: Call) -> bool:
+    """Whether an aggregate gives the same of the same rows. An average of integers is that of
+    DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
+    the values of a percentile none are added up."""
+    kind = expression_type(plan, call.args[0]) if call.name in _AVERAGES | _SORTED else None
+    if call.name in _SORTED:
+        return kind is not None and (kind in (*_EXACT, "bigint") or kind.startswith("decimal"))
+    return _exact(plan, call.args[0]) and not (call.name in _AVERAGES and kind in (None, "int"))
+
+
+def _why(plan: Plan, name: str, summed: Expression) -> str:
+    if name in _AVERAGES | _SORTED:
+        kind = expression_type(plan, summed)
+        return f"{name}() of {kind or 'what is not known'} depends on the order of rows"
     if expression_type(plan, summed) == "bigint":
         return "a sum of BIGINT may overflow in one order of its rows and not in another"
     return "a sum that may be of floating-point numbers depends on the order"

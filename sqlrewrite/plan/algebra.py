@@ -162,7 +162,8 @@ class Derived:
     """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename,
     ``listed`` are those of them that the alias lists, ``anchor`` is the offset of a derived table's
     alias, ``outer`` what it refers to outside. The call of a table function is one, too: its
-    ``span`` is the function's name."""
+    ``span`` is the function's name; and so is the query of an IN that is more than a SELECT: its
+    ``span`` is the parenthesis before it."""
 
     relation: int
     query: Query
@@ -339,12 +340,12 @@ class Block:
     UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or of a subquery its kind; then
     ``required`` says that it is by itself a conjunct of ``parent``'s WHERE, ``negated`` that it is
     under NOT.
-    ``aggregate`` is the kind of its aggregation, ``limit`` one of its own or of a set operation
-    above it; ``functions`` are the names called in it, ``unknowns`` what was not understood of its
-    values, ``strange`` of its syntax, ``ctes`` the names visible in it, ``hints`` those that tell
-    the engine how to join, each with a relation, in lower case; ``led`` is where its word SELECT
-    stands if its FROM is before it; ``shared`` says that several SELECTs have the text of its FROM,
-    or all of its text; ``homeless`` why there is no place for a WHERE."""
+    ``aggregate`` is the kind of its aggregation, ``order`` what it is sorted or spread by,
+    ``limit`` one of its own or of a set operation above it; ``functions`` are the names called in
+    it, ``unknowns`` what was not understood of its values, ``strange`` of its syntax, ``ctes`` the
+    names visible in it, ``hints`` those that tell the engine how to join, each with a relation, in
+    lower case; ``led`` is where its word SELECT stands if its FROM is before it; ``shared`` says
+    that several SELECTs have its FROM, or all of its text; ``homeless`` why it has no WHERE."""
 
     number: int
     parent: int | None
@@ -369,6 +370,7 @@ class Block:
     led: int | None = None
     shared: bool = False
     homeless: str = ""
+    order: tuple[Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

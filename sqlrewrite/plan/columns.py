@@ -198,8 +198,19 @@ def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | N
             if known is not None:
                 return known
             kinds = tuple([_of_expression(plan, arg, world) for arg in args])
+            if name in ("struct", "tuple"):
+                return result("struct", Arguments(kinds, world, names=tuple(map(_named, args))))
             literals = tuple([arg.text if isinstance(arg, Literal) else None for arg in args])
             return result(name, Arguments(kinds, world, literals))
+        case _:
+            return None
+
+
+def _named(arg: Expression) -> str | None:
+    """The name that a value brings into a struct; what has an alias there is a named_struct."""
+    match arg:
+        case ColumnRef(name=name) | Call(name=".", args=(_, Literal(text=name))):
+            return name
         case _:
             return None
 

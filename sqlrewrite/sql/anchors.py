@@ -39,6 +39,8 @@ _AFTER_SELECT = token_types(
     order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon
     """
 )
+_AFTER_GROUP = (AFTER_WHERE - {TokenType.GROUP_BY}) | {TokenType.WITH}
+_TO_GROUP = _AFTER_SELECT | {TokenType.GROUP_BY}
 _SPREADING = token_types("sort_by cluster_by distribute_by")
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
 
@@ -292,6 +294,17 @@ class Anchors(Walk):
             raise AnchorError("a clause behind its HAVING")
         return Range(start, select.end)
 
+    def group_key(self, inside: int) -> Range:
+        """The item of a GROUP BY that the token at an offset stands in."""
+        index = self.index(inside)
+        start = self._find(self.lead(index), _TO_GROUP)
+        if self.kind(start) is TokenType.GROUP_BY:
+            keys = Range(start + 1, self._find(start, _AFTER_GROUP))
+            for item in _between(keys, self._commas(keys)):
+                if item.start <= index < item.end:
+                    return item
+        raise AnchorError("not an item of a GROUP BY")
+
     def _commas(self, tokens: Range) -> list[int]:
         return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
 
@@ -328,12 +341,13 @@ class Anchors(Walk):
             return Range(found.start, self.opening(found.start) + 1)  # its partner, which closes
         return found
 
-    def call(self, name: int) -> Range:
-        """The call of the function whose name begins at an offset."""
-        index = self.index(name)
-        if self.kind(index + 1) is not OPEN:
-            raise AnchorError("no call at the place")
-        return Range(index, self.opening(index + 1) + 1)
+    def relation(self, start: int) -> Range:
+        """The query in parentheses that begins at an offset, or the call of a function."""
+        index = self.index(start)
+        opening = index + (self.kind(index) is not OPEN)
+        if self.kind(opening) is not OPEN:
+            raise AnchorError("neither a query nor a call at the place")
+        return Range(index, self.opening(opening) + 1)
 
     def query_of_in(self, inside: int) -> Range:
         """The subquery of the IN around an offset, with its parentheses."""

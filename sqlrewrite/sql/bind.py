@@ -43,6 +43,7 @@ from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
+from sqlrewrite.sql.relation_trees import listed_whole
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
@@ -319,6 +320,7 @@ class Binder(RelationBinder):
                 led=node.meta.get(LED),
                 shared=shared,
                 homeless=node.meta.get(HOMELESS, ""),
+                order=order,
             )
         )
         outer.outer.extend(scope.outer)
@@ -391,6 +393,7 @@ class Binder(RelationBinder):
     ) -> Subquery:
         """A subquery in an expression; its outer references are those that leave it."""
         inner = Scope(scope.ctes, scope)
+        node = listed_whole(node) if kind == "in" else node
         held, self.pending = self.pending, []
         role = _Role(kind, self._role.parent, required, negated)
         query = self._within(scope.ctes, node, inner, role)

@@ -53,6 +53,11 @@ _LIKES: dict[TokenType, type[exp.Expr]] = {TokenType.LIKE: exp.Like, TokenType.I
 _QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
 
 
+EXTENT = "extent"
+"""The key in the ``meta`` of VALUES: where they, or the parenthesis around them, begin in the text;
+in that of a row: where it ends; in that of the query of an IN: where its parenthesis is."""
+
+
 class ExpressionParser(SparkParser):
     """Reads conditions and values; see the module."""
 
@@ -97,6 +102,7 @@ class ExpressionParser(SparkParser):
         return exp.Not(this=found) if negated else found
 
     def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+        start = self._curr.start
         if not self._match(TokenType.L_PAREN):
             return exp.In(this=this, expressions=[self._list_of_template()])
         # A query in parentheses of its own is a value: IN ((SELECT …)) is a list of one.
@@ -104,6 +110,7 @@ class ExpressionParser(SparkParser):
         items = self._parse_csv(self._parse_select_or_expression)
         if alone and len(items) == 1 and isinstance(items[0], exp.Query):
             found = exp.In(this=this, query=items[0].subquery(copy=False))
+            found.args["query"].meta[EXTENT] = start
         else:
             found = exp.In(this=this, expressions=items)
         self._match_r_paren()

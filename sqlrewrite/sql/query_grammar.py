@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import TokenType, exp
 
-from sqlrewrite.sql.grammar import ExpressionParser
+from sqlrewrite.sql.grammar import EXTENT, ExpressionParser
 
 LED = "led"
 """The key in the ``meta`` of a SELECT behind its FROM: the offset of its word SELECT."""
@@ -23,10 +23,6 @@ in there: the same value for all trees of one text."""
 
 HOMELESS = "homeless"
 """The key in the ``meta`` of a SELECT whose text has no place for a new WHERE: why."""
-
-EXTENT = "extent"
-"""The key in the ``meta`` of VALUES: where they, or the parenthesis around them, begin in the text;
-and in that of a row: where it ends."""
 
 BARE = "FROM without SELECT has no WHERE"
 

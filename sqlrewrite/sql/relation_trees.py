@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.grammar import EXTENT
 from sqlrewrite.sql.plan_names import function_name
 from sqlrewrite.sql.query_grammar import HOMELESS
 from sqlrewrite.warehouse import Name
@@ -83,6 +84,35 @@ def all_generated(node: exp.Table) -> exp.Select:
     select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
     select.meta[HOMELESS] = "a table function has no WHERE"
     return select
+
+
+def listed_whole(node: exp.Expr) -> exp.Expr:
+    """The query of an IN; where a UNION, groups or a generator make its rows, all of a derived
+    table that it is."""
+    query = node.this if isinstance(node, exp.Subquery) else node
+    first = query
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or EXTENT not in node.meta or not _makes_rows(query):
+        return node
+    if any(item.is_star or isinstance(item, exp.Aliases) for item in first.expressions):
+        return node
+    names = [exp.to_identifier(f"key{at}") for at, _ in enumerate(first.expressions, 1)]
+    table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
+    table.meta[EXTENT] = node.meta[EXTENT]
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
+    select.meta[HOMELESS] = "the query of an IN is read as a whole"
+    return select
+
+
+def _makes_rows(query: exp.Expr) -> bool:
+    """Whether the rows of a query are other than those of a FROM, with more or fewer of each."""
+    if not isinstance(query, exp.Select):
+        return isinstance(query, exp.SetOperation)
+    grouped = bool(query.args.get("group"))
+    calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
+    found = (function(function_name(call)) for call in calls)
+    return any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
 
 
 def is_query(node: exp.Expr) -> bool:

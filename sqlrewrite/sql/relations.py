@@ -31,9 +31,10 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import relations, walk
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.grammar import EXTENT
 from sqlrewrite.sql.named_relations import TableBinder
 from sqlrewrite.sql.pipe_grammar import PIPED
-from sqlrewrite.sql.query_grammar import EXTENT, SHARED
+from sqlrewrite.sql.query_grammar import SHARED
 from sqlrewrite.sql.relation_trees import (
     alias_columns,
     alias_of,
@@ -257,11 +258,12 @@ class RelationBinder(TableBinder):
         scope.outer.extend(outside.outer)
         columns = alias_columns(node) or ()
         alias = NAMELESS if PIPED in node.meta else alias_of(node)
+        start = None if self.in_view else node.meta.get(EXTENT)
         bound: Relation = Derived(
             number,
             query,
             alias,
-            None,
+            None if start is None else Span(start, start + 1),
             columns,
             listed=columns,
             anchor=None if self.in_view else alias_offset(node),

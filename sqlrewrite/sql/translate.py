@@ -306,6 +306,11 @@ class Translator:
             lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
             given.append(self._lambda(child, name, given) if lambdas else self.translate(child))
         arguments = tuple(given)
+        if name == "struct" and any(isinstance(it, exp.Alias) for it in operands):
+            names = [it.output_name or f"col{at}" for at, it in enumerate(operands, 1)]
+            pairs = zip(names, arguments, strict=True)
+            parts = (part for name, it in pairs for part in (Literal("string", name), it))
+            return Call("named_struct", tuple(parts))
         if len(arguments) == 1 and name in CAST_FUNCTIONS:
             return _cast_of(arguments[0], name)
         return Call(name, arguments)

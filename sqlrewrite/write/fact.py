@@ -6,8 +6,18 @@ from __future__ import annotations
 from functools import partial
 
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import ColumnRef, Derived, Node, Relation, Scan
-from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.algebra import (
+    Call,
+    ColumnRef,
+    Derived,
+    Expression,
+    Literal,
+    Node,
+    Relation,
+    Scan,
+)
+from sqlrewrite.plan.columns import column_names, type_of
+from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.write.attempts import repeated
@@ -22,7 +32,10 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     _no_field(case.target_block.source, pair.target.alias.lower())
     refuse_lost(case, anchors)
     if pair.derived is None and not pair.fact_plain:
-        return repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
+        found = repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
+        if any(map(_is_phrase, walk(pair.fact_side.expression))):
+            found = f"({found})"
+        return whole(case).replace("{}", found)
     source = case.target_block.source
     same = pair.fact.relation == pair.target.relation and pair.derived is None
     if same and pair.fact.span is not None:
@@ -35,6 +48,24 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
         column = quoted(_declared(pair.target, pair.target_column))
     alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
+
+
+def whole(case: Case) -> str:
+    """How a key stands in a predicate: IN takes a struct apart and compares its values one by one,
+    of which NULL then equals none."""
+    kind = type_of(case.plan, case.pair.key_side.expression)
+    return "array({})" if kind is not None and kind.name == "struct" else "{}"
+
+
+def _is_phrase(node: Expression) -> bool:
+    """Whether words stand side by side in a node, by whose first a predicate is not told."""
+    match node:
+        case Literal(type=kind):
+            return kind.startswith("interval")
+        case Call(name=name):
+            return name == "case"
+        case _:
+            return False
 
 
 def _no_field(source: Node, alias: str) -> None:

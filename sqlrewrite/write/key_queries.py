@@ -16,6 +16,7 @@ from sqlrewrite.find.restrictions import AnyOf, Conjunct, Forms, Restriction, Se
 from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
+from sqlrewrite.judge.anew import grouped_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import raising_below
@@ -35,6 +36,7 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated
 from sqlrewrite.write.derived import spread, value
+from sqlrewrite.write.fact import whole
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
 
@@ -176,10 +178,13 @@ class Writer:
             if isinstance(relation, Derived) or raising_below(case, case.pair.key) is not None:
                 for expression in computed_as(case.plan, case.pair.key):
                     anew |= self.anew(case, expression)
+                for expression in grouped_anew(case):
+                    anew |= self.anew(case, expression, grouped=True)
         return _source(relation, self.anchors, anew)
 
-    def anew(self, case: Case, expression: Expression) -> dict[Span, str]:
-        """The text of what can raise an error in a SELECT list and, for it, what does not."""
+    def anew(self, case: Case, expression: Expression, *, grouped: bool = False) -> dict[Span, str]:
+        """The text of what can raise an error in a SELECT list, or in a GROUP BY, and, for it, what
+        does not."""
         around = arithmetic(case.plan, expression)
         forms = None if around is not None else exact_attempts(case, expression)
         if around is None and not forms:
@@ -187,7 +192,8 @@ class Writer:
         anchors, first = self.anchors, next(iter(columns(expression)), None)
         if first is None or first.span is None:
             raise AnchorError("a sum that the text does not have")
-        tokens = anchors.item(first.span.start)
+        find = anchors.group_key if grouped else anchors.item
+        tokens = find(first.span.start)
         if forms:
             text = attempted(anchors, self.style, tokens, expression, forms, self.as_written)
         else:
@@ -212,6 +218,7 @@ class Writer:
 
     def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key by itself."""
+        wrapped = wrapped.replace("{}", whole(case))
         if isinstance(side.expression, ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
@@ -293,7 +300,7 @@ def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | Non
         case Inline(span=span) if span is not None:
             return anchors.copy(anchors.values(span))
         case Derived(span=span, view=()) if span is not None:
-            return anchors.copy(anchors.call(span.start))
+            return anchors.copy(anchors.relation(span.start), anew)
         case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
             return anchors.copy(anchors.covering(span))
         case Derived(anchor=anchor) if anchor is not None:

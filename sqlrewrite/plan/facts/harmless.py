@@ -219,6 +219,23 @@ def _schema(args: Args) -> bool:
     return len(args) == 2 and _COLUMNS.fullmatch(text) is not None and "_corrupt" not in text
 
 
+def _steps(args: Args) -> bool:
+    """A few numbers, or the days of some years, one after the other."""
+    ends = [it.text for it in args[:2] if isinstance(it, Literal)]
+    step = args[2] if len(args) > 2 else None
+    if len(ends) < 2 or not (step is None or isinstance(step, Literal)):
+        return False
+    if all(len(it) <= _FEW and it.isdigit() for it in ends):
+        plain = step is None or (step.text.isdigit() and len(step.text) <= _FEW)
+        return plain and (step is None or (int(step.text) > 0 and int(ends[0]) <= int(ends[1])))
+    named = step is None or (step.type in ("interval day", "interval month") and _counts(step.text))
+    return named and all(map(is_instant, ends)) and ends[0] <= ends[1]
+
+
+def _counts(text: str) -> bool:
+    return text.isdigit() and int(text) > 0
+
+
 def _scale(args: Args) -> bool:
     """Digits behind the point that are kept, if any: then nothing is rounded up beyond its type."""
     return all(isinstance(arg, Literal) and arg.text.isdigit() for arg in args[1:])
@@ -241,6 +258,7 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "slice": _slice,
     "chosen": _chosen,
     "schema": _schema,
+    "steps": _steps,
     "alone": lambda args: len(args) == 1,
 }
 """What the table of functions names behind ``raises``: of literal arguments with which there is no
