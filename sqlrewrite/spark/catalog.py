@@ -21,7 +21,13 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import SETTINGS
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.generated import generated
-from sqlrewrite.spark.session import Session, literal_name, spark_errors, tried
+from sqlrewrite.spark.session import (
+    Session,
+    current_namespace,
+    literal_name,
+    spark_errors,
+    tried,
+)
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
 
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
 
 _NESTED = ("array<", "map<", "struct<", "variant")
 _GLOB = frozenset("*?[")
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,7 @@ def names(session: Session, patterns: Sequence[str]) -> tuple[list[Name], list[P
 def namespace(session: Session) -> Name:
     """The session's current catalog and schema."""
     with spark_errors("Spark cannot be asked"):
-        here = session.spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
-        return (str(here[0]).lower(), *str(here[1]).lower().split("."))
+        return current_namespace(session.spark)
 
 
 def _fitting(
@@ -199,7 +203,7 @@ def _with_partitions(spark: SparkSession, table: Table) -> Table:
     with tried():
         values = [
             "count(DISTINCT nullif(split_part(split(partition, '/')"
-            f"[{index}], '=', 2), '{_NULL_PARTITION}'))"
+            f"[{index}], '=', 2), '{describe.NULL_PARTITION}'))"
             for index in range(len(table.partitioned_by))
         ]
         shown = spark.sql(f"SHOW PARTITIONS {literal_name(table.name)}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.spark import describe
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import Column, Derivation, Name, Table, derivation
@@ -133,8 +134,8 @@ def _some_rows(spark: SparkSession, table: Table) -> str:
 
 def _condition(partition: str) -> str:
     """``dt=2024-01-01/h=3`` as a condition."""
-    parts = (it.partition("=") for it in partition.split("/"))
     return " AND ".join(
-        f"CAST({literal_name((column,))} AS STRING) = {literal_text(value)}"
-        for column, _, value in parts
+        f"CAST({literal_name((column,))} AS STRING) <=> "
+        + ("NULL" if value is None else literal_text(value))
+        for column, value in describe.partition(partition).items()
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.warehouse import Buckets, Column, Name, PartitionField, Table, View
@@ -24,6 +25,20 @@ _CLUSTERING = re.compile(r"clusteringColumns=(\[\[.*?\]\])")
 _CLUSTERED = re.compile(r'\["([^"]+)"\]')
 _SORT_ORDER = re.compile(r"sort-order=(\w+) (?:ASC|DESC)\b")
 _QUOTED = re.compile(r"`((?:[^`]|``)*)`|([^`.,\[\]\s]+)")
+
+
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""What the folder of a partition has in the place of NULL."""
+
+
+def partition(shown: str) -> dict[str, str | None]:
+    """The values of a partition by column, of ``dt=2024-01-01/region=a%2Fb`` as SHOW PARTITIONS has
+    it: what the name of a folder cannot hold is escaped there."""
+    parts = (part.partition("=") for part in shown.split("/"))
+    return {
+        unquote(name): None if value == NULL_PARTITION else unquote(value)
+        for name, _, value in parts
+    }
 
 
 class NotDescribedError(Exception):

@@ -18,10 +18,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import field, replace
 from hashlib import sha256
 from itertools import cycle
-from urllib.parse import unquote
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
+from sqlrewrite.spark.describe import partition
 from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
@@ -32,7 +32,6 @@ from sqlrewrite.warehouse import Name, Table, View, Warehouse
 Partition = tuple[str | None, ...]
 """The values of the partition columns, as Spark writes them into the names of folders."""
 
-_NULL = "__HIVE_DEFAULT_PARTITION__"
 _LOOKED_AT = 10_000
 """So many partitions of a table are looked at; whether a predicate keeps one takes a row of SQL."""
 
@@ -190,7 +189,7 @@ def _fact(session: Session, table: Table) -> _Fact:
     found: set[Partition] | None = None
     with tried():
         specs = session.spark.sql(f"SHOW PARTITIONS {name}").collect()
-        found = {_values(str(row[0])) for row in specs}
+        found = {tuple(partition(str(row[0])).values()) for row in specs}
     if found is None:
         names = ", ".join(f"CAST({literal_name((it,))} AS STRING)" for it in columns)
         rows = session.spark.sql(f"SELECT DISTINCT {names} FROM {name}").collect()
@@ -198,12 +197,6 @@ def _fact(session: Session, table: Table) -> _Fact:
     types = tuple(kinds[it.lower()] for it in columns)
     ordered = sorted(found, key=_order)
     return _Fact(table, columns, types, tuple(ordered[:_LOOKED_AT]), len(ordered))
-
-
-def _values(spec: str) -> Partition:
-    """The values in ``day=2024-01-01/region=a%2Fb``."""
-    values = (unquote(part.partition("=")[2]) for part in spec.split("/"))
-    return tuple(None if value == _NULL else value for value in values)
 
 
 def _order(partition: Partition) -> tuple[bool, str]:

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
+from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,6 +118,12 @@ def copied(spark: SparkSession) -> SparkSession:
         java = copy._jsparkSession.cloneSession()
         return cast("SparkSession", type(copy)(copy.sparkContext, java))
     return spark.newSession()
+
+
+def current_namespace(spark: SparkSession) -> Name:
+    """The current catalog and schema, in lower case."""
+    here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    return (str(here[0]).lower(), *str(here[1]).lower().split("."))
 
 
 @contextmanager

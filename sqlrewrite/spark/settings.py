@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.rulebook import Engine, engine
 from sqlrewrite.settings.regime import in_regime
-from sqlrewrite.spark.session import spark_errors
+from sqlrewrite.spark.session import current_namespace, spark_errors
 from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class State:
 def state(spark: SparkSession) -> State:
     """What holds in a session now. Raises SparkError."""
     with spark_errors("the session's settings cannot be read"):
-        here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
-        rows = spark.sql("SET").collect()
-    namespace = (str(here[0]).lower(), *str(here[1]).lower().split("."))
+        namespace, rows = current_namespace(spark), spark.sql("SET").collect()
     return told(namespace, {str(row[0]).lower(): str(row[1]) for row in rows})
 
 

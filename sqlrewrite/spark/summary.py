@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.spark.audit import Counts
+from sqlrewrite.spark.describe import partition
 from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
@@ -28,7 +28,6 @@ Listed = Callable[[str], tuple[str, int]]
 """Gives a view of a table's partitions, and how many there are."""
 
 _PARTITIONS = "dpp_rewrite_partitions"
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 def answer(session: Session, place: str, counts: Counts, top: int) -> Answer:
@@ -206,10 +205,9 @@ def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
     """A view of a table's partitions, and how many there are. Raises SparkError."""
     with spark_errors(f"{fact}: its partitions cannot be asked"):
         table = literal_name(tuple(fact.split(".")))
-        shown = [row[0].split("/") for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
+        shown = [partition(row[0]) for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
         if shown:
-            names = [part.partition("=")[0] for part in shown[0]]
-            rows = [tuple(_value(part.partition("=")[2]) for part in parts) for parts in shown]
+            names, rows = list(shown[0]), [tuple(it.values()) for it in shown]
             kinds = dict(spark.table(table).select(names).dtypes)
             listed = spark.createDataFrame(rows, ", ".join(f"`{it}` string" for it in names))
             typed = listed.selectExpr(*(f"CAST(`{it}` AS {kinds[it]}) AS `{it}`" for it in names))
@@ -226,8 +224,3 @@ def _kept(spark: SparkSession, scan: Kept, listed: Listed) -> Kept:
         asked = f"SELECT count(*) FROM {view} AS `{scan.alias}` WHERE {scan.predicate}"
         kept = spark.sql(asked).collect()[0][0]
     return replace(scan, total=total, kept=kept)
-
-
-def _value(text: str) -> str | None:
-    """A partition's value as its folder has it: characters that a path cannot have are escaped."""
-    return None if text == _NULL_PARTITION else unquote(text)

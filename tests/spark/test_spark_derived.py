@@ -142,6 +142,8 @@ def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> No
 CHECKED = """
 CREATE TABLE held (id INT, ts TIMESTAMP, dt STRING, y INT) USING parquet PARTITIONED BY (dt, y);
 CREATE TABLE broken (id INT, d DATE, m INT) USING parquet PARTITIONED BY (m);
+CREATE TABLE escaped (name STRING, p STRING) USING parquet PARTITIONED BY (p);
+INSERT INTO escaped VALUES ('ab:cdefg', 'ab:c'), ('x/y zuvw', 'x/y ');
 INSERT INTO held VALUES (1, TIMESTAMP '2024-01-31 10:00:00', '2024-01-31', 2024),
     (2, TIMESTAMP '2023-02-28 23:00:00', '2023-02-28', 2023), (3, NULL, NULL, NULL);
 INSERT INTO broken VALUES (1, DATE '2024-01-31', 1), (2, DATE '2024-02-28', 3)
@@ -192,6 +194,8 @@ def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
         {"column": "y", "expression": "year(ts)"},
     ]
     assert "proposed" not in tables["broken"]
+    # The names of its folders are p=ab%3Ac and p=x%2Fy .
+    assert tables["escaped"]["proposed"] == [{"column": "p", "expression": "substring(name, 1, 4)"}]
     assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
     known = Catalog.load(str(file))
     assert all(it.derived == () for it in known.relations.values() if isinstance(it, Table))
