@@ -17,7 +17,7 @@ from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.files import STDIN, find
 from sqlrewrite.run.projects import gather
-from sqlrewrite.settings.config import OWN_FILE, SHARED_FILE
+from sqlrewrite.settings.config import files_above
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError
 
@@ -70,7 +70,7 @@ def state(asked: Files) -> FileStates:
 
 def _watched(asked: Files) -> Iterator[str]:
     for path in asked.paths:
-        yield from _settings_above(os.path.abspath(path))
+        yield from files_above(path)
     if asked.config is not None:
         yield asked.config
     try:
@@ -89,15 +89,3 @@ def _known_to(settings: Settings) -> Iterator[str]:
         yield path
         if path.endswith(".json"):  # a manifest's
             yield os.path.join(os.path.dirname(path), "catalog.json")
-
-
-def _settings_above(path: str) -> Iterator[str]:
-    """The files that may hold settings for a path, be they there or not."""
-    folder = path if os.path.isdir(path) else os.path.dirname(path)
-    while True:
-        yield os.path.join(folder, OWN_FILE)
-        yield os.path.join(folder, SHARED_FILE)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent

@@ -53,7 +53,19 @@ def together(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions in the order of the file, those marked that one of them asks to
     leave alone, and one for each call or cell that is not read."""
     whole = next((it for it in done if it.asked is not None), None)
-    every = [_left(host, at, why) for at, why in host.left]
+    severity = BY_CODE[NOT_PARSED].severity
+    every = [
+        Finding(
+            NOT_PARSED,
+            f"not read: {why}",
+            place_of(host.lines, Span(at, at)),
+            "",
+            "",
+            severity,
+            counts=False,
+        )
+        for at, why in host.left
+    ]
     for it in done:
         own = it.findings
         if whole is not None and whole.asked is not None:
@@ -95,9 +107,3 @@ def _place(host: Host, region: Region, span: Span) -> Place:
     offsets = region.sql.offsets
     start, end = (offsets[min(at, len(offsets) - 1)] for at in (span.start, span.end))
     return place_of(host.lines, Span(start, end))
-
-
-def _left(host: Host, at: int, why: str) -> Finding:
-    place = place_of(host.lines, Span(at, at))
-    severity = BY_CODE[NOT_PARSED].severity
-    return Finding(NOT_PARSED, f"not read: {why}", place, "", "", severity, counts=False)

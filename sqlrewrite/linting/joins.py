@@ -1,4 +1,5 @@
-"""DPP001, DPP005 and DPP006: joins that could prune and do not, or are not what they say."""
+"""DPP001, DPP005, DPP006, DPP011 and DPP012: joins that could prune and do not, or are not what
+they say."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.native import BUILT
+from sqlrewrite.judge.selective_predicate import is_filtered
+from sqlrewrite.judge.single import is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.subject import Subject
@@ -33,12 +37,14 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
         if told & about or sides in subject.standing:
             continue  # DPP002 speaks of it, or it is there
         fact, why = _fact(candidate), subject.refused.get(sides)
+        added = " ".join((candidate.predicate or "").split())
+        does = f"does not: {why}" if why else "does"
         yield subject.finding(
             "DPP001",
             _span(subject, judged),
             fact,
             _lacks(fact, candidate, judged),
-            _advice(candidate, why) if asked else ASK,
+            f"add `{added}`; `dpp-rewrite --write` {does}" if asked else ASK,
             subject.mended if asked and not why else None,
         )
 
@@ -51,13 +57,6 @@ def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
     if judged.case.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
     return f"no pruning predicate on {fact}, which {by} bounds"
-
-
-def _advice(candidate: Candidate, why: str | None) -> str:
-    """What to do, and who does it."""
-    added = " ".join((candidate.predicate or "").split())
-    does = f"does not: {why}" if why else "does"
-    return f"add `{added}`; `dpp-rewrite --write` {does}"
 
 
 def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
@@ -82,13 +81,56 @@ def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
+def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
+    """DPP011: a partition column that a join or an IN compares with the one row of an aggregate."""
+    for item in decided.judged:
+        case, scan = item.case, item.case.pair.scan
+        if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not is_single(case):
+            continue
+        column = f"{scan.alias}.{case.pair.path.column}"
+        by = "IN" if case.pair.tie.query is not None else f"the join with {case.dimension_name}"
+        # Flink makes a join of a subquery behind = as well, and prunes by few of those.
+        help_ = f"compare it by =: {column} = (SELECT max(…) …)"
+        if case.engine.takes_keys:
+            help_ = f"write the value itself: {case.other_form}"
+        yield subject.finding(
+            "DPP011",
+            subject.original(scan.span),
+            column,
+            f"{column} is compared with a single value through {by}: every partition is read to "
+            "find the rows of one",
+            help_,
+        )
+
+
+def build_side(subject: Subject, decided: Decided) -> Iterator[Finding]:
+    """DPP012: a join that would prune its fact if that stood on the other side."""
+    for item in decided.judged:
+        case, scan = item.case, item.case.pair.scan
+        built = BUILT.get(case.engine.planner)
+        if built is None or scan.span is None or item.verdict is Verdict.ALREADY_PRUNED:
+            continue
+        inner = case.pair.tie.shape == "inner"
+        why = built(case) if inner and is_filtered(case) else None
+        if why is None:
+            continue
+        yield subject.finding(
+            "DPP012",
+            subject.original(scan.span),
+            f"{scan.alias}.{case.pair.path.column}",
+            f"{why}: {case.engine.name}'s dynamic filter prunes nothing of it",
+            f"write FROM {scan.parts[-1]} JOIN {case.dimension_name}",
+        )
+
+
 def undone(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP006: an outer join over a partitioned table that a condition above it makes another."""
     for block in decided.plan.blocks:
         if block.in_view:
             continue
         for join in joins(block.source):
-            if join.type is not join.declared and _partitioned(join):
+            tables = (leaf.table for leaf in leaves(join) if isinstance(leaf, Scan))
+            if join.type is not join.declared and any(it.partitioned_by for it in tables):
                 yield from _undone(subject, block, join)
 
 
@@ -105,14 +147,15 @@ def _undone(subject: Subject, block: Block, join: Join) -> Iterator[Finding]:
         if where is None or not spans:
             continue
         was, now = join.declared.value.upper(), join.type.value.upper()
+        a = "an" if now.startswith("I") else "a"
         name = relation_name(next(iter(leaves(side))))
         line, column = subject.lines.place(subject.original(where).start)
         yield subject.finding(
             "DPP006",
             subject.original(spans[0]),
             name,
-            f"the {was} JOIN is worth no more than {_article(now)} {now} JOIN: a condition in "
-            f"WHERE (line {line}, column {column}) rejects the rows it adds for {name}",
+            f"the {was} JOIN is worth no more than {a} {now} JOIN: a condition in WHERE "
+            f"(line {line}, column {column}) rejects the rows it adds for {name}",
             f"write {now} JOIN, or put the condition into ON",
         )
         return
@@ -127,14 +170,6 @@ def _rejecting(block: Block, side: Node) -> Span | None:
                 if ref.relation in inside and ref.span is not None:
                     return ref.span
     return None
-
-
-def _article(word: str) -> str:
-    return "an" if word.startswith("I") else "a"
-
-
-def _partitioned(join: Join) -> bool:
-    return any(isinstance(leaf, Scan) and bool(leaf.table.partitioned_by) for leaf in leaves(join))
 
 
 def _fact(candidate: Candidate) -> str:

@@ -14,10 +14,8 @@ from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
-from sqlrewrite.linting.build_side import build_side
 from sqlrewrite.linting.exchanged import exchanged
 from sqlrewrite.linting.findings import BY_CODE, Finding
-from sqlrewrite.linting.latest import latest
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
@@ -38,8 +36,8 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
     wrapped,
     scans.unbounded,
     merges.whole_target,
-    latest,
-    build_side,
+    joins.latest,
+    joins.build_side,
     exchanged,
 )
 

@@ -20,6 +20,7 @@ from sqlrewrite.text.edits import MARKER
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 
 _BY_ITSELF = "the engine prunes by itself"
+_TAKES_OUT = "`dpp-rewrite --when missed --write` takes it out"
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -35,47 +36,26 @@ def check(subject: Subject) -> Iterator[Finding]:
         if span not in subject.gone:
             continue
         about = bounded(text)
+        off, code = f"take the marker {MARKER} off, and it is yours", "DPP003"
         if span not in unwanted:
             why = next((left[it] for it in columns_of(about) if it in left), _BY_ITSELF)
-            redundant = subject.finding(
-                "DPP003",
-                span,
-                about,
-                f"the predicate on {about} is not needed: {why}",
+            said, help_ = (
+                f"is not needed: {why}",
                 "`dpp-rewrite --when missed --write` takes it out",
-                subject.mended,
             )
-            # It is slower to read and no more: it takes no row away.
-            yield replace(redundant, severity=Severity.WARNING)
         elif unwanted[span]:
-            yield subject.finding(
-                "DPP002",
-                span,
-                about,
-                f"the predicate on {about} is not the one that follows now: it may take rows away",
-                "`dpp-rewrite --write` derives it anew; if you changed it on purpose, take the "
-                f"marker {MARKER} off, and it is yours",
-                subject.mended,
-            )
+            code, said = "DPP002", "is not the one that follows now: it may take rows away"
+            help_ = f"`dpp-rewrite --write` derives it anew; if you changed it on purpose, {off}"
         elif about in unasked:
-            yield subject.finding(
-                "DPP002",
-                span,
-                about,
-                f"the predicate on {about} does not hold the keys that follow now: it may take "
-                "rows away",
-                ASK,
-            )
+            code, said = "DPP002", "does not hold the keys that follow now: it may take rows away"
+            help_ = ASK
         else:
-            yield subject.finding(
-                "DPP003",
-                span,
-                about,
-                f"the predicate on {about} does not follow any more: {_why(subject, about)}",
-                "`dpp-rewrite --write` takes it out; if you want it, take the marker "
-                f"{MARKER} off, and it is yours",
-                subject.mended,
-            )
+            said = f"does not follow any more: {_why(subject, about)}"
+            help_ = f"`dpp-rewrite --write` takes it out; if you want it, {off}"
+        fix = None if help_ is ASK else subject.mended
+        found = subject.finding(code, span, about, f"the predicate on {about} {said}", help_, fix)
+        # One that is not needed is slower to read and no more: it takes no row away.
+        yield found if span in unwanted else replace(found, severity=Severity.WARNING)
 
 
 def _why(subject: Subject, about: str) -> str:

@@ -44,7 +44,8 @@ def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
 def read_whole(subject: Subject, decided: Decided, scan: Scan, names: frozenset[str]) -> bool:
     """Whether nothing in a query bounds a scan's partition columns, of those names."""
     plan, tied = decided.plan, subject.tied.get(scan, ())
-    if _defines_view(subject):
+    words = [token.text.upper() for token in subject.decided.reading.statement.tokens[:6]]
+    if words[0] == "CREATE" and "VIEW" in words:
         return False  # what is read of it, those decide who query the view
     if _bounded(plan, scan, names):
         return False
@@ -61,11 +62,6 @@ def _changed_whole(plan: Plan, scan: Scan) -> bool:
     if block.role == "merge" and isinstance(block.source, Join):
         return block.source.right is scan
     return block.role == "change" and not block.where
-
-
-def _defines_view(subject: Subject) -> bool:
-    words = [token.text.upper() for token in subject.decided.reading.statement.tokens[:6]]
-    return words[0] == "CREATE" and "VIEW" in words
 
 
 def scans(plan: Plan) -> Iterator[Scan]:

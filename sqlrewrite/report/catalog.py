@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.report.table import print_table
-from sqlrewrite.warehouse import PartitionField, Table, TableOrView, Warehouse
+from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _HEADINGS = ("name", "kind", ">columns", "partitioned by", ">rows", ">size", "source")
@@ -41,7 +41,10 @@ def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
     if not isinstance(relation, Table):
         return (name, "view", str(len(relation.columns) or ""), "", "", "", relation.source)
     kind = "stream" if relation.streaming else "table"
-    partitions = ", ".join(map(_partition, relation.partitioned_by))
+    partitions = ", ".join(
+        it.column if it.transform == "identity" else f"{it.transform}({it.column})"
+        for it in relation.partitioned_by
+    )
     if relation.partition_count is not None:
         partitions += f" ({_count(relation.partition_count, 'partition')})"
     rows = "" if relation.row_count is None else f"{relation.row_count:,}"
@@ -56,10 +59,6 @@ def _short(relation: TableOrView, catalog: Warehouse) -> str:
     if relation.name[0] == catalog.namespace[0]:
         return ".".join(relation.name[1:])
     return ".".join(relation.name)
-
-
-def _partition(field: PartitionField) -> str:
-    return field.column if field.transform == "identity" else f"{field.transform}({field.column})"
 
 
 def size(count: int | None) -> str:

@@ -153,11 +153,13 @@ class Reader:
             lines = host.lines_of(piece)
             document = read(piece.text, known, options.limits, heed=False, lines=lines)
             if "{%" in piece.text and piece.text == host.text:  # its blocks are read both ways
-                told, bugs = lint(piece.text, known, options)
-                done = RegionFindings(piece, told, bugs, document.directives.whole_file)
+                whole_file = document.directives.whole_file
+                done = RegionFindings(piece, *lint(piece.text, known, options), whole_file)
             else:
                 done = found(piece, document, options)
-            kept = _Kept(known, self._after(document), done, place if _names_a_line(done) else None)
+            told = (f"{it.message} {it.help}" for it in done.findings)
+            where = place if any(map(_NAMES_A_LINE.search, told)) else None
+            kept = _Kept(known, self._after(document), done, where)
         self._met[key] = self._kept[key] = kept
         return replace(kept, found=replace(kept.found, region=piece))
 
@@ -207,22 +209,14 @@ def changed_names(one: Warehouse, other: Warehouse) -> frozenset[str] | None:
         return None  # a schema's name may be a catalog's; in quotes a name is written otherwise
     found = {name[-1] for name in names}
     views = [it for it in (*before.values(), *after.values()) if isinstance(it, View)]
-    while more := {it.name[-1] for it in views if _reads(it, found)} - found:
+    while more := {it.name[-1] for it in views if not found.isdisjoint(_words(it.query))} - found:
         found |= more
     return frozenset(found)
-
-
-def _reads(view: View, names: set[str]) -> bool:
-    return not names.isdisjoint(_words(view.query))
 
 
 def _words(text: str) -> list[str]:
     """All that may be a name in a text."""
     return _WORD.findall(text.lower())
-
-
-def _names_a_line(done: RegionFindings) -> bool:
-    return any(_NAMES_A_LINE.search(f"{it.message} {it.help}") for it in done.findings)
 
 
 def analyse(

@@ -16,13 +16,12 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Rules, rules_of
 from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.settings.config import Projects
+from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import Warehouse
 
 _Stamps = tuple[tuple[str, int], ...]
-_CONFIGS = ("pyproject.toml", "dpp-rewrite.toml")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,20 +66,10 @@ class Workspace:
 
     def _stamps(self, path: str, settings: Settings) -> _Stamps:
         """The times of change of all files that a project is made of."""
-        files = [*_configs(path), *filter(None, self._how[:1])]
+        files = [*files_above(path), *filter(None, self._how[:1])]
         files += [file for name in settings.catalog for file in _files(name)]
         files += [baseline.path_of(settings), *([] if settings.catalog else [path])]
         return tuple((file, _changed(file)) for file in files)
-
-
-def _configs(path: str) -> Iterator[str]:
-    folder = os.path.dirname(os.path.abspath(path))
-    while True:
-        yield from (os.path.join(folder, name) for name in _CONFIGS)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
 
 
 def _files(name: str) -> Iterator[str]:

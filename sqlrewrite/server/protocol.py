@@ -28,7 +28,6 @@ from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions
 from sqlrewrite.server.project import ServerProject, Workspace
-from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Change, Host
 from sqlrewrite.warehouse import CatalogError
 
@@ -142,9 +141,8 @@ class Server(LanguageServer):
 
     def diagnostics(self, project: ServerProject, analysis: Analysis) -> list[types.Diagnostic]:
         """The findings that count, as the editor shows them."""
-        found = Linted(analysis.path, findings=analysis.findings)
         places = self.positions(analysis)
-        return [_diagnostic(it, places) for it in project.rules.of(found).shown]
+        return [_diagnostic(it, places) for it in _shown(project, analysis)]
 
     def push(self, uri: str) -> None:
         """Tells the editor what is found, when it is; what it has not been told yet is dropped."""
@@ -276,7 +274,8 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
     found: list[types.CodeAction] = []
     if _wanted(params, types.CodeActionKind.QuickFix):
         start, end = map(places.offset, (params.range.start, params.range.end))
-        near = [it for it in _shown(project, analysis) if _touches(it.place.span, start, end)]
+        shown = _shown(project, analysis)
+        near = [it for it in shown if it.place.span.start <= end and start <= it.place.span.end]
         reader = server.open[uri].reader
 
         def again(text: str) -> Analysis:
@@ -310,10 +309,6 @@ def _wanted(params: types.CodeActionParams, kind: str) -> bool:
     """Whether an action of a kind is asked for: of that, of a kind that it is one of, or of any."""
     only = params.context.only
     return not only or any(kind == it or kind.startswith(f"{it}.") for it in only)
-
-
-def _touches(span: Span, start: int, end: int) -> bool:
-    return span.start <= end and start <= span.end
 
 
 def _edit(uri: str, changes: Iterable[Change], places: Positions) -> types.WorkspaceEdit:

@@ -9,8 +9,9 @@ key would otherwise lint a warehouse with the wrong rules for years.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlrewrite.results import ConfigError
@@ -98,6 +99,14 @@ class Projects:
             more = f"{said[name]} and " if row.adds and name in said else ""
             said[name] = more + row.option
         return replace(found, **values, said=said)
+
+
+def files_above(path: str) -> Iterator[str]:
+    """The files that may hold settings for a path, be they there or not, the nearest first."""
+    whole = os.path.abspath(path)
+    folder = whole if os.path.isdir(whole) else os.path.dirname(whole)
+    for above in (folder, *map(str, Path(folder).parents)):
+        yield from (os.path.join(above, name) for name in (OWN_FILE, SHARED_FILE))
 
 
 def load(

@@ -8,7 +8,6 @@ many keys would hardly prune.
 from __future__ import annotations
 
 import datetime
-import decimal
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -123,21 +122,13 @@ def _text(value: str) -> str:
     return f"'{value}'"
 
 
-def _date(value: datetime.date) -> str:
-    return f"DATE '{value.isoformat()}'"
-
-
-def _decimal(value: decimal.Decimal) -> str:
-    return format(value, "f")
-
-
 _WRITERS: Mapping[str, Callable[[Any], str]] = {
     "tinyint": str,
     "smallint": str,
     "int": str,
     "bigint": str,
-    "decimal": _decimal,
-    "date": _date,
+    "decimal": lambda value: format(value, "f"),
+    "date": lambda value: f"DATE '{value.isoformat()}'",
     "string": _text,
 }
 """Types whose literals mean the same everywhere; a timestamp's depends on the session's zone."""

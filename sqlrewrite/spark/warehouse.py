@@ -117,12 +117,13 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
     size = table.size_in_bytes
     if size is None:
         size = ASSUMED_LARGE if table.partitioned_by else ASSUMED_SMALL
-    place = folder / "tables" / "_".join(map(_file_name, table.name))
+    place = folder / "tables" / "_".join(re.sub(r"\W", "-", part) for part in table.name)
     below = place / "partition" if partitions else place
     name = literal_name(table.name[-2:])
+    columns = ", ".join(f"{_quoted(it.name)} {it.type or 'string'}" for it in table.columns)
     with spark_errors("cannot be made here"):
         spark.sql(
-            f"CREATE TABLE {name} ({', '.join(_columns(table))}) USING parquet"
+            f"CREATE TABLE {name} ({columns}) USING parquet"
             + (f" PARTITIONED BY ({', '.join(map(_quoted, partitions))})" if partitions else "")
             + _buckets(table)
             + f" LOCATION {_place(place)}"
@@ -182,11 +183,6 @@ def _make_views(
         views = [view for view, _ in left.values()]
 
 
-def _columns(table: Table) -> Iterator[str]:
-    for column in table.columns:
-        yield f"{_quoted(column.name)} {column.type or 'string'}"
-
-
 def _value(table: Table, name: str) -> str:
     """Some value of a partition column: which one does not matter, nothing reads it."""
     column = table.column(name)
@@ -198,10 +194,6 @@ def _value(table: Table, name: str) -> str:
 
 def _quoted(name: str) -> str:
     return literal_name((name,))
-
-
-def _file_name(text: str) -> str:
-    return re.sub(r"\W", "-", text)
 
 
 def _place(path: Path) -> str:

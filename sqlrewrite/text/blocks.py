@@ -112,7 +112,9 @@ def renderings(text: str) -> tuple[Rendering, ...]:
     found = {_merged(hidden): None for hidden, _ in ways}
     return tuple(
         Rendering(
-            _blanked(text, hidden), hidden, tuple(_without(text, (*hidden, *it)) for it in eaten)
+            _without(text, hidden, blank=True),
+            hidden,
+            tuple(_without(text, _merged((*hidden, *it))) for it in eaten),
         )
         for hidden in reversed(found)
     )
@@ -336,20 +338,12 @@ def _merged(hidden: Sequence[Span]) -> _Hidden:
     return tuple(found)
 
 
-def _blanked(text: str, hidden: _Hidden) -> str:
+def _without(text: str, spans: _Hidden, *, blank: bool = False) -> str:
+    """A text without stretches that are in order and do not touch, or with these blank."""
     pieces: list[str] = []
     done = 0
-    for span in hidden:
-        blank = _VISIBLE.sub(" ", text[span.start : span.end])
-        pieces += (text[done : span.start], blank)
-        done = span.end
-    return "".join((*pieces, text[done:]))
-
-
-def _without(text: str, spans: _Hidden) -> str:
-    pieces: list[str] = []
-    done = 0
-    for span in _merged(spans):
-        pieces.append(text[done : span.start])
+    for span in spans:
+        left = _VISIBLE.sub(" ", text[span.start : span.end]) if blank else ""
+        pieces += (text[done : span.start], left)
         done = span.end
     return "".join((*pieces, text[done:]))

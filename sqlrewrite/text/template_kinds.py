@@ -116,19 +116,13 @@ def meaning(unit: str) -> tuple[TemplateKind, Reference]:
         named = {item.arg: ast.literal_eval(item.value) for item in call.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
         return TemplateKind.OTHER, ()
-    texts = tuple(item for item in given if isinstance(item, str))
-    if call.func.id in ("var", "env_var"):
-        return (
-            (TemplateKind.VALUE, ())
-            if texts and len(given) <= 2 and not named
-            else (TemplateKind.OTHER, ())
-        )
-    if len(texts) != len(given):
-        return TemplateKind.OTHER, ()
-    if call.func.id == "source" and len(texts) == 2 and not named:
+    name, texts = call.func.id, tuple(item for item in given if isinstance(item, str))
+    if name in ("var", "env_var") and texts and len(given) <= 2 and not named:
+        return TemplateKind.VALUE, ()
+    if name == "source" and len(texts) == len(given) == 2 and not named:
         return TemplateKind.REFERENCE, ("source", *texts)
     version = named.pop("v", named.pop("version", None))
-    if call.func.id == "ref" and len(texts) in (1, 2) and not named:
+    if name == "ref" and len(texts) == len(given) in (1, 2) and not named:
         last = texts[-1] if version is None else f"{texts[-1]}.v{version}"
         return TemplateKind.REFERENCE, ("ref", *texts[:-1], last)
     return TemplateKind.OTHER, ()

@@ -38,9 +38,10 @@ def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
     for number in numbers:
         line = lines.get(number, "")
         inside = place.line <= number <= place.end_line
-        start = place.column - 1 if number == place.line else _indent(line)
+        start = place.column - 1 if number == place.line else len(line) - len(line.lstrip())
         end = place.end_column - 1 if number == place.end_line else len(line)
-        left = _left(start) if inside else 0
+        # A long line is shown from where the place is in view.
+        left = start - 30 if inside and start >= _WIDTH - 30 else 0
         shown = clean(line[left : left + _WIDTH])
         head, tail = "…" if left else "", "…" if len(line) > left + _WIDTH else ""
         yield ((f"{number:>{margin}} | ", "cyan"), (f"{head}{shown}{tail}".rstrip(), ""))
@@ -52,15 +53,6 @@ def _excerpt(finding: Finding, lines: Mapping[int, str]) -> Iterator[Line]:
     if more:
         yield (gutter, ("…", ""))
     yield empty
-
-
-def _left(start: int) -> int:
-    """From where a long line is shown, so that the place is in view."""
-    return 0 if start < _WIDTH - 30 else start - 30
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _cells(text: str) -> int:

@@ -234,12 +234,7 @@ def _effect(call: ast.Call) -> str | None:
     """What a call that is no SQL does to names, as a statement that does it."""
     assert isinstance(call.func, ast.Attribute)
     name = call.func.attr
-    sets = (
-        name == "set" and isinstance(call.func, ast.Attribute) and _last(call.func.value) == "conf"
-    )
-    if not sets and name not in _VIEWS | _TABLES and name not in _SCHEMAS:
-        return None
-    if sets:  # spark.conf.set("spark.sql.…", value)
+    if name == "set" and _last(call.func.value) == "conf":  # spark.conf.set("spark.sql.…", value)
         parts = [str(it.value) for it in call.args if isinstance(it, ast.Constant)]
         return f"SET {parts[0]} = {parts[1]}" if len(parts) == 2 else None
     if name not in _VIEWS | _TABLES and name not in _SCHEMAS:
