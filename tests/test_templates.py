@@ -89,6 +89,7 @@ def test_what_an_expression_stands_for(text: str, kind: TemplateKind, reference:
         ("a = ${x}", ["a", "=", ":", "${x}"]),
         ("FROM ${x}.y", ["FROM", "${x}", ".", "y"]),
         ("a = {{ f(1) }}", ["a", "=", "{{ f(1) }}", "(", ")"]),
+        ("a = @f(b, @c)", ["a", "=", "@f", "(", "b", ",", ":", "@c", ")"]),
         ("a {# b #} c", ["a", "c"]),
         ("{{ config(a=1) }}\na", ["a"]),
         ("{{ config(a=1) }} -- b\n{{ config(c=2) }} a", ["a"]),
@@ -196,6 +197,15 @@ def test_a_name_that_a_tag_speaks_of_is_no_date_of_airflow() -> None:
     assert mask("SELECT {{ ds }}").templates[0].kind is TemplateKind.VALUE
     (template,) = mask("{% set ds = 'd.day' %}\nSELECT {{ ds }}").templates
     assert template.kind is TemplateKind.OTHER
+
+
+@pytest.mark.parametrize("where", ["@f(d.year)", "d.year = @f(1)", "d.year = 1 AND @f(s.id, 'x')"])
+def test_a_macro_of_sqlmesh_is_a_function_that_nobody_knows(where: str, catalog: Catalog) -> None:
+    text = f"SELECT s.id FROM sales s JOIN dates d ON s.day = d.day WHERE {where}"
+    result = rewrite(text, catalog)
+    assert not result.changed
+    assert not result.skipped
+    assert [it.verdict.value for it in result.candidates] == ["rejected"]
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,9 @@ def read(path: Path, catalog: Warehouse) -> Warehouse:
     USE holds to the end of its file; each file begins in the namespace of the catalog given.
     Raises CatalogError where there is no file that could be read.
     """
-    files = [it for it in in_folder(path) if may_define(it)] if path.is_dir() else [path]
-    if not files:
+    found = in_folder(path) if path.is_dir() else [path]
+    files = [it for it in found if may_define(it)] if path.is_dir() else found
+    if not found:
         if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
             raise CatalogError(f"{path}: cannot be read: permission denied")
         suffixes = ", ".join(f"*{suffix}" for suffix in (*SQL_SUFFIXES, *HOST_SUFFIXES))

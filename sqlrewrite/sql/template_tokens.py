@@ -212,6 +212,8 @@ def _pieces(
         case TemplateKind.THIS | TemplateKind.NOTHING | TemplateKind.OTHER:
             if dotted:
                 return "is a part of a name that is not known"
+            if text[template.end : template.end + 1] == "(":  # with what it is given
+                return [(TokenType.VAR, template.text)]
             call = [(TokenType.L_PAREN, "("), (TokenType.R_PAREN, ")")]
             return [(TokenType.VAR, template.text), *call]
 

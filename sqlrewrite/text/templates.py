@@ -41,7 +41,7 @@ _VARIABLES = {
     "$": re.compile(r"\$\w+"),
     "{": re.compile(r"\{[A-Za-z_][\w.]*\}"),
     "#": re.compile(r"#\{[A-Za-z_][\w.]*\}"),
-    "@": re.compile(r"@\w+@|@[A-Za-z_]\w*+(?!\()"),
+    "@": re.compile(r"@\w+@|@[A-Za-z_]\w*"),
     "%": re.compile(r"%\(\w+\)s"),
     "&": re.compile(r"&&?[A-Za-z_]\w*"),
 }
@@ -383,6 +383,8 @@ class _Scan:
             self._nothing(start, end, unit, context)
         else:
             before, behind = self.text[start - 1 : start], self.text[end : end + 1]
+            called = behind == "(" and unit.startswith("@")  # a macro of SQLMesh
+            kind = TemplateKind.OTHER if called else kind
             value = kind is TemplateKind.VALUE
             sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
             part = _WORD.match(before) or _WORD.match(behind) or self._beside_another(start, end)
@@ -392,7 +394,7 @@ class _Scan:
                 self.templates.append(Template(start, end, unit, TemplateKind.PART))
                 self._put(start, end, "_" * len(unit))
                 return
-            elif _touches(before, sides[0]) or _touches(behind, sides[1]):
+            elif _touches(before, sides[0]) or (_touches(behind, sides[1]) and not called):
                 self._refuse(start, end, f"{shown} is a part of a word")
             else:
                 self.templates.append(Template(start, end, unit, kind, reference))

@@ -225,3 +225,12 @@ def test_a_set_of_a_variable_tells_nothing_of_the_value_a_query_runs_with(tmp_pa
     found = both.resolve(("${hiveconf:db}", "t"))
     assert isinstance(found, Table)
     assert {it.name: it.type for it in found.columns} == {"a": "int", "b": None, "p": "int"}
+
+
+def test_a_folder_of_programs_that_define_nothing_is_told_and_refuses_nothing(
+    tmp_path: Path,
+) -> None:
+    catalog = of(tmp_path, {"a.py": "spark.sql('SELECT a FROM f JOIN d ON f.p = d.k')\n"})
+    assert not catalog.relations
+    (told,) = catalog.left_out
+    assert "no CREATE TABLE" in told.why
