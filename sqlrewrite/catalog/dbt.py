@@ -161,7 +161,8 @@ def _table(
     if bare is None:
         return None
     listed = stored if stored is not None else _documented(node)
-    complete = bool(listed) and (stored is not None or _contract(node))
+    contract = _object(node.data.get("contract") or node.config.get("contract"))
+    complete = bool(listed) and (stored is not None or contract.get("enforced") is True)
     if complete and all(type_ for _, type_ in listed):
         return _created(name, listed, using, partitions, catalog, path) or bare
     typed = tuple(item for item in listed if item[1])
@@ -233,12 +234,6 @@ def _external(node: _Node) -> list[Mapping[str, Any]]:
     """The partition columns of an external source, as dbt-external-tables has them."""
     partitions = _object(node.data.get("external")).get("partitions")
     return [*map(_object, partitions)] if isinstance(partitions, list) else []
-
-
-def _contract(node: _Node) -> bool:
-    """Whether dbt holds the relation to just the columns listed."""
-    contract = _object(node.data.get("contract") or node.config.get("contract"))
-    return contract.get("enforced") is True
 
 
 @dataclass(frozen=True, slots=True)

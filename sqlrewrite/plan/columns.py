@@ -31,7 +31,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.call import Arguments
-from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.results import parameters, result, settled
@@ -251,10 +251,8 @@ def _shown(plan: Plan, expression: Expression) -> Type | None:
 
 def _common(kinds: Sequence[Type | None]) -> Type | None:
     """The type that rows of several types have in common, in ANSI mode and without."""
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds):
-        return None
-    if len(set(known)) == 1:
-        return known[0]
-    met = {common_of_all(map(valued, known), ansi) for ansi in (False, True)}
+    if len(set(kinds)) == 1:
+        return kinds[0]
+    plain = [None if kind is None else valued(kind) for kind in kinds]
+    met = {common_of_known(plain, ansi) for ansi in (False, True)}
     return met.pop() if len(met) == 1 else None

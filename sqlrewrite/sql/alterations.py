@@ -6,7 +6,7 @@ known of the table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from sqlrewrite.sql.column_definition import find, read_column
@@ -45,11 +45,6 @@ def altered(relation: Table | View, at: Cursor, catalog: Warehouse) -> Table | V
             after = change(relation, at)
             return None if after is None else ordered(_still_derived(relation, after), catalog)
     return None
-
-
-def _clustered(table: Table, at: Cursor) -> Table:
-    """Delta's CLUSTER BY; none for NONE, and for what is not understood."""
-    return replace(table, clustered_by=named(at))
 
 
 def _written(table: Table, at: Cursor) -> Table:
@@ -179,24 +174,13 @@ def _dropped(table: Table, at: Cursor) -> Table | None:
     inner = at.group() if at.opens else at
     if inner is None:
         return None
-    names = list(_plain_names(inner))
+    parts = [(item.part().lower(), item.done) for item in inner.items()]
+    names = [name for name, plain in parts if plain]
     fields = {field.column.lower() for field in table.partitioned_by}
     if not names or fields & set(names) or any(name in table.primary_key for name in names):
         return None
     kept = tuple(it for it in table.columns if it.name.lower() not in names)
     return replace(table, columns=kept)
-
-
-def _plain_names(inner: Cursor) -> Iterator[str]:
-    for item in inner.items():
-        name = item.part().lower()
-        if item.done:
-            yield name
-
-
-def _without_key(table: Table, at: Cursor) -> Table:
-    """A dropped constraint may have been the primary key."""
-    return replace(table, primary_key=())
 
 
 def _field_added(table: Table, at: Cursor) -> Table:
@@ -228,8 +212,10 @@ _CHANGES: tuple[tuple[tuple[str, ...], _Change], ...] = tuple(
         ("change", _redeclared),
         ("alter", _altered_column),
         ("drop columns, drop column", _dropped),
-        ("drop constraint, drop primary key", _without_key),
-        ("cluster by", _clustered),
+        # a dropped constraint may have been the primary key
+        ("drop constraint, drop primary key", lambda table, _: replace(table, primary_key=())),
+        # Delta's; none for NONE, and for what is not understood
+        ("cluster by", lambda table, at: replace(table, clustered_by=named(at))),
         ("write", _written),
     )
     for action in _actions(several)

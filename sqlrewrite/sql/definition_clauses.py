@@ -25,6 +25,7 @@ from sqlrewrite.warehouse import Column, Name
 
 UNKNOWN = "unknown"
 _TAKEN_OVER = frozenset({"including", "excluding", "overwriting"})
+_NOT_CLOSED = "a parenthesis is not closed"
 _TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
 
 
@@ -81,7 +82,7 @@ def _other(found: Definition, at: Cursor) -> None:
     elif at.opens:
         inner = at.group()
         if inner is None:
-            found.unread = "a parenthesis is not closed"
+            found.unread = _NOT_CLOSED
         elif inner.word in ("select", "with", "from") and not found.listed:
             found.query = inner.at - 1
         elif not found.listed:
@@ -150,7 +151,7 @@ def _partitioned(found: Definition, at: Cursor) -> None:
     if inner is not None:
         found.partitions = tuple(inner.items())
     elif at.opens:
-        found.unread = "a parenthesis is not closed"
+        found.unread = _NOT_CLOSED
 
 
 def _like(found: Definition, at: Cursor) -> None:
@@ -231,7 +232,7 @@ def _closed(found: Definition, at: Cursor) -> tuple[str, ...]:
     """The names in parentheses, which have to be closed."""
     names = named(at)
     if at.opens:
-        found.unread = "a parenthesis is not closed"
+        found.unread = _NOT_CLOSED
     return names
 
 

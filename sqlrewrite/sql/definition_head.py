@@ -82,7 +82,9 @@ def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
     returned = function_query(tokens)
     if returned is not None:
         name = next(n for n, it in enumerate(tokens) if it.token_type is TokenType.FUNCTION) + 1
-        return _made(tokens, _as_view(tokens[name - 1]), (name, name + 1), returned)
+        it = tokens[name - 1]
+        view = Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
+        return _made(tokens, view, (name, name + 1), returned)
     at = Cursor(tokens, text)
     start = after_kind(at) if at.word in ("create", "replace") else 0
     if not start:
@@ -98,10 +100,6 @@ def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
         return list(tokens)
     kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
     return _made(tokens, kind, (start, behind), query)
-
-
-def _as_view(it: Token) -> Token:
-    return Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
 
 
 def _made(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:

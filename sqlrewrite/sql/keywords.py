@@ -72,7 +72,7 @@ def as_names(tokens: Sequence[Token]) -> list[Token] | None:
     """A statement's tokens, with FROM and VALUES as names where they begin no clause; None where
     there are none of these."""
     found = [
-        _as_name(it)
+        Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)
         if it.token_type in (TokenType.FROM, TokenType.VALUES)
         and behind is not None
         and behind.token_type in _NO_CLAUSE
@@ -80,7 +80,3 @@ def as_names(tokens: Sequence[Token]) -> list[Token] | None:
         for it, behind in zip_longest(tokens, tokens[1:])
     ]
     return None if found == list(tokens) else found
-
-
-def _as_name(it: Token) -> Token:
-    return Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)

@@ -139,7 +139,11 @@ def strip(
     return replace(
         Stripped.of(text, spans, [it.span(anchors) for it in gone]),
         foreign=tuple(at for at in markers(anchors) if at not in known),
-        noted=tuple(_noted(anchors, it, *it.note) for it in gone if it.note is not None),
+        noted=tuple(
+            Noted(start, text[start : it.marker - 1], *it.note)
+            for it, start in ((it, it.span(anchors).start) for it in gone)
+            if it.note is not None
+        ),
         clauses=tuple(
             sorted((_earlier(anchors, it, stripped) for it in clauses), key=lambda it: it.at)
         ),
@@ -201,11 +205,6 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
     """Whether an offset is inside one of the spans, which are in order."""
     before = bisect_right(spans, offset, key=_start) - 1
     return before >= 0 and offset < spans[before].end
-
-
-def _noted(anchors: Anchors, found: Managed, at: str, query: str) -> Noted:
-    start = found.span(anchors).start
-    return Noted(start, anchors.text[start : found.marker - 1], at, query)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -36,9 +36,6 @@ _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
 _CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
 
-# What the tokens are looked through for, where one of these is in the text at all.
-_SUSPECT = ("@",)
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -207,7 +204,9 @@ def _statement(
     failure = None
     if ours:
         obstacle = obstacle or (template_tokens.unfit(templates, tokens) if parses else None)
-        failure = _blocked(obstacle) if obstacle is not None else None
+        if obstacle is not None:
+            said = f"template text: {obstacle.message}: left alone"
+            failure = Failure(obstacle.start, said, True)
     if failure is None and parted is not None and (ours or parted.endless):
         failure = Failure(parted.offset, parted.why, not parted.endless)
     if failure is None and ours:
@@ -258,10 +257,6 @@ def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure 
     return None if found is None else Failure(*found, True)
 
 
-def _blocked(obstacle: Obstacle) -> Failure:
-    return Failure(obstacle.start, f"template text: {obstacle.message}: left alone", True)
-
-
 def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
     """The failure of a statement with templates, which may be none in the SQL that they make."""
     if failure is None or failure.parsed or not templates:
@@ -297,22 +292,12 @@ def _first_line(error: BaseException) -> str:
 
 def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
     """What in the statement sqlglot would read wrongly in silence, if anything."""
-    part = text[tokens[0].start : tokens[-1].end + 1].lower()
-    if not any(sign in part for sign in _SUSPECT):
+    if text.find("@", tokens[0].start, tokens[-1].end + 1) < 0:
         return None
-    before = None
     for token in tokens:
-        message = _misread_token(before, token)
-        if message:
-            return Failure(token.start, message, True)
-        before = token
-    return None
-
-
-def _misread_token(before: Token | None, token: Token) -> str | None:
-    kind = token.token_type
-    if kind is TokenType.PARAMETER and token.text == "@":
-        return "time travel written as t@v1 is not supported: write VERSION AS OF"
+        if token.token_type is TokenType.PARAMETER and token.text == "@":
+            why = "time travel written as t@v1 is not supported: write VERSION AS OF"
+            return Failure(token.start, why, True)
     return None
 
 

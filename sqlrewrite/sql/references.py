@@ -84,8 +84,7 @@ def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
 
 def _is_made(table: exp.Table) -> bool:
     """Whether a statement makes a table or inserts into it, and so does not read it."""
-    changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
-    return _is_written(table) and not changes
+    return _is_written(table) and not isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
 
 
 def _is_written(table: exp.Table) -> bool:

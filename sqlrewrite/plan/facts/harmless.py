@@ -94,11 +94,6 @@ def _replacement(args: Args) -> bool:
     return plain and len(args) == 3 and _expression(args)
 
 
-def _weekday(args: Args) -> bool:
-    """A day of the week."""
-    return all(isinstance(it, Literal) and it.text.lower() in _WEEKDAYS for it in args[1:])
-
-
 def _nonzero(args: Args) -> bool:
     """A number other than 0 as the last argument."""
     last = args[-1]
@@ -191,14 +186,9 @@ def _divisor(args: Args) -> bool:
     )
 
 
-def _literal_rest(args: Args) -> bool:
-    """Small numbers and texts behind the first argument."""
-    return all(isinstance(arg, Literal) and len(arg.text) < _DIGITS for arg in args[1:])
-
-
-def _utf8(args: Args) -> bool:
-    """The encoding that texts have."""
-    return all(isinstance(it, Literal) and it.text.lower() == "utf-8" for it in args[1:])
+def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
+    """Literals behind the first argument whose texts pass a test."""
+    return lambda args: all(isinstance(it, Literal) and test(it.text) for it in args[1:])
 
 
 def _slice(args: Args) -> bool:
@@ -236,11 +226,6 @@ def _counts(text: str) -> bool:
     return text.isdigit() and int(text) > 0
 
 
-def _scale(args: Args) -> bool:
-    """Digits behind the point that are kept, if any: then nothing is rounded up beyond its type."""
-    return all(isinstance(arg, Literal) and arg.text.isdigit() for arg in args[1:])
-
-
 CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "pattern": _pattern,
     "expression": _expression,
@@ -248,13 +233,14 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "small": _small,
     "day": _day,
     "divisor": _divisor,
-    "literals": _literal_rest,
-    "scale": _scale,
+    "literals": _behind(lambda text: len(text) < _DIGITS),
+    # digits behind the point that are kept, if any: nothing is rounded up beyond its type
+    "scale": _behind(str.isdigit),
     "groups": _groups,
     "replacement": _replacement,
-    "weekday": _weekday,
+    "weekday": _behind(lambda text: text.lower() in _WEEKDAYS),
     "nonzero": _nonzero,
-    "utf8": _utf8,
+    "utf8": _behind(lambda text: text.lower() == "utf-8"),
     "slice": _slice,
     "chosen": _chosen,
     "schema": _schema,

@@ -13,10 +13,10 @@ from functools import cache
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.call import Argument
-from sqlrewrite.plan.facts.coercion import common_of_all
+from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import VOID, Type
+from sqlrewrite.plan.facts.types import Type
 
 _NESTED = re.compile(r"(array|map)<(.*)>")
 _LAMBDA = re.compile(r"\(?([\w,?]+)\)?=>(.+)")
@@ -81,7 +81,7 @@ def letters(
         parameter = signature.parameter(position, len(arguments))
         if parameter is not None:
             _match(parameter.pattern, kind, found)
-    return {letter: _common(kinds, world) for letter, kinds in found.items()}
+    return {letter: common_of_known(kinds, world.ansi) for letter, kinds in found.items()}
 
 
 def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> None:
@@ -98,14 +98,6 @@ def _match(pattern: str, kind: Argument, found: dict[str, list[Argument]]) -> No
         items = kind.items
     for part, item in zip(inner, items, strict=True):
         _match(part, item, found)
-
-
-def _common(kinds: Sequence[Argument], world: World) -> Argument:
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds):
-        return None
-    first = next((kind for kind in known if kind != VOID), VOID)
-    return first if {*known} <= {first, VOID} else common_of_all(known, world.ansi)
 
 
 def filled(pattern: str, found: Mapping[str, Argument]) -> Argument:

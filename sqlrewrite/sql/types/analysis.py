@@ -90,19 +90,14 @@ def _select(it: tree.Select, around: TypeScope) -> ScopeColumns:
     if it.transform is not None:
         return _script(it)
     found = tuple(items(it.items, scope))
-    for condition in (*it.conditions, *it.groups):
-        _touched(condition, scope)
+    for condition in (*it.conditions, *it.groups):  # for the names that they have from around it
+        with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
+            scope.typed(condition)
     return found
 
 
 def _outer(around: TypeScope) -> TypeScope | None:
     return around if around.columns or around.outer is not None else None
-
-
-def _touched(condition: tree.Expr, scope: TypeScope) -> None:
-    """Notes which names of the queries around this one a condition has."""
-    with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
-        scope.typed(condition)
 
 
 def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedColumn]:

@@ -78,9 +78,6 @@ class Expressions(Calls):
         if self.peek("EXISTS", "(") and self._query_behind(1):
             self.at += 1
             return tree.WrittenSubquery("exists", self.inside(self.query))
-        return self._predicated()
-
-    def _predicated(self) -> tree.Expr:
         start = self.at
         return self.placed(start, self._with_predicate(self.value()))
 
@@ -209,19 +206,16 @@ class Expressions(Calls):
             return tree.Star((), self._excluded())
         if self.peek("("):
             return self._parenthesized()
+        if self.take("?"):
+            return tree.Special("PARAMETER", ())
         if token.kind == "sign":
-            return self._parameter()
+            self.need(":")
+            return tree.Special("PARAMETER", (), self.name())
         if token.kind == "word":
             found = self._keyword(token.word)
             if found is not None:
                 return found
         return self._named()
-
-    def _parameter(self) -> tree.Expr:
-        if self.take("?"):
-            return tree.Special("PARAMETER", ())
-        self.need(":")
-        return tree.Special("PARAMETER", (), self.name())
 
     def _number(self) -> tree.WrittenLiteral:
         sign = "-" if self.take("-") else ""
@@ -236,10 +230,10 @@ class Expressions(Calls):
         return tree.WrittenLiteral("decimal" if "." in text else "integer", sign + text)
 
     def _excluded(self) -> tuple[tuple[str, ...], ...]:
-        if self.peek("EXCEPT", "("):
-            self.at += 1
-            return self.parenthesized(self.qualified)
-        return ()
+        if not self.peek("EXCEPT", "("):
+            return ()
+        self.at += 1
+        return self.parenthesized(self.qualified)
 
     def _query_behind(self, count: int) -> bool:
         """Whether the parenthesis so many tokens ahead begins a query."""

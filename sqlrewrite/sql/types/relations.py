@@ -16,7 +16,6 @@ from sqlrewrite.sql.types.expression import wider
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import (
     ScopeColumns,
-    Typed,
     TypedColumn,
     TypeScope,
     UnknownError,
@@ -236,17 +235,13 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
     ]
     found = [(item, inner.typed(item.value)) for item in it.aggregates]
     for value in it.values:
-        name = value.names[0] if value.names else _pivot_name(inner.typed(value.value))
+        known = inner.typed(value.value)  # cast to a string
+        name = value.names[0] if value.names else "null" if known.null else constant(known)
         for item, aggregate in found:
             own = item.names[0] if item.names else aggregate.text
             full = f"{name}_{own}" if own is not None and name is not None else None
             kept.append(TypedColumn(name if len(found) == 1 else full, aggregate.type))
     return _aliased(tuple(kept), it.alias)
-
-
-def _pivot_name(value: Typed) -> str | None:
-    """A value cast to a string; ``null`` for NULL."""
-    return "null" if value.null else constant(value)
 
 
 def _mentioned(it: object) -> set[str]:
