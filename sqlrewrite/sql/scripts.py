@@ -108,7 +108,7 @@ def _deeper(tokens: Sequence[Token]) -> int:
     found, before, handler = 0, "", False
     for index in range(len(tokens)):
         word = _word(tokens, index)
-        handler |= word == "DECLARE" and _declares_handler(tokens, index)
+        handler |= _declares_handler(tokens, index)
         if word == "BEGIN" and (handler or before in _BEFORE_BEGIN):
             found += 1
         elif word == "END" and before in ("", "BEGIN"):
@@ -155,8 +155,9 @@ def _defined(tokens: Sequence[Token]) -> set[str]:
 
 
 def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a DECLARE is of what an error, or another condition, is handled by."""
-    return "HANDLER" in (_word(tokens, index + 1), _word(tokens, index + 2))
+    """Whether a DECLARE stands here of what an error, or another condition, is handled by."""
+    first, *behind = (_word(tokens, at) for at in range(index, index + 3))
+    return first == "DECLARE" and "HANDLER" in behind
 
 
 def _led(piece: Piece) -> Iterator[Piece]:
@@ -166,7 +167,7 @@ def _led(piece: Piece) -> Iterator[Piece]:
         word = _word(tokens, index)
         if word == "END" or word == "UNTIL":
             return
-        if word == "DECLARE" and _declares_handler(tokens, index):
+        if _declares_handler(tokens, index):
             index = _behind(tokens, index, "BEGIN")
         elif word in ("BEGIN", "ELSE", "LOOP", "REPEAT", "NOT", "ATOMIC"):
             index += 1

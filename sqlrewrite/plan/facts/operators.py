@@ -67,11 +67,7 @@ def _add(one: Type, other: Type, world: World) -> Type | None:
                 return b
             if b.name == "time":
                 return Type("time", (6,))
-    if one == other == types.INTERVAL:
-        return types.INTERVAL
-    if fields_of(one) is not None and fields_of(other) is not None:
-        return tightest(one, other, world.ansi)
-    return _arithmetic("+", one, other, world)
+    return _of_intervals(one, other, world) or _arithmetic("+", one, other, world)
 
 
 def _subtract(one: Type, other: Type, world: World) -> Type | None:
@@ -82,11 +78,15 @@ def _subtract(one: Type, other: Type, world: World) -> Type | None:
         return one
     if one == types.VOID and fields_of(other) is not None:
         return other
+    found = _of_intervals(one, other, world) or _between(one, other, world)
+    return found or _arithmetic("-", one, other, world)
+
+
+def _of_intervals(one: Type, other: Type, world: World) -> Type | None:
     if one == other == types.INTERVAL:
         return types.INTERVAL
-    if fields_of(one) is not None and fields_of(other) is not None:
-        return tightest(one, other, world.ansi)
-    return _between(one, other, world) or _arithmetic("-", one, other, world)
+    both = fields_of(one) is not None and fields_of(other) is not None
+    return tightest(one, other, world.ansi) if both else None
 
 
 def _moved(start: Type, by: Type) -> Type | None:

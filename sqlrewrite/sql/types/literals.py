@@ -206,38 +206,33 @@ def _span(it: tree.Interval) -> Typed | None:
     if found is None:
         return None
     sign = outer * (-1 if found[1] == "-" else 1)
-    fields = _ORDER[_ORDER.index(start) : _ORDER.index(end) + 1]
-    of = _MONTHS if end == "MONTH" else _MICROS
-    total = sum(
-        int(Decimal(value) * of[field])
-        for field, value in zip(fields, found.groups()[1:], strict=True)
-    )
-    return (
-        _years(sign * total, {start, end}) if of is _MONTHS else _days(sign * total, {start, end})
-    )
+    of, shown = (_MONTHS, _years) if end == "MONTH" else (_MICROS, _days)
+    pairs = zip(_fields({start, end}), found.groups()[1:], strict=True)
+    total = sum(int(Decimal(value) * of[field]) for field, value in pairs)
+    return shown(sign * total, {start, end})
 
 
-def _ends(units: set[str]) -> tuple[str, str]:
-    ordered = [unit for unit in _ORDER if unit in units]
-    return ordered[0], ordered[-1]
+def _fields(units: set[str]) -> tuple[str, ...]:
+    """The fields from the longest of some units down to the shortest."""
+    places = [_ORDER.index(unit) for unit in units]
+    return _ORDER[min(places) : max(places) + 1]
 
 
 def _years(months: int, units: set[str]) -> Typed:
-    start, end = _ends(units)
+    fields = _fields(units)
     sign, months = "-" * (months < 0), abs(months)
     text = {
-        ("YEAR", "YEAR"): f"{months // 12}",
-        ("MONTH", "MONTH"): f"{months}",
+        ("YEAR",): f"{months // 12}",
+        ("MONTH",): f"{months}",
         ("YEAR", "MONTH"): f"{months // 12}-{months % 12}",
-    }[start, end]
-    return _shown(f"{sign}{text}", start, end)
+    }[fields]
+    return _shown(f"{sign}{text}", fields)
 
 
 def _days(micros: int, units: set[str]) -> Typed:
     """As ``IntervalUtils.toDayTimeIntervalString`` writes it."""
-    start, end = _ends(units)
+    fields = _fields(units)
     sign, rest = "-" * (micros < 0), abs(micros)
-    fields = _ORDER[_ORDER.index(start) : _ORDER.index(end) + 1]
     text = ""
     for field in fields:
         if field == "SECOND":
@@ -248,13 +243,12 @@ def _days(micros: int, units: set[str]) -> Typed:
             value, rest = divmod(rest, _MICROS[field])
             text += f"{value}" if field == "DAY" else f"{value:02}"
         text += "" if field == fields[-1] else " " if field == "DAY" else ":"
-    return _shown(f"{sign}{text}", start, end)
+    return _shown(f"{sign}{text}", fields)
 
 
-def _shown(text: str, start: str, end: str) -> Typed:
-    fields = start if start == end else f"{start} TO {end}"
-    kind = types.interval(start.lower(), end.lower())
-    return Typed(f"INTERVAL '{text}' {fields}", kind)
+def _shown(text: str, fields: tuple[str, ...]) -> Typed:
+    kind = types.interval(fields[0].lower(), fields[-1].lower())
+    return Typed(f"INTERVAL '{text}' {kind.name.removeprefix('interval ').upper()}", kind)
 
 
 def _interval_text(text: str) -> Typed | None:
