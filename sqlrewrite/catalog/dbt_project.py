@@ -29,6 +29,9 @@ _PATHS = {"models": "model-paths", "seeds": "seed-paths", "snapshots": "snapshot
 _CONFIGURED = frozenset({"materialized", "partition_by", "file_format", "alias", "enabled"})
 """What a project may configure without a ``+`` before it."""
 
+_CONSTANTS = {"true": True, "false": False, "none": None}
+"""As Jinja writes them, beside Python's own."""
+
 Said = Mapping[str, Any]
 
 
@@ -93,6 +96,9 @@ def _called(raw: str) -> Said:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             call = None
         for item in call.keywords if isinstance(call, ast.Call) else ():
+            if isinstance(item.value, ast.Name) and item.value.id in _CONSTANTS:
+                found[str(item.arg)] = _CONSTANTS[item.value.id]
+                continue
             try:
                 found[str(item.arg)] = ast.literal_eval(item.value)
             except (ValueError, TypeError, RecursionError, MemoryError):
