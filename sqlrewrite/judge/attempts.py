@@ -151,7 +151,7 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
             found = case.options.function(name)
             return (
                 found is not None
-                and found.kind in ("operator", "scalar")
+                and found.kind in ("operator", "scalar", "syntax")
                 and name != "<=>"
                 and found.null_from(at)
             )

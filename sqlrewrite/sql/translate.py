@@ -265,6 +265,16 @@ class Translator:
         found = Call(OPERATORS[type(node)], operands)
         return Call("not", (found,)) if node.args.get("negate") else found
 
+    def _escaped(self, node: exp.Expr) -> Expression:
+        """LIKE with the character behind ESCAPE."""
+        found, sign = self.translate(node.this), self.translate(node.expression)
+        negated = isinstance(found, Call) and found.name == "not"
+        like = found.args[0] if isinstance(found, Call) and negated else found
+        if not isinstance(like, Call) or like.name not in ("like", "ilike"):
+            return self._unknown(node)
+        whole = Call(like.name, (*like.args, sign))
+        return Call("not", (whole,)) if negated else whole
+
     def _window(self, node: exp.Expr) -> Expression:
         # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
         called = node.this
@@ -369,6 +379,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
     exp.Interval: Translator._interval,
     exp.Extract: Translator._extract,
     **dict.fromkeys((exp.Like, exp.ILike), Translator._like),
+    exp.Escape: Translator._escaped,
     exp.Anonymous: Translator._function,
     exp.Window: Translator._window,
     **dict.fromkeys((exp.Lambda, exp.Kwarg, exp.PropertyEQ), Translator._unknown),

@@ -42,6 +42,11 @@ ROWS = (
 
 CONDITIONS = (
     "x + 1 < 60",
+    "negative(x) < 60 AND NOT negative(b) > 3",
+    "NOT variant_get(parse_json(s), '$.a', 'int') = 4",
+    "variant_get(parse_json(concat('{\"a\":\"', s, '\"}')), '$.a', 'double') < 5",
+    "NOT validate_utf8(s) = 'x'",
+    "transform(l, v -> struct(v AS n))[0].n = 1",
     "NOT x - y > 3",
     "x * y BETWEEN -9 AND 9",
     "b + 1 < 0",

@@ -187,6 +187,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == types.DATE and _integers(kinds[1:]),
     "conv": lambda kinds: len(kinds) == 3 and kinds[0] == types.STRING and _integers(kinds[1:]),
+    "variant": lambda kinds: kinds[:1] == [types.VARIANT] and _CLASSES["strings"](kinds[1:]),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
 }

@@ -103,10 +103,16 @@ def _nonzero(args: Args) -> bool:
 
 
 def _unescaped(args: Args) -> bool:
-    """LIKE patterns without a backslash, after which not every character may stand."""
-    patterns = [it for arg in args[1:] for it in _listed(arg)]
-    read = [it.text for it in patterns if isinstance(it, Literal) and "\\" not in it.text]
-    return len(args) == 2 and len(read) == len(patterns)  # no other character escapes
+    """LIKE patterns without a backslash, or in which the character that ESCAPE names stands before
+    ``_``, ``%`` or itself alone."""
+    patterns = [it.text for it in _listed(args[1]) if isinstance(it, Literal)]
+    if len(patterns) < len(_listed(args[1])):
+        return False
+    if len(args) == 2:
+        return all("\\" not in it for it in patterns)
+    sign = re.escape(args[2].text) if isinstance(args[2], Literal) else ""
+    plain = re.compile(f"(?:[^{sign}]|{sign}[{sign}_%])*", re.DOTALL) if len(sign) == 1 else None
+    return plain is not None and all(map(plain.fullmatch, patterns))
 
 
 def _listed(pattern: Expression) -> Args:
@@ -191,6 +197,17 @@ def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
     return lambda args: all(isinstance(it, Literal) and test(it.text) for it in args[1:])
 
 
+def _bit(args: Args) -> bool:
+    """A bit that the narrowest integer has."""
+    return isinstance(args[1], Literal) and args[1].text in {*"01234567"}
+
+
+def _inserted(args: Args) -> bool:
+    """A place near either end of an array; there is none before the first."""
+    place = args[1].text.removeprefix("-") if isinstance(args[1], Literal) else ""
+    return place.isdigit() and 0 < len(place.lstrip("0")) <= _FEW
+
+
 def _slice(args: Args) -> bool:
     """A part that begins at an element, counted from either end, and is no less than nothing."""
     start, length = (it.text if isinstance(it, Literal) else "" for it in args[1:])
@@ -245,6 +262,8 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "chosen": _chosen,
     "schema": _schema,
     "steps": _steps,
+    "bit": _bit,
+    "inserted": _inserted,
     "alone": lambda args: len(args) == 1,
 }
 """What the table of functions names behind ``raises``: of literal arguments with which there is no
