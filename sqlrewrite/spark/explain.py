@@ -131,7 +131,7 @@ def explain(
         path=pair.path,
         line=pair.before.line,
         changed=pair.changed,
-        scans=tuple(_compared(first, second, _row_groups(session, pair, laid or {}))),
+        scans=tuple(_compared(pair, first, second, _row_groups(session, pair, laid or {}))),
         before=_text(before),
         after=_text(after),
         diff=tuple(_diff(before, after)),
@@ -171,11 +171,15 @@ def _row_groups(session: Session, pair: QueryPair, laid: Laid) -> Groups:
 # Scan by scan
 
 
-def _compared(before: Planned, after: Planned, groups: Groups) -> Iterator[ExplainedScan]:
+def _compared(
+    pair: QueryPair, before: Planned, after: Planned, groups: Groups
+) -> Iterator[ExplainedScan]:
     """The scans of both plans in pairs: of one table, alike in their columns if there are several.
 
-    The plan after may read a fact once more, in a key query: that scan stands alone.
+    The plan after may read a fact once more, in a key query: that scan stands alone. Of a text by
+    groups of partitions no filter is a predicate of ours.
     """
+    grouped = pair.changed and not pair.candidates
     left = list(after.scans)
     for scan in before.scans:
         same = [it for it in left if it.table == scan.table]
@@ -185,7 +189,7 @@ def _compared(before: Planned, after: Planned, groups: Groups) -> Iterator[Expla
         yield ExplainedScan(
             scan.table,
             _state(scan, scan, groups),
-            None if other is None else _state(other, scan, groups),
+            None if other is None else _state(other, other if grouped else scan, groups),
         )
     for scan in left:
         yield ExplainedScan(scan.table, None, _state(scan, scan, groups))
