@@ -15,10 +15,10 @@ from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.find.reading import Reading, guarded
 from sqlrewrite.judge.bounds import partition_wise
 from sqlrewrite.judge.combines import Whole
-from sqlrewrite.judge.distributes import Split, split
+from sqlrewrite.judge.distributes import Split, partition_columns, split
 from sqlrewrite.judge.groups import chosen
 from sqlrewrite.judge.partition_wise import remedies, stored
-from sqlrewrite.plan.algebra import Plan
+from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.settings.regime import in_regime
@@ -100,7 +100,10 @@ def _statement(
             told.append((at, f"{names} are both {found.alike}: Spark {does}"))
         elif meeting.one.table.parts is not None and meeting.other.table.parts is not None:
             told.append((at, f"{names}: {_of_postgresql(plan, meeting)}"))
-    if not found_meetings:
+    parted = [
+        it for it in plan.relations.values() if isinstance(it, Scan) and partition_columns(it)
+    ]
+    if not found_meetings and len(parted) < 2:
         return [], told
     try:
         if wanted.limits.dialect != SPARK:
@@ -110,7 +113,7 @@ def _statement(
         if document.stripped.predicates:
             raise Whole("predicates of an earlier run stand in the text: --strip takes them out")
         found_split = split(plan, wanted)
-        count = chosen(found_split.meetings[0], in_regime(wanted.engine, said), wanted.groups)
+        count = chosen(found_split.meetings, in_regime(wanted.engine, said), wanted.groups)
         anchors = Anchors(document.stripped.text, reading.statement.tokens)
         made = edits(found_split, count, _cut(found_split, count), anchors)
         wrong = _wrong(reading.statement, document.stripped.original, made)

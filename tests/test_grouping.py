@@ -97,13 +97,19 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
     [
         (JOIN, None, "the sizes of its tables are not known: --groups N"),
         ("SELECT 1 FROM large x JOIN small y ON x.p = y.p", None, "small enough to be broadcast"),
-        ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "slower where it was measured"),
-        ("SELECT 1 FROM large x FULL JOIN medium y ON x.p = y.p", None, "no side of a FULL JOIN"),
+        ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "more than 4 are not known"),
+        ("SELECT 1 FROM medium x JOIN medium y ON x.p = y.p", None, "less than 64 MB"),
+        (
+            "SELECT 1 FROM large x FULL JOIN medium y ON x.p = y.p",
+            None,
+            "no table of its FULL JOIN",
+        ),
         ("SELECT 1 FROM a JOIN texts t ON a.p = t.p", 2, "are int and string"),
         ("SELECT 1 FROM ice x JOIN ice y ON x.p = y.p", 2, "no join ties the partition columns"),
         ("SELECT default.a.k FROM default.a JOIN b USING (p)", 2, "give it an alias"),
         ("SELECT a.k + ? FROM a JOIN b USING (p)", 2, "positional parameter"),
         ("SELECT avg(a.v) FROM a JOIN b USING (p)", 2, "not made of those of groups exactly"),
+        ("SELECT 1 FROM a JOIN b ON a.p + 0 = b.p", 2, "no join ties the partition columns"),
         ("SELECT k FROM l JOIN l m USING (k)", 9, "more than the bounds"),
     ],
 )
@@ -116,6 +122,12 @@ def test_what_is_refused(text: str, groups: int | None, said: str) -> None:
 def test_as_many_groups_as_make_a_side_small() -> None:
     _, notes = _done("SELECT 1 FROM large x LEFT JOIN medium y ON x.p = y.p", None)
     assert notes[-1] == "written by 2 groups of large and medium"
+    _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN medium z USING (p)", None)
+    assert notes[-1] == "written by 2 groups of large and small and medium"
+    _, notes = _done("SELECT 1 FROM large x JOIN medium y USING (p) JOIN large z USING (p)", None)
+    assert "more than 4 are not known" in notes[-1]
+    _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN large z ON y.p = z.p", None)
+    assert "more than 4 are not known" in notes[-1]
 
 
 def test_groups_by_bounds() -> None:

@@ -1,42 +1,64 @@
 """How many groups of partitions a join is written by, and whether that pays.
 
-In: the meeting of two tables. Out: a number. Groups pay only where one side of each is small enough
-to be broadcast and the whole of it is not; how far was measured (docs/partition-wise.md, "When
+In: the meetings of tables. Out: a number. Groups pay only where one side of each is small enough
+to be broadcast and the whole of it is not, and where the other is so large that its shuffle costs
+more than planning a branch for each; from where on was measured (docs/partition-wise.md, "When
 groups pay").
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.judge.combines import Whole
 from sqlrewrite.judge.partition_wise import SIDES
 from sqlrewrite.rulebook import Engine
 
-MOST = 2
-"""More groups than these were slower than one sort-merge join where it was measured."""
+MOST = 4
+"""Up to these groups were faster than one sort-merge join, from a table of ``ENOUGH`` on."""
+
+ENOUGH = 64 << 20
+"""The bytes of the larger table, as it is stored, below which groups are no faster for sure."""
 
 _ROOM = 1.5
 """Groups are not all of one size: they are cut by the hash of a value, or at bounds."""
 
 
-def chosen(meeting: Meeting, engine: Engine, asked: int | None) -> int:
+def chosen(meetings: Sequence[Meeting], engine: Engine, asked: int | None) -> int:
     """The number of groups that is asked for, or that pays. Raises Whole where none does."""
     if asked is not None:
         return asked
-    sizes = meeting.one.table.size_in_bytes, meeting.other.table.size_in_bytes
-    known = [sizes[it] for it in SIDES.get(meeting.kind, ())]
-    if None in sizes:
-        raise Whole("the sizes of its tables are not known: --groups N says how many groups")
-    if not known:
-        raise Whole("Spark broadcasts no side of a FULL JOIN, so that groups would save nothing")
-    smaller = min(it or 0 for it in known)
-    if smaller <= engine.broadcast_threshold:
+    # What is joined further up is no table any more on its left, whatever it was made of.
+    threshold = max(1, engine.broadcast_threshold)
+    first = min(meetings, key=lambda it: it.other.relation)
+    count = max(_count(it, threshold, (0, 1) if it is first else (1,)) for it in meetings)
+    if count == 1:
         raise Whole("a side of it is small enough to be broadcast as it is")
-    count = -(-int(smaller * _ROOM) // max(1, engine.broadcast_threshold))
     if count > MOST:
         raise Whole(
-            f"it would take {count} groups to broadcast a side of each, and more than {MOST} were "
-            "slower where it was measured: see what Spark needs to join them part by part by "
-            f"itself, or write them by --groups {count} and measure by verify"
+            f"it would take {count} groups to broadcast a side of each, and more than {MOST} are "
+            "not known to be faster: see what Spark needs to join them part by part by itself, "
+            f"or write them by --groups {count} and measure by verify"
         )
-    return max(2, count)
+    return count
+
+
+def _count(meeting: Meeting, threshold: int, sides: Sequence[int]) -> int:
+    """How many groups make one of some sides of a join small, one where it is. Raises Whole where
+    that is not known, or does not pay."""
+    sizes = meeting.one.table.size_in_bytes, meeting.other.table.size_in_bytes
+    known = [sizes[it] for it in sides if it in SIDES.get(meeting.kind, ())]
+    if not known:
+        join = meeting.kind.value.upper()
+        raise Whole(f"Spark broadcasts no table of its {join} JOIN, so that groups save nothing")
+    if any(it is not None and it <= threshold for it in known):
+        return 1
+    if None in sizes:
+        raise Whole("the sizes of its tables are not known: --groups N says how many groups")
+    if max(it or 0 for it in sizes) < ENOUGH:
+        raise Whole(
+            f"its larger table has less than {ENOUGH >> 20} MB, and below that groups were as slow "
+            "as the join is where it was measured: --groups N writes them anyway, verify measures"
+        )
+    return max(2, -(-int(min(it or 0 for it in known) * _ROOM) // threshold))
