@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
 from sqlrewrite.plan.expressions import said
-from sqlrewrite.plan.facts.derivations import Shape, shape
+from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, shape
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.sql.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
-SOURCE, SAME, DAY = "source", "same", "day"
+SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"
 """What is bounded: the column that another is computed from; the expression of that other one; the
-day of the column."""
+day of the column; what that day decides, where the other is just it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,14 +114,39 @@ def _unit_of(column: DerivedColumn, names: frozenset[str]) -> object | None:
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
     """What an expression over the source of a derived column is to it: the source, the expression
-    of the column itself, or the day of the source; None for anything else. ``kind`` is the type of
-    the source."""
+    of the column itself, the day of the source, or what that day decides; None for anything else.
+    ``kind`` is the type of the source."""
     match side:
         case ColumnRef():
             return SOURCE
         case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
             if kind in (TIMESTAMP, TIMESTAMP_NTZ):
                 return DAY
-    if of.formula is not None and said(side) == said(of.formula.expression):
+    if of.formula is None:
+        return None
+    if said(side) == said(of.formula.expression):
         return SAME
-    return None
+    return THROUGH if _is_day(of.formula.expression) and _by_day(side) else None
+
+
+def _is_day(expression: Expression) -> bool:
+    match expression:
+        case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
+            return True
+        case _:
+            return False
+
+
+def _by_day(side: Expression) -> bool:
+    """Whether an expression over a date or time, or its day, is decided by the day, and never
+    raises an error."""
+    match side:
+        case Call(name=name, args=(inner,)):
+            found = name in known("year") or name in known("days")
+        case Call(name="trunc", args=(inner, Literal(kind="string"))):
+            found = True
+        case Call(name="date_format", args=(inner, Literal(kind="string", text=text))):
+            found = in_order_of_days(text)
+        case _:
+            return False
+    return found and (isinstance(inner, ColumnRef) or _is_day(inner))

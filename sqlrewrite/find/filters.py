@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sqlrewrite.find.beginnings import beginnings
-from sqlrewrite.find.derived import SAME, DerivedColumn, derived_columns, stands_for
+from sqlrewrite.find.derived import SAME, THROUGH, DerivedColumn, derived_columns, stands_for
 from sqlrewrite.find.pairs import Pair, derived_target
 from sqlrewrite.find.periods import ends, period
 from sqlrewrite.find.reducers import own_conditions
@@ -73,7 +73,7 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
         return  # beside the condition itself it would be right, and that is elsewhere
     kind = type_of(plan, ColumnRef(scan.relation, derived.source, None))
     found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
-    steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None}
+    steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
     days = period(item.expression, derived.source, timed=kind != DATE) if _is_moment(kind) else None
     if days is not None and (apart or not steps):

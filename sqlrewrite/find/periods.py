@@ -21,6 +21,8 @@ _UNITS = {
     **dict.fromkeys(("year", "yyyy", "yy"), "year"),
     **dict.fromkeys(("month", "mon", "mm"), "month"),
     **dict.fromkeys(("day", "dd", "hour", "minute", "second"), "day"),
+    "week": "week",
+    "quarter": "quarter",
 }
 _FORMATS = {
     "yyyy": r"(\d{4})",
@@ -132,6 +134,13 @@ def _around(
     if not (typed and unit and is_instant(text) and _is_day(side, column)):
         return None
     day = date.fromisoformat(text[:10])
+    if unit == "week":
+        first = day - timedelta(day.weekday())
+        return first, first + timedelta(6)
+    if unit == "quarter":
+        month = (day.month - 1) // 3 * 3 + 1
+        last = _whole([day.year, month + 2])
+        return None if last is None else (date(day.year, month, 1), last[1])
     fields = (day.year, day.month, day.day)
     return _whole(list(fields[: _FIELDS.index(unit) + 1]))
 

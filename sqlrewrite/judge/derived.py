@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.derived import DAY, SAME, SOURCE, DerivedColumn, stands_for
+from sqlrewrite.find.derived import DAY, SAME, SOURCE, THROUGH, DerivedColumn, stands_for
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
@@ -26,6 +26,9 @@ from sqlrewrite.plan.facts.types import TIMESTAMP
 from sqlrewrite.sql.formulas import Formula, wide
 
 DERIVED, ZONE = "DPP117", "DPP118"
+
+ITSELF = (SAME, THROUGH)
+"""The steps in which what is compared is the derived column, or the same expression over it."""
 
 # A time zone of one offset, in which a later moment never is an earlier time of day.
 _FIXED = re.compile(
@@ -82,7 +85,7 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
             return DERIVED, f"{said}, which does not decide {derived.shown}"
         step = SAME
     found = _stepped(case, derived, shape, step)
-    if isinstance(found, tuple) or step == SAME:
+    if isinstance(found, tuple) or step in ITSELF:
         return found
     if shape.stray == NUMBER:
         if wide(derived.formula.text) is None:
@@ -118,18 +121,18 @@ def _stepped(
     case: Case, derived: DerivedColumn, shape: Shape, step: str
 ) -> DerivedWay | tuple[str, str]:
     equality = case.pair.operator in ("=", "<=>", "in")
-    ordered = shape.ordered or step == SAME
+    ordered = shape.ordered or step in ITSELF
     off = case.options.disabled
     if not equality and not ordered and DERIVED not in off:
         return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
-    stray = shape.stray if step != SAME else ""
-    nulls = shape.nulls and step != SAME
+    stray = "" if step in ITSELF else shape.stray
+    nulls = shape.nulls and step not in ITSELF
     zone = _zone(case)
     timed = derived.type == TIMESTAMP  # read in another zone it is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
         return DerivedWay(step, nulls=nulls, stray=stray)
     days = _days(zone, step, timed=timed)
-    if step == SAME:
+    if step in ITSELF:
         if zone == "one" and not timed:
             return DerivedWay(step)
         return ZONE, _undeclared(derived)
@@ -189,4 +192,16 @@ def judge_zone(case: Case) -> Judgement:
     return passed("no time zone matters")
 
 
-__all__ = ["DAY", "DERIVED", "SAME", "SOURCE", "ZONE", "DerivedWay", "judge", "judge_zone", "way"]
+__all__ = [
+    "DAY",
+    "DERIVED",
+    "ITSELF",
+    "SAME",
+    "SOURCE",
+    "THROUGH",
+    "ZONE",
+    "DerivedWay",
+    "judge",
+    "judge_zone",
+    "way",
+]

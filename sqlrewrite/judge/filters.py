@@ -156,6 +156,8 @@ def is_moment(constant: Expression) -> bool:
             return is_moment(operand)
         case Call(name="+" | "-", args=(one, Literal(kind="typed", type="", text=text))):
             return is_moment(one) and text.isdigit() and len(text) <= _DIGITS
+        case Call(name="to_timestamp", args=(Literal(kind="string", text=text),)):
+            return is_instant(text)
         case Call(name="trunc", args=(one, Literal())):
             return is_moment(one)
         case Call(name="date_trunc", args=(Literal(), one)):

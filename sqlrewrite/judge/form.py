@@ -7,7 +7,7 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 from __future__ import annotations
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.derived import SAME, way
+from sqlrewrite.judge.derived import ITSELF, way
 from sqlrewrite.judge.selective_predicate import is_selective
 from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
@@ -66,7 +66,7 @@ def _of_derived(case: Case, form: str) -> str:
     if isinstance(found, tuple) or case.pair.operator not in ("=", "<=>") or found.ranged:
         return RANGE
     shape = case.pair.derived.shape if case.pair.derived is not None else None
-    ordered = shape is not None and shape.ordered and found.step != SAME
+    ordered = shape is not None and shape.ordered and found.step not in ITSELF
     if form == RANGE and ordered:
         return RANGE
     if form == VALUES and not (found.nulls or found.days):

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from sqlrewrite.find.derived import DerivedColumn, smaller_units
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.derived import SAME, DerivedWay, way
+from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
@@ -50,7 +50,7 @@ def value(
     if derived is None:
         return key
     found = way_of(case)
-    if found.step == SAME:
+    if found.step in ITSELF:
         return key
     assert derived.formula is not None
     moved = _moved(case, found, style, key, end, day)
@@ -101,7 +101,7 @@ def units(case: Case) -> tuple[DerivedColumn, ...]:
     whole number."""
     pair = case.pair
     derived = pair.derived
-    if derived is None or pair.target is not pair.scan or way_of(case).step == SAME:
+    if derived is None or pair.target is not pair.scan or way_of(case).step in ITSELF:
         return ()
     found = smaller_units(case.plan, pair.scan, derived)
     kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.derived import THROUGH, DerivedWay, way
 from sqlrewrite.plan.algebra import (
     Call,
     ColumnRef,
@@ -36,7 +37,15 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
         return whole(case).replace("{}", found)
-    source = case.target_block.source
+    column = _column(case, anchors)
+    its = way(case) if pair.derived is not None else None
+    if isinstance(its, DerivedWay) and its.step == THROUGH:
+        return repeated(case, pair.fact_side, anchors, style, lambda _: column)
+    return column
+
+
+def _column(case: Case, anchors: Anchors) -> str:
+    pair, source = case.pair, case.target_block.source
     same = pair.fact.relation == pair.target.relation and pair.derived is None
     if same and pair.fact.span is not None:
         column = spelled(pair.fact, anchors)

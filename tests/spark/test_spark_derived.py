@@ -40,6 +40,11 @@ VALUES = {
         f"TIMESTAMP '{datetime.now(UTC) - timedelta(hours=3):%Y-%m-%d %H:%M:%S}Z'",
         "NULL",
     ),
+    "timestamp_ntz": (
+        *(f"TIMESTAMP_NTZ '{it}'" for it in ("2024-02-29 23:30:00", "2024-03-01 00:00:00")),
+        *(f"TIMESTAMP_NTZ '{it}'" for it in ("2018-11-04 00:30:00", "-0001-12-31 23:59:59")),
+        "NULL",
+    ),
     "date": (
         *(f"DATE '{it}'" for it in ("2024-01-15", "2024-02-29", "2024-03-15", "2024-10-01")),
         *(f"DATE '{it}'" for it in ("0001-01-01", "-0001-03-01", "9999-12-31", "+10000-01-01")),

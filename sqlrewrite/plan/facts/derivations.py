@@ -63,6 +63,11 @@ TEXT, NUMBER = "'0'", "0"
 to 9999, as literals."""
 
 
+def in_order_of_days(pattern: str) -> bool:
+    """Whether a format is one of these, and of a day's fields alone."""
+    return pattern in _IN_ORDER and _OF_DAYS.fullmatch(pattern) is not None
+
+
 def shape(expression: Expression, of: TypeOf) -> Shape | None:
     """What is known of an expression over one column; None where it may be anything."""
     match expression:

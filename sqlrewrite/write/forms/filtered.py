@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.derived import THROUGH
 from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
 from sqlrewrite.plan.algebra import Expression, Literal
 from sqlrewrite.sql.anchors import AnchorError, Anchors
@@ -65,9 +66,11 @@ def _one(
 def _called(case: Case, style: Style, bound: str) -> str:
     """A bound as a call, by which a later run tells that it is ours."""
     derived = case.pair.derived
-    if is_call(bound) or derived is None or derived.type is None:
+    kind = derived.type if derived is not None else None
+    kind = compared_type(case) if way_of(case).step == THROUGH else kind
+    if is_call(bound) or kind is None:
         return bound
-    return style.word(f"CAST({{}} AS {derived.type.ddl.upper()})").replace("{}", bound)
+    return style.word(f"CAST({{}} AS {kind.ddl.upper()})").replace("{}", bound)
 
 
 def _later(case: Case, constant: Expression, text: str, end: str) -> str:
