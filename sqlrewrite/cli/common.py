@@ -204,8 +204,8 @@ class OutputError(Exception):
 
 
 class _Output:
-    """What tells a failure to write to them from what goes wrong with other files: a context, of
-    no state, as a generator's would take more time than most of the writing."""
+    """Turns OSError on stdout and stderr into OutputError. A class, since a context made by a
+    generator takes more time than most of what is written in it."""
 
     def __enter__(self) -> None: ...
 
@@ -219,7 +219,7 @@ _OUTPUT = _Output()
 
 
 class _Stream:
-    """A stream whose failures are told."""
+    """A stream that raises OutputError where it cannot be written."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

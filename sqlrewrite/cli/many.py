@@ -212,7 +212,7 @@ class Run:
 
     @property
     def known(self) -> bool:
-        """Whether there is a catalog for all of them; of one that says nothing that is told."""
+        """Whether each of them has a catalog with something in it, were it only remarks."""
         catalogs = (group.request.catalog for group in self.groups)
         return all(it.relations or it.left_out for it in catalogs)
 
