@@ -214,23 +214,15 @@ def pull(
 
 def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]]) -> None:
     """What the rows show and nobody has declared, as lines for the settings, each a comment."""
-    lines = [
-        line
-        for name, found in sorted(proposed.items())
-        if found
-        for line in (
-            f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]',
-            *(f"# {_toml(it.column)} = {json.dumps(it.expression)}" for it in found),
-        )
-    ]
+    lines = []
+    for name, found in sorted(proposed.items()):
+        lines += [f'# [tool.dpp-rewrite.derived."{quoted_name(name[1:])}"]'] if found else []
+        for it in found:
+            key = it.column if it.column.isidentifier() else json.dumps(it.column)
+            lines.append(f"# {key} = {json.dumps(it.expression)}")
     if lines:
         said = "some rows show these columns to be computed from others; if they always are:"
         err.print([((said, "bold"),), *(((line, ""),) for line in lines)])
-
-
-def _toml(text: str) -> str:
-    """A text as a key of TOML."""
-    return text if text.isidentifier() else json.dumps(text)
 
 
 def _patterns(

@@ -100,12 +100,11 @@ def load(path: str) -> Baseline:
         raise ConfigError(f"baseline {path} is not of our form: {at}{said}: {hint}") from error
     if data["version"] != VERSION:
         raise ConfigError(f"{path}: version {data['version']} is not known: write it anew")
-    entries = data["findings"]
-    return Baseline(Counter({_key(it): it["count"] for it in entries}), root_of(path))
-
-
-def _key(entry: _Entry) -> BaselineKey:
-    return (entry["path"], entry["code"], entry["statement"], entry["subject"])
+    known = {
+        (it["path"], it["code"], it["statement"], it["subject"]): it["count"]
+        for it in data["findings"]
+    }
+    return Baseline(Counter(known), root_of(path))
 
 
 @dataclass(slots=True)

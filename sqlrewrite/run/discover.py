@@ -56,7 +56,11 @@ def discover(folder: str) -> Discovered:
             _head(os.path.join(folder, path)).decode("utf-8", "replace")
         )
     }
-    snapshots = (it for it in named.get("json", ()) if _is_snapshot(os.path.join(folder, it)))
+    snapshots = (
+        it
+        for it in named.get("json", ())
+        if b'"by": "dpp-rewrite' in _head(os.path.join(folder, it))[:400]  # of ``catalog pull``
+    )
     return Discovered(
         len(sql), tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
     )
@@ -101,11 +105,6 @@ def _kind(path: str) -> str:
     if name == "spark-defaults.conf":
         return "spark"
     return "json" if name.endswith(".json") else ""
-
-
-def _is_snapshot(path: str) -> bool:
-    """Whether a JSON file begins as ``catalog pull`` writes it."""
-    return b'"by": "dpp-rewrite' in _head(path)[:400]
 
 
 def _head(path: str) -> bytes:

@@ -46,7 +46,8 @@ class Projects:
         *,
         isolated: bool = False,
     ) -> None:
-        given = {key: text for key, text in environment.items() if _is_setting(key)}
+        ours = [it for it in environment if it.startswith(PREFIX)]
+        given = {key: environment[key] for key in ours if key.removeprefix(PREFIX) not in _OTHERS}
         named = given.pop(f"{PREFIX}CONFIG", None) or None
         config = named if config is None and not isolated else config
         self._environment = _from_environment(given)
@@ -114,10 +115,6 @@ def load(
 ) -> Settings:
     """The settings at one file or folder, as ``Projects`` has them. Raises ConfigError."""
     return Projects(config, environment).at(start)
-
-
-def _is_setting(name: str) -> bool:
-    return name.startswith(PREFIX) and name.removeprefix(PREFIX) not in _OTHERS
 
 
 def _from_environment(given: Mapping[str, str]) -> dict[str, Any]:

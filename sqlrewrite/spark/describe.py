@@ -81,7 +81,7 @@ def described(rows: Sequence[tuple[str, str]]) -> Description:
             heading = name
         elif name:
             parts.setdefault(heading, []).append((name, value or ""))
-    columns = tuple(Column(name, _type(type_)) for name, type_ in parts.get("", ()))
+    columns = tuple(Column(name, kind.strip().lower() or None) for name, kind in parts.get("", ()))
     fields = [PartitionField(name) for name, _ in parts.get("# Partition Information", ())]
     fields += [_field(value, columns) for _, value in parts.get("# Partitioning", ())]
     details = parts.get("# Detailed Table Information") or parts.get("# Detailed View Information")
@@ -163,10 +163,6 @@ def planned_size(explained: str) -> int | None:
         return None
     number, unit = leaves[-1]
     return round(float(number) * float(1024 ** _UNITS[unit]))
-
-
-def _type(text: str) -> str | None:
-    return text.strip().lower() or None
 
 
 def _field(described: str, columns: Sequence[Column]) -> PartitionField:

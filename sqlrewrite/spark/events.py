@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
 
 from sqlrewrite.results import Rewrite, Verdict
 
@@ -71,10 +70,8 @@ def _begin(text: str) -> str:
 
 
 def _extra(text: str, found: Rewrite | None) -> dict[str, object]:
-    return {"dpp_text": text, "dpp_verdicts": tuple(_verdicts(found))}
-
-
-def _verdicts(found: Rewrite | None) -> Iterator[str]:
+    verdicts = []
     for it in found.candidates if found is not None else ():
-        why = "" if it.reason is None else f": {it.reason.code} {it.reason.message}"
-        yield f"{it.fact.table}.{it.fact.column} by {it.dimension.table}: {it.verdict.value}{why}"
+        said = f"{it.fact.table}.{it.fact.column} by {it.dimension.table}: {it.verdict.value}"
+        verdicts.append(f"{said}: {it.reason.code} {it.reason.message}" if it.reason else said)
+    return {"dpp_text": text, "dpp_verdicts": tuple(verdicts)}
