@@ -159,11 +159,10 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename,
-    ``listed`` are those of them that the alias lists, ``anchor`` is the offset of a derived table's
-    alias, ``outer`` what it refers to outside. The call of a table function is one, too: its
-    ``span`` is the function's name; and so is the query of an IN that is more than a SELECT: its
-    ``span`` is the parenthesis before it."""
+    """A subquery in FROM, or a view under its name (``view``, ``span``); ``columns`` rename, its
+    alias at ``anchor`` lists the ``listed`` of them; ``outer`` is what it refers to outside.
+    The call of a table function (``span``: its name) is one, and the query of an IN of more
+    than a SELECT (``span``: the parenthesis before it)."""
 
     relation: int
     query: Query
@@ -264,8 +263,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """``kind``: ``group by``, ``grouping sets`` (also ROLLUP, CUBE), ``distinct``, ``global``, or
-    ``unknown``: any of these."""
+    """``kind``: ``group by``, ``grouping sets``, ``distinct``, ``global``, or ``unknown``: any."""
 
     child: Node
     keys: tuple[Expression, ...]

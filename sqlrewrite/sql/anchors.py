@@ -30,21 +30,16 @@ from sqlrewrite.text.edits import Span
 if TYPE_CHECKING:
     from sqlrewrite.plan.algebra import Clause, Condition
 
-
 _TO_FROM = AFTER_WHERE | {TokenType.FROM}
 _TO_WHERE = AFTER_WHERE | {TokenType.WHERE}
 _TO_HAVING = frozenset({TokenType.HAVING, TokenType.QUALIFY, TokenType.WINDOW})
 _AFTER_SELECT = token_types(
-    """
-    order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon
-    """
+    "order_by sort_by cluster_by distribute_by limit offset fetch union except intersect semicolon"
 )
 _AFTER_GROUP = (AFTER_WHERE - {TokenType.GROUP_BY}) | {TokenType.WITH}
 _TO_GROUP = _AFTER_SELECT | {TokenType.GROUP_BY}
 _SPREADING = token_types("sort_by cluster_by distribute_by")
 _AFTER_MERGE_ON = AFTER_ON | {TokenType.WHEN}
-
-
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _IN_QUERY = (TokenType.IN, OPEN, TokenType.SELECT)
 _TIES = COMPARISONS | {TokenType.IN}
@@ -175,9 +170,7 @@ class Anchors(Walk):
 
     def pieces(self, condition: Range) -> list[Range]:
         """The conjuncts of a condition at its top, parentheses kept."""
-        ends = (*self.connectives(condition), condition.end)
-        starts = (condition.start, *(end + 1 for end in ends[:-1]))
-        return [Range(start, end) for start, end in zip(starts, ends, strict=True)]
+        return _between(condition, self.connectives(condition))
 
     def wraps_disjunction(self, piece: Range) -> bool:
         """Whether a piece is a disjunction in one pair of parentheses."""

@@ -380,8 +380,6 @@ class Binder(RelationBinder):
                     return Clause(kind, leaf.span.start)
         return None
 
-    # --- subqueries ----------------------------------------------------------------------------
-
     def subquery(
         self,
         node: exp.Expr,
