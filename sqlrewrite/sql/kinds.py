@@ -31,8 +31,8 @@ _COMMANDS = DEFINES | frozenset(
     add alter analyze apply begin call clear close commit comment compute convert copy declare
     delete desc describe dfs end execute exit explain export fetch fsck generate get grant if import
     install invalidate iterate kill leave list load lock map merge msck open optimize put quit
-    reduce refresh reload remove repair replace reset restore return revoke rollback set show signal
-    source start sync truncate uncache undrop unlock update vacuum while !
+    reduce refresh reload remove reorg repair replace reset restore return revoke rollback set show
+    signal source start sync truncate uncache undrop unlock update vacuum while !
     model audit on_virtual_update_begin on_virtual_update_end
     """.split()
 )

@@ -70,6 +70,22 @@ def test_cells_and_calls_are_one_program() -> None:
     assert found.sql.index(MARKER) > found.sql.index("USE retail")
 
 
+@pytest.mark.parametrize("other", ["df = <your code>\n", "%pip install x\ny = 'z\n"])
+def test_a_cell_of_python_that_cannot_be_read_costs_no_other(other: str) -> None:
+    told = f"{other}spark.sql('SELECT 1')\n"
+    text = notebook(f"{CALL}\n", told, f"%pip install x\n{CALL}\n", cell(SQL), sign="#")
+    found = done(text, "n.py")
+    assert found.sql.count(MARKER) == 3
+    (left,) = found.skipped
+    assert "not Python that can be read" in left.message
+
+
+def test_a_cell_of_python_that_cannot_be_read_may_make_any_view() -> None:
+    other = "df = <your code>\ndf.createOrReplaceTempView('sales')\n"
+    found = done(notebook(cell(SQL), f"{CALL}\n", other, f"{CALL}\n", cell(SQL)), "n.py")
+    assert found.sql.count(MARKER) == 2
+
+
 # --- Databricks: SQL ------------------------------------------------------------------------------
 
 

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import chain, count
 
-from sqlrewrite.text.hosts import python
+from sqlrewrite.text.hosts import jupyter, python
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
 from sqlrewrite.text.hosts.ways import Prefixed
 from sqlrewrite.text.readable import CELL_END, LANGUAGE
@@ -34,8 +36,21 @@ def read_python(text: str) -> Host:
     wholes = map(joined, _cells(text))
     cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
     found = python.read(plain(text), notebook=True)
+    if found.left[:1] and found.left[0][0] == 0:  # it is no Python as a whole: what its cells hold
+        numbers = count(1)
+        read = [jupyter.python_cell(it, numbers) for it in _python_cells(text)]
+        regions, left = chain(*(it.regions for it in read)), chain(*(it.left for it in read))
+        found = python.Read(tuple(regions), tuple(left))
     ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
     return Host(text, tuple(ordered), found.left)
+
+
+def _python_cells(text: str) -> Iterator[Embedded]:
+    """The cells of a notebook of Python, one by one."""
+    since = 0
+    for end in [*_CELL_END.finditer(text), None]:
+        yield plain(text, since, end.start() if end is not None else len(text))
+        since = end.end() if end is not None else len(text)
 
 
 def read_sql(text: str) -> Host:

@@ -112,10 +112,10 @@ def _cell(source: Embedded, of: _Notebook, numbers: Iterator[int]) -> python.Rea
         return python.Read((Region(source),))
     if magic is not None and language in _SQL:
         return _magic(source, magic)
-    return _python(source, numbers) if language == "python" else python.Read()
+    return python_cell(source, numbers) if language == "python" else python.Read()
 
 
-def _python(source: Embedded, numbers: Iterator[int]) -> python.Read:
+def python_cell(source: Embedded, numbers: Iterator[int]) -> python.Read:
     """A cell of Python, with lines of SQL and other commands in it."""
     lines = [it for it in _LINE_MAGIC.finditer(source.text) if it["name"].lower() in _SQL]
     regions = [Region(source.cut(it.start("rest"), it.end())) for it in lines]

@@ -23,6 +23,7 @@ _SPARK = re.compile(r"spark|sqlcontext|hivecontext|sqlctx", re.IGNORECASE)
 _HINT = re.compile(
     r"\.\s*sql\s*\(|TempView|registerTempTable|setCurrent|saveAsTable|registerDataFrame|conf\s*\.\s*set"
 )
+_HIDES = re.compile(r"TempView|registerTempTable|setCurrent|saveAsTable|registerDataFrame")
 _VIEWS = frozenset(
     """
     createOrReplaceTempView createTempView registerTempTable createOrReplaceGlobalTempView
@@ -75,14 +76,14 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
             tree = ast.parse(text.text)
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
-        return Read(left=((text.offsets[0], f"not Python that can be read{line}: {error.msg}"),))
+        return _unread(text, f"not Python that can be read{line}: {error.msg}")
     except UnicodeEncodeError as error:  # bytes that are no UTF-8 are kept as half characters
         line = f", line {Lines(text.text).place(error.start)[0]}"
         why = f"not Python that can be read{line}: what stands there is not UTF-8"
-        return Read(left=((text.offsets[0], why),))
+        return _unread(text, why)
     except (ValueError, RecursionError, MemoryError) as error:
         why = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
-        return Read(left=((text.offsets[0], f"not Python that can be read: {why}"),))
+        return _unread(text, f"not Python that can be read: {why}")
     places = _Places(text.text)
     names = cache(lambda: meant(tree, whole=notebook))
     regions: list[Region] = []
@@ -97,6 +98,15 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
         if region is not None:
             regions.append(region)
     return Read(tuple(sorted(regions, key=lambda region: region.at)), tuple(sorted(left)))
+
+
+def _unread(text: Embedded, why: str) -> Read:
+    """What is said of a text that is no Python: where it speaks of making views, that it may make
+    any, since its author will have mended it before it runs."""
+    at = text.offsets[0]
+    hides = _HIDES.search(text.text) is not None
+    made = Region(Embedded(ANY, [at]), written=False)
+    return Read((made,) if hides else (), ((at, why),))
 
 
 class _Places:
