@@ -23,6 +23,7 @@ CATALOG = Catalog.from_ddl(
     + _sized("b", None)
     + _sized("large", 10**12)
     + _sized("medium", 12 << 20)
+    + _sized("wide", 100 << 20)
     + _sized("small", 1 << 20)
     + "CREATE TABLE ice (k INT, p INT) USING iceberg PARTITIONED BY (p);\n"
     "CREATE TABLE texts (k INT, p STRING) USING parquet PARTITIONED BY (p);\n"
@@ -97,7 +98,8 @@ def test_predicates_beside_groups_come_out_with_them() -> None:
     [
         (JOIN, None, "the sizes of its tables are not known: --groups N"),
         ("SELECT 1 FROM large x JOIN small y ON x.p = y.p", None, "small enough to be broadcast"),
-        ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "more than 4 are not known"),
+        ("SELECT 1 FROM large x JOIN wide y ON x.p = y.p", None, "more than 4 are not known"),
+        ("SELECT 1 FROM large x JOIN large y ON x.p = y.p", None, "less than 8 times"),
         ("SELECT 1 FROM medium x JOIN medium y ON x.p = y.p", None, "less than 64 MB"),
         (
             "SELECT 1 FROM large x FULL JOIN medium y ON x.p = y.p",
@@ -124,10 +126,10 @@ def test_as_many_groups_as_make_a_side_small() -> None:
     assert notes[-1] == "written by 2 groups of large and medium"
     _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN medium z USING (p)", None)
     assert notes[-1] == "written by 2 groups of large and small and medium"
-    _, notes = _done("SELECT 1 FROM large x JOIN medium y USING (p) JOIN large z USING (p)", None)
+    _, notes = _done("SELECT 1 FROM large x JOIN medium y USING (p) JOIN wide z USING (p)", None)
     assert "more than 4 are not known" in notes[-1]
-    _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN large z ON y.p = z.p", None)
-    assert "more than 4 are not known" in notes[-1]
+    _, notes = _done("SELECT 1 FROM large x JOIN small y USING (p) JOIN wide z ON y.p = z.p", None)
+    assert "less than 8 times" in notes[-1]
 
 
 def test_groups_by_bounds() -> None:

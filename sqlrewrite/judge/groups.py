@@ -21,6 +21,10 @@ MOST = 4
 ENOUGH = 64 << 20
 """The bytes of the larger table, as it is stored, below which groups are no faster for sure."""
 
+TIMES = 8
+"""How many times the table that is broadcast the other is, at least: where it was five times, what
+the broadcasts cost was not saved."""
+
 _ROOM = 1.5
 """Groups are not all of one size: they are cut by the hash of a value, or at bounds."""
 
@@ -61,4 +65,10 @@ def _count(meeting: Meeting, threshold: int, sides: Sequence[int]) -> int:
             f"its larger table has less than {ENOUGH >> 20} MB, and below that groups were as slow "
             "as the join is where it was measured: --groups N writes them anyway, verify measures"
         )
-    return max(2, -(-int(min(it or 0 for it in known) * _ROOM) // threshold))
+    smaller = min(it or 0 for it in known)
+    if max(it or 0 for it in sizes) < TIMES * smaller:
+        raise Whole(
+            f"its larger table is less than {TIMES} times the other, and then to broadcast that in "
+            "groups cost what they save where it was measured: --groups N writes them anyway"
+        )
+    return max(2, -(-int(smaller * _ROOM) // threshold))
