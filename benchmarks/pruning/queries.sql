@@ -1050,3 +1050,777 @@ SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE aggregate(
 SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE zip_with(d.tags, array('a', 'b'), (x, y) -> concat(x, y))[0] = 't4a';
 -- name: filter: dateadd(MONTH, 2, CAST(d.since AS TIMESTAMP)) > TIMESTAMP '2021-01-01 00:00:00'
 SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dateadd(MONTH, 2, CAST(d.since AS TIMESTAMP)) > TIMESTAMP '2021-01-01 00:00:00';
+-- name: values as a CTE with names in its head
+WITH v(k, c) AS (VALUES (3, 'a'), (4, 'b'), (9, 'a')) SELECT f.landed FROM landings f JOIN v ON f.port = v.k WHERE v.c = 'a';
+-- name: values as a CTE, unnamed columns
+WITH v AS (VALUES (3), (4)) SELECT f.landed FROM landings f JOIN v ON f.port = v.col1;
+-- name: VALUES in parentheses with an alias list
+SELECT f.landed FROM landings f JOIN (VALUES (3, 'x'), (7, 'y')) AS v(k, c) ON f.port = v.k AND v.c = 'y';
+-- name: VALUES without any alias
+SELECT f.landed FROM landings f JOIN (VALUES (3), (7)) ON f.port = col1;
+-- name: VALUES bare after JOIN with default names
+SELECT f.landed FROM landings f JOIN VALUES (3, 1), (7, 2) ON f.port = col1 WHERE col2 = 1;
+-- name: VALUES scalar rows
+SELECT f.landed FROM landings f JOIN VALUES 3, 4, 5 AS v(k) ON f.port = v.k;
+-- name: IN of SELECT col1 of VALUES
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT col1 FROM VALUES (1, 'a'), (2, 'b') WHERE col2 = 'a');
+-- name: semi-join with VALUES
+SELECT f.landed FROM landings f LEFT SEMI JOIN VALUES (1), (2) AS v(k) ON f.port = v.k;
+-- name: EXISTS in VALUES
+SELECT f.landed FROM landings f WHERE EXISTS (SELECT 1 FROM VALUES (1), (2) AS v(k) WHERE v.k = f.port);
+-- name: VALUES of expressions
+SELECT f.landed FROM landings f JOIN VALUES (1 + 1), (2 * 4) AS v(k) ON f.port = v.k;
+-- name: VALUES of casts
+SELECT f.id FROM visits f JOIN VALUES (CAST('2024-01-03' AS DATE)), (DATE '2024-01-09') AS v(k) ON f.day = v.k;
+-- name: VALUES of dates by functions
+SELECT f.id FROM visits f JOIN VALUES (to_date('2024-01-03')), (date_add(DATE '2024-01-09', 3)) AS v(k) ON f.day = v.k;
+-- name: VALUES with negative numbers
+SELECT f.landed FROM landings f JOIN VALUES (-3), (4) AS v(k) ON f.port = v.k;
+-- name: VALUES joined with the dimension
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port JOIN VALUES ('DE'), ('NL') AS v(c) ON d.country = v.c;
+-- name: SELECT UNION of constants
+SELECT f.landed FROM landings f JOIN (SELECT 3 AS k UNION ALL SELECT 4) v ON f.port = v.k WHERE v.k > 3;
+-- name: range as a dimension
+SELECT f.landed FROM landings f JOIN range(3, 9) r ON f.port = r.id WHERE r.id % 2 = 0;
+-- name: range with one argument and filter
+SELECT f.landed FROM landings f JOIN range(30) r ON f.port = r.id WHERE r.id IN (3, 5);
+-- name: range with a step in a derived table
+SELECT f.landed FROM landings f JOIN (SELECT id AS k FROM range(1, 20, 3) WHERE id > 4) r ON f.port = r.k;
+-- name: range cast in a CTE
+WITH r AS (SELECT CAST(id AS INT) AS k FROM range(5, 9) WHERE id <> 6) SELECT f.landed FROM landings f JOIN r ON f.port = r.k;
+-- name: range renamed by its alias
+SELECT f.landed FROM landings f JOIN range(10) AS r(k) ON f.port = r.k WHERE r.k < 3;
+-- name: days by range
+SELECT f.id FROM visits f JOIN (SELECT date_add(DATE '2024-01-01', CAST(id AS INT)) AS day FROM range(5) WHERE id > 2) r ON f.day = r.day;
+-- name: sequence exploded, filtered
+SELECT f.id FROM visits f JOIN (SELECT explode(sequence(DATE '2024-01-01', DATE '2024-01-20', INTERVAL 1 DAY)) AS day) r ON f.day = r.day WHERE dayofweek(r.day) = 2;
+-- name: sequence of integers exploded, filtered
+SELECT f.landed FROM landings f JOIN (SELECT explode(sequence(1, 10)) AS k) r ON f.port = r.k WHERE r.k > 7;
+-- name: explode of an array column, default name
+SELECT f.id FROM notes f JOIN (SELECT explode(tags) FROM ports WHERE country = 'DE') d ON f.tag = d.col;
+-- name: explode outer with a filter above
+SELECT f.id FROM notes f JOIN (SELECT explode_outer(tags) AS tag, country FROM ports) d ON f.tag = d.tag WHERE d.country = 'DE';
+-- name: posexplode in LATERAL VIEW
+SELECT f.id FROM notes f JOIN (SELECT t.tag, t.pos FROM ports LATERAL VIEW posexplode(tags) t AS pos, tag WHERE country = 'DE') d ON f.tag = d.tag WHERE d.pos = 0;
+-- name: posexplode in the select list
+SELECT f.id FROM notes f JOIN (SELECT posexplode(tags) AS (pos, tag) FROM ports WHERE country = 'DE') d ON f.tag = d.tag;
+-- name: explode of a map's values
+SELECT f.id FROM notes f JOIN (SELECT explode(map('a', code)) AS (mk, mv) FROM ports WHERE country = 'DE') d ON f.tag = d.mv;
+-- name: stack in LATERAL VIEW
+SELECT f.landed FROM landings f JOIN (SELECT s.k FROM ports LATERAL VIEW stack(2, port, port + 1) s AS k WHERE country = 'DE') d ON f.port = d.k;
+-- name: stack of constants
+SELECT f.landed FROM landings f JOIN (SELECT stack(2, 3, 'a', 4, 'b') AS (k, c)) d ON f.port = d.k WHERE d.c = 'a';
+-- name: inline of an array of structs
+SELECT f.landed FROM landings f JOIN (SELECT inline(array(struct(port, country))) AS (k, c) FROM ports WHERE size > 60) d ON f.port = d.k;
+-- name: explode of split text
+SELECT f.id FROM notes f JOIN (SELECT explode(split('t3,t4,t5', ',')) AS tag) d ON f.tag = d.tag WHERE d.tag <> 't3';
+-- name: LATERAL explode
+SELECT f.id FROM notes f JOIN (SELECT e.col AS tag FROM ports p, LATERAL explode(p.tags) e WHERE p.country = 'DE') d ON f.tag = d.tag;
+-- name: table function explode in FROM
+SELECT f.landed FROM landings f JOIN explode(array(3, 4, 5)) AS e(k) ON f.port = e.k WHERE e.k > 3;
+-- name: LATERAL VIEW after the join, filter on the generated
+SELECT f.id FROM notes f JOIN ports d ON f.id = d.port LATERAL VIEW explode(d.tags) t AS tg WHERE f.tag = t.tg AND d.country = 'DE';
+-- name: struct of two partition keys
+SELECT f.id FROM trips f JOIN calendar d ON struct(f.year, f.month) = struct(d.year, d.month) WHERE d.label = 'd40';
+-- name: row constructor IN
+SELECT f.id FROM trips f WHERE (f.year, f.month) IN (SELECT d.year, d.month FROM calendar d WHERE d.label = 'd40');
+-- name: row equality in ON
+SELECT f.id FROM trips f JOIN calendar d ON (f.year, f.month) = (d.year, d.month) WHERE d.label = 'd40';
+-- name: named_struct of a key
+SELECT f.landed FROM landings f JOIN ports d ON named_struct('a', f.port) = named_struct('a', d.port) WHERE d.country = 'DE';
+-- name: concatenated key (again)
+SELECT f.id FROM trips f JOIN calendar d ON concat(f.year, '-', f.month) = concat(d.year, '-', d.month) WHERE d.label = 'd40';
+-- name: concat_ws key
+SELECT f.id FROM trips f JOIN calendar d ON concat_ws('-', f.year, f.month) = concat_ws('-', d.year, d.month) WHERE d.label = 'd40';
+-- name: key number of month
+SELECT f.id FROM trips f JOIN calendar d ON f.year * 100 + f.month = d.year * 100 + d.month WHERE d.label = 'd40';
+-- name: having sum of ints
+SELECT f.landed FROM landings f JOIN (SELECT port FROM berths GROUP BY port HAVING sum(berth) > 40) d ON f.port = d.port;
+-- name: having avg as an alias
+SELECT f.landed FROM landings f JOIN (SELECT port, avg(size) AS a FROM ports GROUP BY port HAVING a > 60) d ON f.port = d.port;
+-- name: filter on an average above
+SELECT f.landed FROM landings f JOIN (SELECT port, avg(size) AS a FROM ports GROUP BY port) d ON f.port = d.port WHERE d.a > 60;
+-- name: having sum of bigint
+SELECT f.landed FROM landings f JOIN (SELECT one AS port FROM crops GROUP BY one HAVING sum(prod) > 40) d ON f.port = d.port;
+-- name: having count
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports GROUP BY port HAVING count(*) >= 1 AND max(size) > 60) d ON f.port = d.port;
+-- name: having count distinct
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports GROUP BY port HAVING count(DISTINCT country) = 1 AND min(country) = 'DE') d ON f.port = d.port;
+-- name: having stddev
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE country = 'DE' GROUP BY port HAVING stddev(size) IS NULL) d ON f.port = d.port;
+-- name: max_by key
+SELECT f.landed FROM landings f JOIN (SELECT country, max_by(port, size) AS k FROM ports GROUP BY country) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: min_by key
+SELECT f.landed FROM landings f JOIN (SELECT country, min_by(port, size) AS k FROM ports GROUP BY country) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: lag key
+SELECT f.landed FROM landings f JOIN (SELECT lag(port) OVER (ORDER BY port) AS k, country FROM ports) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: bool_and
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports GROUP BY port HAVING bool_and(size > 60)) d ON f.port = d.port;
+-- name: scalar average filter
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT avg(size) FROM ports);
+-- name: scalar max filter
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size = (SELECT max(size) FROM ports);
+-- name: correlated scalar average
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT avg(e.size) FROM ports e WHERE e.country = d.country);
+-- name: correlated scalar max
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size = (SELECT max(e.size) FROM ports e WHERE e.country = d.country);
+-- name: percentile in a scalar subquery
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT percentile(size, 0.5) FROM ports);
+-- name: median in a scalar subquery
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > (SELECT median(size) FROM ports);
+-- name: distinct of a computed key
+SELECT f.landed FROM landings f JOIN (SELECT DISTINCT port + 1 AS k FROM ports WHERE country = 'DE') d ON f.port = d.k;
+-- name: group by a computed key
+SELECT f.landed FROM landings f JOIN (SELECT port * 2 AS k, count(*) AS n FROM ports WHERE country = 'DE' GROUP BY port * 2) d ON f.port = d.k;
+-- name: distinct of a cast key
+SELECT f.landed FROM landings f JOIN (SELECT DISTINCT CAST(code AS INT) AS k FROM ports WHERE country = 'DE') d ON f.port = d.k;
+-- name: union of computed keys
+SELECT f.landed FROM landings f JOIN (SELECT port + 1 AS k FROM ports WHERE country = 'DE' UNION SELECT port FROM closed WHERE why = 'ice') d ON f.port = d.k;
+-- name: distinct year of a date
+SELECT f.id FROM trips f JOIN (SELECT DISTINCT year(day) AS y, month(day) AS m FROM calendar WHERE label LIKE 'd4%') d ON f.year = d.y AND f.month = d.m;
+-- name: CTE self-join, both filtered
+WITH v AS (SELECT port, landed FROM landings WHERE kind = 2) SELECT a.landed FROM v a JOIN v b ON a.port = b.port WHERE b.landed < 20;
+-- name: self-join of a table both filtered
+SELECT a.landed FROM landings a JOIN landings b ON a.port = b.port WHERE a.tons = 10 AND b.tons = 60;
+-- name: fact casts its key in a derived table
+SELECT f.landed FROM (SELECT landed, CAST(port AS STRING) AS p FROM landings) f JOIN ports d ON f.p = d.code WHERE d.country = 'DE';
+-- name: fact day plus interval
+SELECT f.id FROM visits f JOIN calendar d ON f.day + INTERVAL 1 DAY = d.day WHERE d.label = 'd20';
+-- name: fact day formatted
+SELECT f.id FROM visits f JOIN calendar d ON date_format(f.day, 'yyyyMM') = date_format(d.day, 'yyyyMM') WHERE d.label = 'd35';
+-- name: month of both
+SELECT f.id FROM visits f JOIN calendar d ON month(f.day) = d.month AND year(f.day) = d.year WHERE d.label = 'd35';
+-- name: case of the fact's key
+SELECT f.landed FROM landings f JOIN ports d ON CASE WHEN f.port > 20 THEN 1 ELSE f.port END = d.port WHERE d.country = 'NL';
+-- name: coalesce of the fact's key
+SELECT f.landed FROM landings f JOIN ports d ON coalesce(f.port, -1) = coalesce(d.port, -1) WHERE d.country = 'NL';
+-- name: substring of the fact's key
+SELECT f.id FROM notes f JOIN ports d ON substring(f.tag, 2) = d.code WHERE d.country = 'NL';
+-- name: replace of the fact's key
+SELECT f.id FROM notes f JOIN ports d ON replace(f.tag, 't', '') = CAST(d.port AS STRING) WHERE d.country = 'NL';
+-- name: cast of a text key
+SELECT f.id FROM notes f JOIN ports d ON CAST(substr(f.tag, 2) AS INT) = d.port WHERE d.country = 'NL';
+-- name: decimal key of an expression
+SELECT f.n FROM prices f JOIN crops d ON f.price = CAST(d.id AS DECIMAL(10,2)) WHERE d.prod > 60;
+-- name: bigint level against int
+SELECT f.n FROM levels f JOIN ports d ON f.level = d.port WHERE d.country = 'NL';
+-- name: level against double key
+SELECT f.n FROM levels f JOIN ports d ON CAST(f.level AS DOUBLE) = CAST(d.port AS DOUBLE) WHERE d.country = 'NL';
+-- name: level against a product of doubles
+SELECT f.n FROM levels f JOIN ports d ON f.level = d.size / 10 WHERE d.country = 'NL';
+-- name: key rounded
+SELECT f.n FROM levels f JOIN ports d ON f.level = round(d.size / 10) WHERE d.country = 'NL';
+-- name: key by floor
+SELECT f.n FROM levels f JOIN ports d ON f.level = floor(d.size / 10) WHERE d.country = 'NL';
+-- name: key by integer division
+SELECT f.n FROM levels f JOIN ports d ON f.level = d.size div 10 WHERE d.country = 'NL';
+-- name: key by length
+SELECT f.n FROM levels f JOIN ports d ON f.level = length(d.code) WHERE d.country = 'NL';
+-- name: key by element of an array
+SELECT f.id FROM notes f JOIN ports d ON f.tag = d.tags[0] WHERE d.country = 'NL';
+-- name: key by element of a map
+SELECT f.id FROM notes f JOIN ports d ON f.tag = d.extra['zone'] WHERE d.country = 'NL';
+-- name: key by a struct field in a derived table
+SELECT f.landed FROM landings f JOIN (SELECT struct(port, country) AS s FROM ports) d ON f.port = d.s.port WHERE d.s.country = 'NL';
+-- name: key by a json field
+SELECT f.id FROM notes f JOIN ports d ON f.tag = get_json_object(to_json(d.info), '$.name') WHERE d.country = 'NL';
+-- name: key by regexp_extract
+SELECT f.landed FROM landings f JOIN labels d ON f.port = CAST(regexp_extract(d.tag, '([0-9]+)', 1) AS INT) WHERE d.grp = 'g3';
+-- name: key by regexp_replace
+SELECT f.id FROM notes f JOIN labels d ON f.tag = regexp_replace(d.tag, 'x', 'y') WHERE d.grp = 'g3';
+-- name: key by upper
+SELECT f.id FROM notes f JOIN labels d ON upper(f.tag) = upper(d.tag) WHERE d.grp = 'g3';
+-- name: key by trim
+SELECT f.id FROM notes f JOIN labels d ON f.tag = trim(d.tag) WHERE d.grp = 'g3';
+-- name: key by lpad
+SELECT f.id FROM notes f JOIN labels d ON lpad(f.tag, 5, '0') = lpad(d.tag, 5, '0') WHERE d.grp = 'g3';
+-- name: key by md5
+SELECT f.id FROM notes f JOIN labels d ON md5(f.tag) = md5(d.tag) WHERE d.grp = 'g3';
+-- name: key by hash
+SELECT f.id FROM notes f JOIN labels d ON hash(f.tag) = hash(d.tag) WHERE d.grp = 'g3';
+-- name: key by least and greatest
+SELECT f.landed FROM landings f JOIN ports d ON f.port = greatest(d.port, 2) WHERE d.country = 'NL';
+-- name: key by bit operations
+SELECT f.landed FROM landings f JOIN ports d ON f.port & 7 = d.port & 7 WHERE d.country = 'NL';
+-- name: key by modulo
+SELECT f.landed FROM landings f JOIN ports d ON f.port % 4 = d.port % 4 WHERE d.port = 3;
+-- name: key by pmod
+SELECT f.landed FROM landings f JOIN ports d ON pmod(f.port, 4) = pmod(d.port, 4) WHERE d.port = 3;
+-- name: key by negative
+SELECT f.landed FROM landings f JOIN ports d ON -f.port = -d.port WHERE d.country = 'NL';
+-- name: key by date_sub
+SELECT f.id FROM visits f JOIN calendar d ON f.day = date_sub(d.day, 7) WHERE d.label = 'd20';
+-- name: key by last_day
+SELECT f.id FROM visits f JOIN calendar d ON f.day = last_day(d.day) WHERE d.label = 'd20';
+-- name: key by next_day
+SELECT f.id FROM visits f JOIN calendar d ON f.day = next_day(d.day, 'MON') WHERE d.label = 'd20';
+-- name: key by cast of timestamp
+SELECT f.id FROM visits f JOIN calendar d ON f.day = CAST(d.start AS DATE) WHERE d.label = 'd20';
+-- name: key by to_date of text
+SELECT f.id FROM visits f JOIN (SELECT concat('2024-01-0', port) AS t, country FROM ports) d ON f.day = to_date(d.t) WHERE d.country = 'NL';
+-- name: key by to_date with a pattern
+SELECT f.id FROM visits f JOIN (SELECT concat('0', port, '/01/2024') AS t, country FROM ports) d ON f.day = to_date(d.t, 'dd/MM/yyyy') WHERE d.country = 'NL';
+-- name: key by make_date
+SELECT f.id FROM visits f JOIN ports d ON f.day = make_date(2024, 1, d.port) WHERE d.country = 'NL';
+-- name: key by date_trunc
+SELECT f.id FROM visits f JOIN calendar d ON f.day = date_trunc('MONTH', d.start) WHERE d.label = 'd20';
+-- name: key by from_unixtime
+SELECT f.id FROM visits f JOIN calendar d ON f.day = to_date(from_unixtime(unix_timestamp(d.start))) WHERE d.label = 'd20';
+-- name: PIVOT as a dimension
+SELECT f.landed FROM landings f JOIN (SELECT * FROM (SELECT port, country, size FROM ports) PIVOT (max(size) FOR country IN ('DE' AS de, 'NL' AS nl))) d ON f.port = d.port WHERE d.de > 0;
+-- name: UNPIVOT as a dimension
+SELECT f.landed FROM landings f JOIN (SELECT * FROM (SELECT port, size, country FROM ports) UNPIVOT (k FOR name IN (port, size))) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: rollup in the dimension
+SELECT f.landed FROM landings f JOIN (SELECT port, country, count(*) AS n FROM ports GROUP BY ROLLUP (country, port)) d ON f.port = d.port WHERE d.country = 'DE';
+-- name: cube in the dimension
+SELECT f.landed FROM landings f JOIN (SELECT port, country FROM ports GROUP BY CUBE (country, port)) d ON f.port = d.port WHERE d.country = 'DE';
+-- name: intersect dimension
+SELECT f.landed FROM landings f JOIN (SELECT port FROM ports WHERE size > 30 INTERSECT SELECT port FROM berths) d ON f.port = d.port;
+-- name: nested CTEs (again)
+WITH a AS (SELECT * FROM ports WHERE size > 30), b AS (SELECT port AS k FROM a WHERE country <> 'US'), c AS (SELECT k FROM b) SELECT f.landed FROM landings f JOIN c ON f.port = c.k;
+-- name: qualify in the dimension
+SELECT f.landed FROM landings f JOIN (SELECT port, country FROM ports QUALIFY rank() OVER (PARTITION BY country ORDER BY size) = 1) d ON f.port = d.port WHERE d.country <> 'US';
+-- name: pipe syntax
+FROM landings |> AS f |> JOIN ports d ON f.port = d.port |> WHERE d.country = 'DE' |> SELECT f.landed;
+-- name: two facts of one dimension
+SELECT f.landed, b.berth FROM landings f JOIN ports d ON f.port = d.port JOIN berths b ON b.port = d.port WHERE d.country = 'DE';
+-- name: fact below an aggregate
+SELECT x.s FROM (SELECT port, sum(tons) AS s FROM landings GROUP BY port) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: fact below a window
+SELECT x.r FROM (SELECT port, rank() OVER (PARTITION BY port ORDER BY tons) AS r FROM landings) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: fact below a union
+SELECT x.landed FROM (SELECT landed, port FROM landings UNION ALL SELECT landed, port FROM landings_flat) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: fact below intersect
+SELECT x.port FROM (SELECT port FROM landings INTERSECT SELECT port FROM berths) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: fact below explode
+SELECT x.e FROM (SELECT port, explode(array(landed, tons)) AS e FROM landings) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: fact below stack
+SELECT x.e FROM (SELECT port, stack(2, landed, tons) AS e FROM landings) x JOIN ports d ON x.port = d.port WHERE d.country = 'DE';
+-- name: double parentheses around a join
+SELECT f.landed FROM ((landings f JOIN ports d ON f.port = d.port)) WHERE d.country = 'DE';
+-- name: parenthesised join of derived tables
+SELECT f.landed FROM ((SELECT landed, port AS p2 FROM landings) f JOIN ports b ON f.p2 = b.port) WHERE b.country = 'DE';
+-- name: double parentheses around derived tables
+SELECT landed FROM ((SELECT landed, port AS p2 FROM landings) a JOIN ports b ON a.p2 = b.port) JOIN ports c ON a.p2 = c.port WHERE c.country = 'DE';
+-- name: not in constants
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country NOT IN ('US', 'NL');
+-- name: not in subquery
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.port NOT IN (SELECT c.port FROM closed c WHERE c.why = 'ice' AND c.port IS NOT NULL) AND d.size > 10;
+-- name: exists and or
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country = 'DE' OR (d.country = 'NL' AND d.size > 10);
+-- name: in of distinct
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT DISTINCT d.port FROM ports d WHERE d.country = 'DE' AND d.size > 40);
+-- name: in of a union
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT port FROM ports WHERE country = 'DE' UNION ALL SELECT port FROM closed WHERE why = 'storm');
+-- name: in of explode
+SELECT f.id FROM notes f WHERE f.tag IN (SELECT explode(tags) FROM ports WHERE country = 'DE');
+-- name: in of range
+SELECT f.landed FROM landings f WHERE f.port IN (SELECT id FROM range(3, 6) WHERE id > 3);
+-- name: any value of a group
+SELECT f.landed FROM landings f JOIN (SELECT country, max(struct(size, port)).port AS k FROM ports GROUP BY country) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: array_agg key
+SELECT f.landed FROM landings f JOIN (SELECT country, array_max(collect_set(port)) AS k FROM ports GROUP BY country) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: sort_array of a collected set
+SELECT f.landed FROM landings f JOIN (SELECT country, sort_array(collect_list(port))[0] AS k FROM ports GROUP BY country) d ON f.port = d.k WHERE d.country = 'DE';
+-- name: rank gt
+SELECT f.landed FROM landings f JOIN (SELECT port, rank() OVER (ORDER BY size DESC) AS r FROM ports) d ON f.port = d.port WHERE d.r > 2;
+-- name: rank le and inner filter
+SELECT f.landed FROM landings f JOIN (SELECT port, rank() OVER (ORDER BY size DESC) AS r FROM ports WHERE country = 'DE') d ON f.port = d.port WHERE d.r <= 2;
+-- name: sum over le
+SELECT f.landed FROM landings f JOIN (SELECT port, sum(size) OVER (PARTITION BY country) AS r FROM ports) d ON f.port = d.port WHERE d.r <= 200;
+-- name: dense_rank eq 1
+SELECT f.landed FROM landings f JOIN (SELECT port, dense_rank() OVER (PARTITION BY country ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.r = 1;
+-- name: rank eq 2
+SELECT f.landed FROM landings f JOIN (SELECT port, rank() OVER (PARTITION BY country ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.r = 2;
+-- name: country beside window
+SELECT f.landed FROM landings f JOIN (SELECT port, country, row_number() OVER (PARTITION BY port ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.country = 'DE';
+-- name: rank in
+SELECT f.landed FROM landings f JOIN (SELECT port, rank() OVER (PARTITION BY country ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.r IN (1, 3);
+-- name: ntile
+SELECT f.landed FROM landings f JOIN (SELECT port, ntile(2) OVER (ORDER BY size) AS r FROM ports) d ON f.port = d.port WHERE d.r <= 1;
+-- name: filter: size(d.tags) = 2 AND d.port < 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE size(d.tags) = 2 AND d.port < 3;
+-- name: filter: map_contains_key(d.extra, 'zone') AND d.size = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_contains_key(d.extra, 'zone') AND d.size = 40;
+-- name: filter: d.info.code BETWEEN 3 AND 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.info.code BETWEEN 3 AND 4;
+-- name: filter: concat_ws('-', d.tags) LIKE 't4%'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE concat_ws('-', d.tags) LIKE 't4%';
+-- name: filter: forall(d.tags, t -> t <> 't4')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE forall(d.tags, t -> t <> 't4');
+-- name: filter: size(filter(d.tags, t -> t = 't4')) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE size(filter(d.tags, t -> t = 't4')) = 1;
+-- name: filter: map_keys(d.extra)[0] = 'zone' AND d.size = 30
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_keys(d.extra)[0] = 'zone' AND d.size = 30;
+-- name: filter: aggregate(d.tags, 0, (a, t) -> a + length(t)) > 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE aggregate(d.tags, 0, (a, t) -> a + length(t)) > 2;
+-- name: filter: array_position(d.tags, 't4') > 0
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_position(d.tags, 't4') > 0;
+-- name: filter: array_size(d.tags) > 1 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_size(d.tags) > 1 AND d.size > 60;
+-- name: filter: cardinality(d.tags) = 2 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE cardinality(d.tags) = 2 AND d.size > 60;
+-- name: filter: array_sort(d.tags)[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_sort(d.tags)[0] = 't4';
+-- name: filter: slice(d.tags, 1, 1)[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE slice(d.tags, 1, 1)[0] = 't4';
+-- name: filter: flatten(array(d.tags, d.tags))[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE flatten(array(d.tags, d.tags))[0] = 't4';
+-- name: filter: array_distinct(d.tags)[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_distinct(d.tags)[0] = 't4';
+-- name: filter: reverse(d.tags)[1] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE reverse(d.tags)[1] = 't4';
+-- name: filter: reverse(d.code) = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE reverse(d.code) = '44';
+-- name: filter: map_from_arrays(array('a'), array(d.code))['a'] = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_from_arrays(array('a'), array(d.code))['a'] = '44';
+-- name: filter: map_from_entries(array(struct('a', d.code)))['a'] = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_from_entries(array(struct('a', d.code)))['a'] = '44';
+-- name: filter: locate('E', d.country) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE locate('E', d.country) = 2;
+-- name: filter: position('E' IN d.country) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE position('E' IN d.country) = 2;
+-- name: filter: d.country ILIKE 'd%'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country ILIKE 'd%';
+-- name: filter: d.country REGEXP '^D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country REGEXP '^D';
+-- name: filter: regexp_count(d.country, 'D') = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_count(d.country, 'D') = 1;
+-- name: filter: regexp_extract(d.country, '(D)(E)', 2) = 'E'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_extract(d.country, '(D)(E)', 2) = 'E';
+-- name: filter: regexp_instr(d.country, 'E') = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_instr(d.country, 'E') = 2;
+-- name: filter: regexp_substr(d.country, 'D.') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_substr(d.country, 'D.') = 'DE';
+-- name: filter: regexp_extract_all(d.country, '(D)', 1)[0] = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE regexp_extract_all(d.country, '(D)', 1)[0] = 'D';
+-- name: filter: split(d.country, 'E')[0] = 'D'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE split(d.country, 'E')[0] = 'D';
+-- name: filter: split_part(d.region, 'r', 2) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE split_part(d.region, 'r', 2) = '1';
+-- name: filter: substring_index(d.region, 'r', -1) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE substring_index(d.region, 'r', -1) = '1';
+-- name: filter: translate(d.country, 'DE', 'XY') = 'XY'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE translate(d.country, 'DE', 'XY') = 'XY';
+-- name: filter: overlay(d.country PLACING 'X' FROM 1) = 'XE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE overlay(d.country PLACING 'X' FROM 1) = 'XE';
+-- name: filter: lower(d.country) IN ('de', 'nl')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE lower(d.country) IN ('de', 'nl');
+-- name: filter: ucase(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ucase(d.country) = 'DE';
+-- name: filter: lcase(d.country) = 'de'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE lcase(d.country) = 'de';
+-- name: filter: trim(BOTH 'D' FROM d.country) = 'E'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE trim(BOTH 'D' FROM d.country) = 'E';
+-- name: filter: ltrim(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ltrim(d.country) = 'DE';
+-- name: filter: btrim(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE btrim(d.country) = 'DE';
+-- name: filter: rpad(d.code, 4, '0') = '4400'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE rpad(d.code, 4, '0') = '4400';
+-- name: filter: char_length(d.code) = 2 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE char_length(d.code) = 2 AND d.size > 60;
+-- name: filter: octet_length(d.code) = 2 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE octet_length(d.code) = 2 AND d.size > 60;
+-- name: filter: bit_length(d.code) = 16 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bit_length(d.code) = 16 AND d.size > 60;
+-- name: filter: chr(d.port + 60) = '@'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE chr(d.port + 60) = '@';
+-- name: filter: levenshtein(d.country, 'DX') = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE levenshtein(d.country, 'DX') = 1;
+-- name: filter: levenshtein(d.country, 'DX', 3) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE levenshtein(d.country, 'DX', 3) = 1;
+-- name: filter: sha1(d.country) = sha1('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sha1(d.country) = sha1('DE');
+-- name: filter: base64(d.country) = base64('DE')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE base64(d.country) = base64('DE');
+-- name: filter: unbase64(base64(d.country)) = CAST('DE' AS BINARY)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unbase64(base64(d.country)) = CAST('DE' AS BINARY);
+-- name: filter: hex(d.port) = '4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE hex(d.port) = '4';
+-- name: filter: unhex('4445') = CAST(d.country AS BINARY)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unhex('4445') = CAST(d.country AS BINARY);
+-- name: filter: encode(d.country, 'UTF-8') = CAST('DE' AS BINARY)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE encode(d.country, 'UTF-8') = CAST('DE' AS BINARY);
+-- name: filter: decode(encode(d.country, 'UTF-8'), 'UTF-8') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE decode(encode(d.country, 'UTF-8'), 'UTF-8') = 'DE';
+-- name: filter: to_binary(d.country, 'UTF-8') = CAST('DE' AS BINARY)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_binary(d.country, 'UTF-8') = CAST('DE' AS BINARY);
+-- name: filter: try_to_binary(d.country, 'UTF-8') = CAST('DE' AS BINARY)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_to_binary(d.country, 'UTF-8') = CAST('DE' AS BINARY);
+-- name: filter: to_number(d.code, '99') = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_number(d.code, '99') = 44;
+-- name: filter: try_to_number(d.code, '99') = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_to_number(d.code, '99') = 44;
+-- name: filter: to_char(d.size, '999') = ' 40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_char(d.size, '999') = ' 40';
+-- name: filter: to_varchar(d.size, '999') = ' 40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_varchar(d.size, '999') = ' 40';
+-- name: filter: format_number(d.size, 2) = '40.00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE format_number(d.size, 2) = '40.00';
+-- name: filter: format_string('%d-%s', d.port, d.country) = '4-DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE format_string('%d-%s', d.port, d.country) = '4-DE';
+-- name: filter: printf('%s', d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE printf('%s', d.country) = 'DE';
+-- name: filter: luhn_check(d.code)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE luhn_check(d.code);
+-- name: filter: is_valid_utf8(d.country) AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE is_valid_utf8(d.country) AND d.size > 60;
+-- name: filter: mask(d.country) = 'XX' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE mask(d.country) = 'XX' AND d.size > 60;
+-- name: filter: elt(2, d.country, d.region) = 'r1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE elt(2, d.country, d.region) = 'r1';
+-- name: filter: find_in_set(d.country, 'DE,NL') = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE find_in_set(d.country, 'DE,NL') = 1;
+-- name: filter: nullif(d.country, 'DE') IS NULL AND d.size > 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nullif(d.country, 'DE') IS NULL AND d.size > 10;
+-- name: filter: nvl(d.country, 'DE') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nvl(d.country, 'DE') = 'DE';
+-- name: filter: nvl2(d.country, d.size, d.port) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nvl2(d.country, d.size, d.port) = 40;
+-- name: filter: ifnull(d.country, 'x') = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ifnull(d.country, 'x') = 'DE';
+-- name: filter: if(d.size > 30, d.country, d.region) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE if(d.size > 30, d.country, d.region) = 'DE';
+-- name: filter: CASE WHEN d.size > 30 THEN d.country ELSE d.region END = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CASE WHEN d.size > 30 THEN d.country ELSE d.region END = 'DE';
+-- name: filter: CASE d.country WHEN 'DE' THEN d.size ELSE d.port END = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CASE d.country WHEN 'DE' THEN d.size ELSE d.port END = 40;
+-- name: filter: decode(d.country, 'DE', d.size, d.port) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE decode(d.country, 'DE', d.size, d.port) = 40;
+-- name: filter: greatest(d.size, 35) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE greatest(d.size, 35) = 40;
+-- name: filter: least(d.size, 35) = 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE least(d.size, 35) = 20;
+-- name: filter: abs(d.size - 45) = 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE abs(d.size - 45) = 5;
+-- name: filter: sign(d.size - 45) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sign(d.size - 45) = 1;
+-- name: filter: positive(d.size) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE positive(d.size) = 40;
+-- name: filter: negative(d.size) = -40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE negative(d.size) = -40;
+-- name: filter: round(d.size / 3, 1) = 13.3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE round(d.size / 3, 1) = 13.3;
+-- name: filter: bround(d.size / 3, 1) = 13.3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bround(d.size / 3, 1) = 13.3;
+-- name: filter: ceiling(d.size / 30) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ceiling(d.size / 30) = 2;
+-- name: filter: sqrt(d.size) > 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sqrt(d.size) > 8;
+-- name: filter: power(d.port, 2) = 16
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE power(d.port, 2) = 16;
+-- name: filter: pow(d.port, 2) = 16
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE pow(d.port, 2) = 16;
+-- name: filter: exp(d.port) < 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE exp(d.port) < 10;
+-- name: filter: log(2, d.size) > 6
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE log(2, d.size) > 6;
+-- name: filter: log2(d.size) > 6
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE log2(d.size) > 6;
+-- name: filter: cbrt(d.size) > 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE cbrt(d.size) > 4;
+-- name: filter: sin(d.port) > 0.9
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sin(d.port) > 0.9;
+-- name: filter: degrees(d.port) > 400
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE degrees(d.port) > 400;
+-- name: filter: radians(d.port) > 0.1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE radians(d.port) > 0.1;
+-- name: filter: hypot(d.port, 3) = 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE hypot(d.port, 3) = 5;
+-- name: filter: factorial(d.port) = 24
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE factorial(d.port) = 24;
+-- name: filter: width_bucket(d.size, 0, 100, 10) = 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE width_bucket(d.size, 0, 100, 10) = 5;
+-- name: filter: pmod(d.size, 30) = 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE pmod(d.size, 30) = 10;
+-- name: filter: d.size div 30 = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size div 30 = 1;
+-- name: filter: d.size & 8 = 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size & 8 = 8;
+-- name: filter: bit_count(d.port) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bit_count(d.port) = 2;
+-- name: filter: getbit(d.port, 2) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE getbit(d.port, 2) = 1;
+-- name: filter: bit_get(d.port, 2) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bit_get(d.port, 2) = 1;
+-- name: filter: shiftleft(d.port, 1) = 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE shiftleft(d.port, 1) = 8;
+-- name: filter: d.port << 1 = 8
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.port << 1 = 8;
+-- name: filter: d.size BETWEEN 30 AND 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size BETWEEN 30 AND 40;
+-- name: filter: d.size NOT BETWEEN 30 AND 80
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size NOT BETWEEN 30 AND 80;
+-- name: filter: d.country IS DISTINCT FROM 'US' AND d.size > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country IS DISTINCT FROM 'US' AND d.size > 20;
+-- name: filter: d.country IS NOT DISTINCT FROM 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country IS NOT DISTINCT FROM 'DE';
+-- name: filter: isnotnull(d.country) AND d.size = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE isnotnull(d.country) AND d.size = 40;
+-- name: filter: isnan(d.size / 1D) OR d.size = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE isnan(d.size / 1D) OR d.size = 40;
+-- name: filter: NOT (d.country = 'US' OR d.country = 'NL')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE NOT (d.country = 'US' OR d.country = 'NL');
+-- name: filter: (d.country, d.size) = ('DE', 40)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE (d.country, d.size) = ('DE', 40);
+-- name: filter: d.open = true AND d.size = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.open = true AND d.size = 40;
+-- name: filter: d.since > DATE '2022-01-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since > DATE '2022-01-01';
+-- name: filter: d.since > '2022-01-01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since > '2022-01-01';
+-- name: filter: d.since BETWEEN DATE '2021-01-01' AND DATE '2021-12-31'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since BETWEEN DATE '2021-01-01' AND DATE '2021-12-31';
+-- name: filter: d.since > current_date() - INTERVAL 1000 DAYS
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since > current_date() - INTERVAL 1000 DAYS;
+-- name: filter: d.since > date_sub(current_date(), 2000)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since > date_sub(current_date(), 2000);
+-- name: filter: d.since < now()
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since < now();
+-- name: filter: year(d.since) = 2021
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE year(d.since) = 2021;
+-- name: filter: extract(YEAR FROM d.since) = 2021
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE extract(YEAR FROM d.since) = 2021;
+-- name: filter: date_part('year', d.since) = 2021
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_part('year', d.since) = 2021;
+-- name: filter: datepart('month', d.since) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE datepart('month', d.since) = 2;
+-- name: filter: quarter(d.since) = 1
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE quarter(d.since) = 1;
+-- name: filter: month(d.since) = 2
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE month(d.since) = 2;
+-- name: filter: day(d.since) = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE day(d.since) = 4;
+-- name: filter: dayofmonth(d.since) = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayofmonth(d.since) = 4;
+-- name: filter: dayofweek(d.since) = 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayofweek(d.since) = 5;
+-- name: filter: dayofyear(d.since) = 35
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayofyear(d.since) = 35;
+-- name: filter: weekday(d.since) = 3
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE weekday(d.since) = 3;
+-- name: filter: weekofyear(d.since) = 5
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE weekofyear(d.since) = 5;
+-- name: filter: dayname(d.since) = 'Thu'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dayname(d.since) = 'Thu';
+-- name: filter: monthname(d.since) = 'Feb'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE monthname(d.since) = 'Feb';
+-- name: filter: date_format(d.since, 'yyyy-MM') = '2021-02'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_format(d.since, 'yyyy-MM') = '2021-02';
+-- name: filter: date_trunc('YEAR', d.since) = TIMESTAMP '2021-01-01 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_trunc('YEAR', d.since) = TIMESTAMP '2021-01-01 00:00:00';
+-- name: filter: datediff(d.since, DATE '2020-01-01') = 400
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE datediff(d.since, DATE '2020-01-01') = 400;
+-- name: filter: date_diff(d.since, DATE '2020-01-01') = 400
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_diff(d.since, DATE '2020-01-01') = 400;
+-- name: filter: months_between(d.since, DATE '2020-01-01') > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE months_between(d.since, DATE '2020-01-01') > 20;
+-- name: filter: add_months(d.since, 1) = DATE '2021-03-04'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE add_months(d.since, 1) = DATE '2021-03-04';
+-- name: filter: last_day(d.since) = DATE '2021-02-28'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE last_day(d.since) = DATE '2021-02-28';
+-- name: filter: next_day(d.since, 'MON') = DATE '2021-02-08'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE next_day(d.since, 'MON') = DATE '2021-02-08';
+-- name: filter: date_add(d.since, 1) = DATE '2021-02-05'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE date_add(d.since, 1) = DATE '2021-02-05';
+-- name: filter: dateadd(d.since, 1) = DATE '2021-02-05'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dateadd(d.since, 1) = DATE '2021-02-05';
+-- name: filter: dateadd(DAY, 1, d.since) = DATE '2021-02-05'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE dateadd(DAY, 1, d.since) = DATE '2021-02-05';
+-- name: filter: timestampadd(MONTH, 1, d.since) = TIMESTAMP '2021-03-04 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE timestampadd(MONTH, 1, d.since) = TIMESTAMP '2021-03-04 00:00:00';
+-- name: filter: d.since + 1 = DATE '2021-02-05'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since + 1 = DATE '2021-02-05';
+-- name: filter: d.since - DATE '2020-01-01' = INTERVAL '400' DAY
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.since - DATE '2020-01-01' = INTERVAL '400' DAY;
+-- name: filter: unix_date(d.since) = 18662
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unix_date(d.since) = 18662;
+-- name: filter: make_dt_interval(d.port) = INTERVAL '4' DAY
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE make_dt_interval(d.port) = INTERVAL '4' DAY;
+-- name: filter: make_ym_interval(d.port) = INTERVAL '4' YEAR
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE make_ym_interval(d.port) = INTERVAL '4' YEAR;
+-- name: filter: try_to_timestamp(concat('2020-0', d.port, '-01')) = TIMESTAMP '2020-04-01 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_to_timestamp(concat('2020-0', d.port, '-01')) = TIMESTAMP '2020-04-01 00:00:00';
+-- name: filter: unix_timestamp(d.since) > 1600000000
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unix_timestamp(d.since) > 1600000000;
+-- name: filter: to_unix_timestamp(d.since) > 1600000000
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_unix_timestamp(d.since) > 1600000000;
+-- name: filter: from_unixtime(d.size) > '1970-01-01 00:01'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE from_unixtime(d.size) > '1970-01-01 00:01';
+-- name: filter: timestamp_seconds(d.size) = TIMESTAMP '1970-01-01 00:00:40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE timestamp_seconds(d.size) = TIMESTAMP '1970-01-01 00:00:40';
+-- name: filter: timestamp_millis(d.size) < TIMESTAMP '1970-01-01 00:00:40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE timestamp_millis(d.size) < TIMESTAMP '1970-01-01 00:00:40';
+-- name: filter: unix_seconds(CAST(d.since AS TIMESTAMP)) > 1600000000
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE unix_seconds(CAST(d.since AS TIMESTAMP)) > 1600000000;
+-- name: filter: from_utc_timestamp(d.since, 'UTC') > TIMESTAMP '2021-02-04 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE from_utc_timestamp(d.since, 'UTC') > TIMESTAMP '2021-02-04 00:00:00';
+-- name: filter: to_utc_timestamp(d.since, 'Asia/Tokyo') > TIMESTAMP '2021-02-04 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_utc_timestamp(d.since, 'Asia/Tokyo') > TIMESTAMP '2021-02-04 00:00:00';
+-- name: filter: convert_timezone('UTC', 'Asia/Tokyo', CAST(d.since AS TIMESTAMP_NTZ)) > TIMESTAMP_NTZ '2021-02-04 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE convert_timezone('UTC', 'Asia/Tokyo', CAST(d.since AS TIMESTAMP_NTZ)) > TIMESTAMP_NTZ '2021-02-04 00:00:00';
+-- name: filter: window(d.since, '1 day').start > TIMESTAMP '2021-02-04 00:00:00'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE window(d.since, '1 day').start > TIMESTAMP '2021-02-04 00:00:00';
+-- name: filter: d.code::int > 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.code::int > 40;
+-- name: filter: string(d.size) = '40'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE string(d.size) = '40';
+-- name: filter: CAST(d.size AS DECIMAL(5,1)) = 40.0
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.size AS DECIMAL(5,1)) = 40.0;
+-- name: filter: decimal(d.size) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE decimal(d.size) = 40;
+-- name: filter: double(d.size) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE double(d.size) > 60;
+-- name: filter: CAST(d.size AS BOOLEAN) AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE CAST(d.size AS BOOLEAN) AND d.size > 60;
+-- name: filter: d.size + 10 > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size + 10 > 60;
+-- name: filter: d.size - 10 > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size - 10 > 60;
+-- name: filter: try_add(d.size, 10) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_add(d.size, 10) > 60;
+-- name: filter: try_subtract(d.size, 10) > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_subtract(d.size, 10) > 60;
+-- name: filter: try_multiply(d.size, 2) > 120
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_multiply(d.size, 2) > 120;
+-- name: filter: try_divide(d.size, 2) > 30
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_divide(d.size, 2) > 30;
+-- name: filter: try_mod(d.size, 30) = 10
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_mod(d.size, 30) = 10;
+-- name: filter: d.size > 60 AND d.size < 1000 / d.port
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.size > 60 AND d.size < 1000 / d.port;
+-- name: filter: 1000 / d.size > 20
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE 1000 / d.size > 20;
+-- name: filter: concat(d.country, d.region) = 'DEr1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE concat(d.country, d.region) = 'DEr1';
+-- name: filter: d.country COLLATE UTF8_LCASE = 'de'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country COLLATE UTF8_LCASE = 'de';
+-- name: filter: collate(d.country, 'UTF8_LCASE') = 'de'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE collate(d.country, 'UTF8_LCASE') = 'de';
+-- name: filter: typeof(d.country) = 'string' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE typeof(d.country) = 'string' AND d.size > 60;
+-- name: filter: get_json_object(to_json(d.info), '$.code') = '4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE get_json_object(to_json(d.info), '$.code') = '4';
+-- name: filter: json_array_length(to_json(d.tags)) = 2 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE json_array_length(to_json(d.tags)) = 2 AND d.size > 60;
+-- name: filter: json_object_keys(to_json(d.info))[0] = 'code' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE json_object_keys(to_json(d.info))[0] = 'code' AND d.size > 60;
+-- name: filter: to_json(d.info) = '{"code":4,"name":"n4"}'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_json(d.info) = '{"code":4,"name":"n4"}';
+-- name: filter: schema_of_json('{"a":1}') = 'STRUCT<a: BIGINT>' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE schema_of_json('{"a":1}') = 'STRUCT<a: BIGINT>' AND d.size > 60;
+-- name: filter: to_csv(d.info) = '4,n4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE to_csv(d.info) = '4,n4';
+-- name: filter: from_csv(concat(d.code, ',x'), 'a INT, b STRING').a = 44
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE from_csv(concat(d.code, ',x'), 'a INT, b STRING').a = 44;
+-- name: filter: xpath_string(concat('<a>', d.code, '</a>'), 'a') = '44'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE xpath_string(concat('<a>', d.code, '</a>'), 'a') = '44';
+-- name: filter: parse_json(to_json(d.info)):code::int = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE parse_json(to_json(d.info)):code::int = 4;
+-- name: filter: variant_get(parse_json(to_json(d.info)), '$.code', 'int') = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE variant_get(parse_json(to_json(d.info)), '$.code', 'int') = 4;
+-- name: filter: try_variant_get(try_parse_json(to_json(d.info)), '$.code', 'int') = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_variant_get(try_parse_json(to_json(d.info)), '$.code', 'int') = 4;
+-- name: filter: try_parse_json(to_json(d.info)) IS NOT NULL AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_parse_json(to_json(d.info)) IS NOT NULL AND d.size > 60;
+-- name: filter: url_encode(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE url_encode(d.country) = 'DE';
+-- name: filter: url_decode(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE url_decode(d.country) = 'DE';
+-- name: filter: try_url_decode(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE try_url_decode(d.country) = 'DE';
+-- name: filter: parse_url(concat('http://', d.country, '.com/x'), 'HOST') = 'DE.com'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE parse_url(concat('http://', d.country, '.com/x'), 'HOST') = 'DE.com';
+-- name: filter: array(d.country, d.region)[1] = 'r1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array(d.country, d.region)[1] = 'r1';
+-- name: filter: map(d.country, d.size)['DE'] = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map(d.country, d.size)['DE'] = 40;
+-- name: filter: map_concat(d.extra, map('a', d.country))['a'] = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_concat(d.extra, map('a', d.country))['a'] = 'DE';
+-- name: filter: map_filter(d.extra, (k, v) -> v = 'z1')['zone'] = 'z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_filter(d.extra, (k, v) -> v = 'z1')['zone'] = 'z1';
+-- name: filter: transform_values(d.extra, (k, v) -> upper(v))['zone'] = 'Z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE transform_values(d.extra, (k, v) -> upper(v))['zone'] = 'Z1';
+-- name: filter: transform_keys(d.extra, (k, v) -> upper(k))['ZONE'] = 'z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE transform_keys(d.extra, (k, v) -> upper(k))['ZONE'] = 'z1';
+-- name: filter: map_zip_with(d.extra, d.extra, (k, a, b) -> a || b)['zone'] = 'z1z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_zip_with(d.extra, d.extra, (k, a, b) -> a || b)['zone'] = 'z1z1';
+-- name: filter: map_entries(d.extra)[0].value = 'z1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE map_entries(d.extra)[0].value = 'z1';
+-- name: filter: zip_with(d.tags, d.tags, (a, b) -> a || b)[0] = 't4t4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE zip_with(d.tags, d.tags, (a, b) -> a || b)[0] = 't4t4';
+-- name: filter: array_union(d.tags, array('q'))[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_union(d.tags, array('q'))[0] = 't4';
+-- name: filter: array_intersect(d.tags, array('t4'))[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_intersect(d.tags, array('t4'))[0] = 't4';
+-- name: filter: array_except(d.tags, array('x'))[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_except(d.tags, array('x'))[0] = 't4';
+-- name: filter: array_remove(d.tags, 'x')[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_remove(d.tags, 'x')[0] = 't4';
+-- name: filter: array_append(d.tags, 'q')[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_append(d.tags, 'q')[0] = 't4';
+-- name: filter: array_prepend(d.tags, 'q')[1] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_prepend(d.tags, 'q')[1] = 't4';
+-- name: filter: array_insert(d.tags, 1, 'q')[1] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_insert(d.tags, 1, 'q')[1] = 't4';
+-- name: filter: array_compact(d.tags)[0] = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_compact(d.tags)[0] = 't4';
+-- name: filter: array_max(d.tags) = 'x' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_max(d.tags) = 'x' AND d.size > 60;
+-- name: filter: array_min(d.tags) = 't4'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_min(d.tags) = 't4';
+-- name: filter: array_repeat(d.country, 2)[1] = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE array_repeat(d.country, 2)[1] = 'DE';
+-- name: filter: sequence(1, d.port)[0] = 1 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sequence(1, d.port)[0] = 1 AND d.size > 60;
+-- name: filter: size(sequence(1, d.port)) = 4
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE size(sequence(1, d.port)) = 4;
+-- name: filter: quote(d.country) = '''DE'''
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE quote(d.country) = '''DE''';
+-- name: filter: sentences(d.country)[0][0] = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE sentences(d.country)[0][0] = 'DE';
+-- name: filter: space(d.port) = '    '
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE space(d.port) = '    ';
+-- name: filter: left(d.region, 1) = 'r' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE left(d.region, 1) = 'r' AND d.size > 60;
+-- name: filter: right(d.region, 1) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE right(d.region, 1) = '1';
+-- name: filter: substr(d.region, 2) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE substr(d.region, 2) = '1';
+-- name: filter: substring(d.region FROM 2 FOR 1) = '1'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE substring(d.region FROM 2 FOR 1) = '1';
+-- name: filter: len(d.code) = 2 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE len(d.code) = 2 AND d.size > 60;
+-- name: filter: like(d.country, 'D%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE like(d.country, 'D%');
+-- name: filter: ilike(d.country, 'd%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE ilike(d.country, 'd%');
+-- name: filter: rlike(d.country, '^D')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE rlike(d.country, '^D');
+-- name: filter: d.country LIKE ANY ('D%', 'N%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country LIKE ANY ('D%', 'N%');
+-- name: filter: d.country NOT LIKE ALL ('U%', 'N%')
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country NOT LIKE ALL ('U%', 'N%');
+-- name: filter: d.country LIKE 'D!_%' ESCAPE '!' OR d.size = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.country LIKE 'D!_%' ESCAPE '!' OR d.size = 40;
+-- name: filter: bitmap_bucket_number(d.port) = 1 AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE bitmap_bucket_number(d.port) = 1 AND d.size > 60;
+-- name: filter: current_user() <> '' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE current_user() <> '' AND d.size > 60;
+-- name: filter: current_timezone() <> '' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE current_timezone() <> '' AND d.size > 60;
+-- name: filter: version() <> '' AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE version() <> '' AND d.size > 60;
+-- name: filter: assert_true(d.port > 0) IS NULL AND d.size > 60
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE assert_true(d.port > 0) IS NULL AND d.size > 60;
+-- name: filter: validate_utf8(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE validate_utf8(d.country) = 'DE';
+-- name: filter: make_valid_utf8(d.country) = 'DE'
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE make_valid_utf8(d.country) = 'DE';
+-- name: filter: nullifzero(d.size) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE nullifzero(d.size) = 40;
+-- name: filter: zeroifnull(d.size) = 40
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE zeroifnull(d.size) = 40;
+-- name: filter: d.port IN (SELECT b.port FROM berths b WHERE b.berth > 30)
+SELECT f.landed FROM landings f JOIN ports d ON f.port = d.port WHERE d.port IN (SELECT b.port FROM berths b WHERE b.berth > 30);

@@ -116,8 +116,10 @@ def _makes_rows(query: exp.Expr) -> bool:
 
 
 def is_query(node: exp.Expr) -> bool:
-    """Whether a tree in parentheses is a query, and not a relation."""
+    """Whether a tree in parentheses is a query, and not a relation or a join."""
     while isinstance(node, exp.Subquery):
+        if node.args.get("alias") or node.args.get("joins"):
+            return False
         node = node.this
     return isinstance(node, exp.Select | exp.SetOperation)
 

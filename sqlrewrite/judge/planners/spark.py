@@ -34,19 +34,23 @@ from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
+    ColumnRef,
     CteReference,
     Derived,
     Expression,
+    Generate,
     Inline,
     Join,
     JoinType,
+    Literal,
     Node,
     Query,
     Relation,
     Scan,
     Subquery,
 )
-from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.columns import computed_as
+from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
 
 _BROADCASTS = ("broadcast", "broadcastjoin", "mapjoin")
@@ -70,6 +74,8 @@ def unpruned(case: Case) -> str | None:
         return why
     if not any(_filtered(case, leaf) for node in side for leaf in leaves(node)):
         return f"no filter stands on {case.dimension_name} in the join next to the fact"
+    if any(_ranked(case, leaf) for node in side for leaf in leaves(node)):
+        return f"the first rows of a window are kept of {case.dimension_name}"
     if engine.reuse_broadcast_only:
         size = prod(_bytes(case, node) for node in side)
         hinted = [block for block in case.plan.blocks if block.hints]
@@ -78,6 +84,36 @@ def unpruned(case: Case) -> str | None:
         if not hinted and size > engine.broadcast_threshold:
             return f"{case.dimension_name} may be too large there to be broadcast"
     return None
+
+
+def _ranked(case: Case, leaf: Node) -> bool:
+    """Whether only the first rows of a window are asked for, which Spark finds before the window
+    (``InferWindowGroupLimit``): the plan that would prune is not the join's, then."""
+    if not isinstance(leaf, Derived | CteReference):
+        return False
+    plan = case.plan
+    asked = [*restricting(plan, leaf.relation, ALONE)]
+    found = [it.expression for it in asked if isinstance(it, Conjunct)]
+    found += [it.expression for number in leaf.query.top for it in plan.blocks[number].having]
+    return any(_is_first(case, expression) for expression in found)
+
+
+def _is_first(case: Case, expression: Expression) -> bool:
+    match expression:
+        case Call(name="=" | "<" | "<=", args=(ColumnRef() as column, Literal())):
+            return any(map(_ranks, computed_as(case.plan, column)))
+        case Call(name="=" | "<" | "<=", args=(value, Literal())):
+            return _ranks(value)
+        case _:
+            return False
+
+
+def _ranks(expression: Expression) -> bool:
+    match expression:
+        case Call(name="over", args=(Call(name="rank" | "dense_rank" | "row_number"), *_)):
+            return True
+        case _:
+            return False
 
 
 def _broadcast(side: Sequence[Node], block: Block, hinted: Sequence[Block]) -> bool:
@@ -144,10 +180,13 @@ def _selective(case: Case, expression: Expression) -> bool:
 
 def _bytes(case: Case, node: Node) -> float:
     """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
-    at most. Without sizes, a table that is not partitioned is taken to just be broadcast."""
+    at most. Without sizes, a table that is not partitioned is taken to just be broadcast, and so
+    is a union of such."""
     match node:
-        case Inline():
+        case Inline() | Generate(expression=Call(name="range")):
             return 1
+        case Generate(child=child):
+            return _bytes(case, child)
         case Scan(table=table):
             if table.size_in_bytes is not None:
                 return table.size_in_bytes
@@ -155,7 +194,10 @@ def _bytes(case: Case, node: Node) -> float:
         case Derived(lateral=True):
             return inf
         case Derived(query=query) | CteReference(query=query) if query.top:
-            return sum(_bytes(case, case.plan.blocks[number].source) for number in query.top)
+            sizes = [_bytes(case, case.plan.blocks[number].source) for number in query.top]
+            read = [it for it in read_by(case.plan, query) if isinstance(it, Scan)]
+            known = any(it.table.size_in_bytes is not None for it in read)
+            return sum(sizes) if known else max(sizes)
         case Join(type=JoinType.SEMI | JoinType.ANTI, left=left):
             return _bytes(case, left)
         case Join(left=left, right=right):
