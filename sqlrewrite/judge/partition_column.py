@@ -31,6 +31,8 @@ from sqlrewrite.settings.forms import IN, VALUES
 _HIDDEN = frozenset({"bucket", "truncate", "years", "months", "days", "hours"})
 """Iceberg's transforms of one column."""
 
+_BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in an equality"
+
 
 def judge(case: Case) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
@@ -63,9 +65,10 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
     pair, form = case.pair, case.options.form
     shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
     if pair.path.computed or not pair.fact_plain:
-        return failed(f"{shown}, not by what is joined")
+        return failed(f"{shown}, not by what is joined: {_BY_HAND.format(pair.path.column)}")
     if form not in (IN, VALUES) or pair.operator != "=":
-        return failed(f"{shown}: Iceberg chooses files by an IN or by constants alone")
+        by = "Iceberg chooses files by an IN or by constants alone"
+        return failed(f"{shown}, and {by}: {_BY_HAND.format(pair.path.column)}")
     if not _of_one_type(case):
         return failed(
             f"{shown}, and joined as another type: Iceberg does not filter files through a cast"
