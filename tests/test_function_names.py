@@ -25,6 +25,7 @@ ELSEWHERE = {
     "sql/dialect.py": "calls that the grammar gives a syntax of their own",
     "sql/column_definition.py": "words that end a column's type in a CREATE TABLE",
     "sql/plan_names.py": "functions that are called without parentheses",
+    "text/template_kinds.py": "methods of Python and macros of Airflow, which are none of SQL's",
     "sql/types/": "how the analyzer prints a call, as the name of a column",
 }
 

@@ -16,7 +16,7 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, substitute, walk
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.comparisons import FLOATING, family
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import function, of_groups
 from sqlrewrite.plan.facts.types import BIGINT, MAX_PRECISION
 from sqlrewrite.text.edits import Span
 
@@ -47,18 +47,6 @@ class Combination:
     columns: dict[Span, int]
     aggregates: tuple[Combined, ...]
 
-
-_COUNTS = frozenset({"count", "count_if"})
-_COUNTED = "CAST(coalesce(sum({}), 0) AS BIGINT)"
-"""Never NULL, as counts are; of PostgreSQL's the sum of BIGINTs is a NUMERIC."""
-
-_ALIKE = {
-    **{it: it for it in ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor")},
-    "every": "bool_and",
-    "any": "bool_or",
-    "some": "bool_or",
-}
-"""Those that are of all what they are of the groups; one of no rows is NULL, and left out."""
 
 _ABOUT = frozenset(
     {"distinct", "filter", "ignore nulls", "respect nulls", "within group", "over", "=>"}
@@ -158,17 +146,19 @@ class _Pieces:
         """How the argument of an aggregate is written in a group, and what is made of the values
         of groups. Raises Whole."""
         name = call.name
-        if name in _COUNTS:
-            return "{}", _COUNTED
-        if len(call.args) != 1 or (name not in _ALIKE and name != "sum"):
+        alike = of_groups(name)
+        found = function(name)
+        if alike and found is not None and found.signature.endswith("-> bigint"):  # a count
+            return "{}", alike
+        if len(call.args) != 1 or not (alike or name == "sum"):
             raise Whole(f"{name} of all rows is not made of those of groups exactly")
         kind = type_of(self._plan, call.args[0])
         if kind is None:
             raise Whole(f"the type of what {name} is given is not known")
-        if name in _ALIKE:
+        if alike:
             if kind not in FLOATING and family(kind) is None:
                 raise Whole(f"{name} of {kind} may give one or another of equal values")
-            return "{}", f"{_ALIKE[name]}({{}})"
+            return "{}", alike
         if kind in FLOATING:
             raise Whole(f"a sum of {kind} depends on the order in which it is added")
         if not (is_integral(kind) or is_decimal(kind)):

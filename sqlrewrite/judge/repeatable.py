@@ -30,7 +30,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import column_names, computed_as, expression_type
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import same
 from sqlrewrite.plan.relations import deciding, relations_of
@@ -54,7 +54,6 @@ _OVER = "over"
 
 _BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
 
-_AVERAGES, _SORTED = frozenset({"avg", "mean", "try_avg"}), frozenset({"median", "percentile"})
 _ROOM = 28
 _EXACT = frozenset({"tinyint", "smallint", "int"})
 """Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
@@ -236,14 +235,15 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
     """Whether an aggregate gives the same of the same rows. An average of integers is that of
     DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
     the values of a percentile none are added up."""
-    kind = expression_type(plan, call.args[0]) if call.name in _AVERAGES | _SORTED else None
-    if call.name in _SORTED:
+    average, ranked = call.name in known("average"), call.name in known("ranked")
+    kind = expression_type(plan, call.args[0]) if average or ranked else None
+    if ranked:
         return kind is not None and (kind in (*_EXACT, "bigint") or kind.startswith("decimal"))
-    return _exact(plan, call.args[0]) and not (call.name in _AVERAGES and kind in (None, "int"))
+    return _exact(plan, call.args[0]) and not (average and kind in (None, "int"))
 
 
 def _why(plan: Plan, name: str, summed: Expression) -> str:
-    if name in _AVERAGES | _SORTED:
+    if name in known("average") | known("ranked"):
         kind = expression_type(plan, summed)
         return f"{name}() of {kind or 'what is not known'} depends on the order of rows"
     if expression_type(plan, summed) == "bigint":

@@ -177,14 +177,23 @@ def _replace(path: str, data: bytes, finish: Callable[[str], None]) -> None:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Has a signal that ends the process wait for as long as a file stands beside its target."""
-    import signal
+    """Has a signal that ends the process wait for as long as a file stands beside its target.
 
-    if not hasattr(signal, "pthread_sigmask"):
+    Python hears signals in its main thread alone, whichever thread the system tells of them.
+    """
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP})
+    heard: list[int] = []
+    ending = [getattr(signal, it) for it in ("SIGTERM", "SIGHUP") if hasattr(signal, it)]
+    before = {it: signal.signal(it, lambda number, _: heard.append(number)) for it in ending}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        for number in heard:
+            signal.raise_signal(number)

@@ -101,6 +101,14 @@ def known(word: str) -> frozenset[str]:
 
 
 @cache
+def of_groups(name: str) -> str | None:
+    """What is made of an aggregate's values over groups of rows (``{}``) to have it over all rows;
+    None where the table has nothing for all types of its argument."""
+    rows = (row.split(None, 1) for row in _table()["groups"].splitlines())
+    return next((whole for it, whole in rows if it == name), None)
+
+
+@cache
 def part_range(name: str) -> tuple[int, int] | None:
     """The least and the greatest value of a function that gives a part of a date or time."""
     for part, least, most in map(str.split, _table()["part"].splitlines()):
