@@ -51,10 +51,21 @@ PRUNED = {
     "SELECT id, day FROM returns) u JOIN calendar c ON u.day = c.day WHERE c.year = 2024",
     "hinted to broadcast it": "SELECT /*+ MAPJOIN(C) */ s.id FROM sales s "
     "JOIN calendar c ON s.day = c.day WHERE c.year = 2024",
+    "a union of dimensions": "SELECT s.id FROM sales s JOIN (SELECT day FROM calendar "
+    "WHERE year = 2024 UNION SELECT day FROM hours WHERE year = 2023) c ON s.day = c.day",
+    "a range": "SELECT s.id FROM sales s JOIN (SELECT date_add(DATE '2024-01-01', CAST(id AS INT)) "
+    "AS day FROM range(9) WHERE id > 3) c ON s.day = c.day",
+    "the last rows of a window": "SELECT s.id FROM sales s JOIN (SELECT day, rank() OVER "
+    "(ORDER BY week) AS r FROM calendar) c ON s.day = c.day WHERE c.r > 2",
     "another type": "SELECT o.id FROM old o JOIN calendar c ON o.day = c.day WHERE c.year = 2024",
 }
 
 MISSED = {
+    "the first rows of a window": (
+        "SELECT s.id FROM sales s JOIN (SELECT day, week, rank() OVER (ORDER BY week) AS r "
+        "FROM calendar) c ON s.day = c.day WHERE c.r <= 2 AND c.week = 5",
+        "the first rows of a window are kept of c",
+    ),
     "the filter is one relation further": (
         "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "
         "JOIN calendar w ON c.week = w.week WHERE w.year = 2024",
