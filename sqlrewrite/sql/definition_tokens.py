@@ -164,16 +164,16 @@ class Cursor:
         return inner
 
     def items(self) -> Iterator[Cursor]:
-        """What is left, cut at the commas outside of parentheses and of a type's brackets; where
-        nothing stands between two, nothing is given."""
+        """What is left, cut at the commas outside of parentheses and brackets, a type's among them;
+        where nothing stands between two, nothing is given."""
         start, index, depth = self.at, self.at, 0
         while index <= self.end:
             sign = self._sign(index) if index < self.end else ","
             if sign == "(":
                 index = self.closing(index) or self.end
-            elif sign == "<" and self.word_at(index - 1) in _NESTED:
+            elif sign == "[" or (sign == "<" and self.word_at(index - 1) in _NESTED):
                 depth += 1
-            elif sign == ">" and depth:
+            elif sign in ("]", ">") and depth:
                 depth -= 1
             elif sign == "," and (not depth or index == self.end):
                 if index > start:

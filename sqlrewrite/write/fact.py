@@ -29,10 +29,6 @@ from sqlrewrite.write.names import Style, quoted, spelled
 def fact(case: Case, anchors: Anchors, style: Style) -> str:
     """The fact's column as it is to be named where the predicate stands, or the author's own
     expression over it, which stands in the same block."""
-    return whole(case).replace("{}", _named(case, anchors, style))
-
-
-def _named(case: Case, anchors: Anchors, style: Style) -> str:
     pair = case.pair
     _no_field(case.target_block.source, pair.target.alias.lower())
     refuse_lost(case, anchors)
@@ -40,7 +36,7 @@ def _named(case: Case, anchors: Anchors, style: Style) -> str:
         found = repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
-        return found
+        return whole(case).replace("{}", found)
     column = _column(case, anchors)
     its = way(case) if pair.derived is not None else None
     if isinstance(its, DerivedWay) and its.step == THROUGH:

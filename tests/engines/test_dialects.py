@@ -114,6 +114,23 @@ def _trino(text: str, when: str = "eligible") -> str:
 
 
 @pytest.mark.parametrize(
+    ("said", "fields"),
+    [
+        ("partitioned_by = ARRAY['day', 'kind'], format = 'ORC'", "day kind"),
+        ("format = 'ORC', partitioning = ARRAY['month(day)','kind']", "months(day) kind"),
+        ("partitioning = ARRAY['bucket(kind, 4)', 'day']", "bucket(kind) day"),
+    ],
+)
+def test_each_column_of_an_array_is_a_partition(said: str, fields: str) -> None:
+    ddl = f"CREATE TABLE t (day date, kind varchar) WITH ({said})"
+    table = Catalog.from_ddl(ddl).resolve(("t",))
+    assert isinstance(table, Table)
+    found = [(it.transform, it.column) for it in table.partitioned_by]
+    named = (column if how == "identity" else f"{how}({column})" for how, column in found)
+    assert " ".join(named) == fields
+
+
+@pytest.mark.parametrize(
     ("condition", "repeated"),
     [
         ("""d."group" = 'x\\y'""", """d2."group" = 'x\\y'"""),

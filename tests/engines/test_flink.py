@@ -250,6 +250,21 @@ def test_a_stream_is_not_bounded() -> None:
     _refused(query, ddl, "DPP107", f"t is a stream ({KAFKA}): a bound would change what it keeps")
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT f.v FROM f JOIN d ON f.k = d.k JOIN t ON t.k = d.k WHERE d.n = 'x'",
+        "SELECT f.v FROM (SELECT v, k FROM f UNION ALL SELECT 1, k FROM t) f JOIN d ON f.k = d.k "
+        "WHERE d.n = 'x'",
+        "WITH c AS (SELECT k FROM t) SELECT f.v FROM f JOIN d ON f.k = d.k "
+        "WHERE d.n = 'x' AND f.v IN (SELECT k FROM c)",
+    ],
+)
+def test_a_stream_beside_makes_the_statement_one(query: str) -> None:
+    ddl = "CREATE TABLE t (k BIGINT, n STRING) WITH ('connector' = 'kafka')"
+    _refused(query, ddl, "DPP107", f"t, read beside, is a stream ({KAFKA})")
+
+
 BATCH = "SET 'execution.runtime-mode' = 'batch';\n"
 JOINED = "SELECT f.v FROM f JOIN d ON f.k = d.k WHERE d.n = 'x'"
 
