@@ -50,6 +50,7 @@ from sqlrewrite.plan.algebra import (
     Subquery,
 )
 from sqlrewrite.plan.columns import computed_as
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.relations import leaves, read_by
 from sqlrewrite.settings.options import ALONE
 
@@ -110,8 +111,8 @@ def _is_first(case: Case, expression: Expression) -> bool:
 
 def _ranks(expression: Expression) -> bool:
     match expression:
-        case Call(name="over", args=(Call(name="rank" | "dense_rank" | "row_number"), *_)):
-            return True
+        case Call(name="over", args=(Call(name=name), *_)):
+            return name in known("numbers")
         case _:
             return False
 
