@@ -25,8 +25,8 @@ from sqlrewrite.plan.facts.functions import names_of
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.limits import SPARK
+from sqlrewrite.text.masking import mask
 from sqlrewrite.text.nearest import nearest
-from sqlrewrite.text.templates import mask
 from sqlrewrite.text.toml import read_toml
 
 _PRIVATE = 0xE000

@@ -13,8 +13,8 @@ from sqlglot import exp
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.parse import lex, statements
 from sqlrewrite.text.loops import loop
+from sqlrewrite.text.masking import mask
 from sqlrewrite.text.template_kinds import TemplateKind
-from sqlrewrite.text.templates import mask
 from sqlrewrite.warehouse import Name, Reference
 
 from .fixtures_support import QUERIES, query_cases

@@ -20,7 +20,8 @@ from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.catalog.names import parsed_name
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.templates import mask, templated
+from sqlrewrite.text.masking import mask
+from sqlrewrite.text.templates import templated
 from sqlrewrite.warehouse import CatalogError, Name, Reference, Table, TableOrView, View, Warehouse
 
 # Adapters whose tables Spark reads; the names and types of any other are not Spark's.

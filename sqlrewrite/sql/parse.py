@@ -30,7 +30,8 @@ from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.scripts import Piece, pieces
 from sqlrewrite.text.limits import Limits
-from sqlrewrite.text.templates import Obstacle, Refer, Template, mask, no_name, untouched
+from sqlrewrite.text.masking import mask, untouched
+from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
 
 _TOKEN_SHOWN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
 _INCOMPLETE = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")

@@ -16,7 +16,8 @@ from sqlrewrite.sql.lex.agreement import spelled
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.sql.template_tokens import named
-from sqlrewrite.text.templates import Refer, mask, no_name, untouched
+from sqlrewrite.text.masking import mask, untouched
+from sqlrewrite.text.templates import Refer, no_name
 
 _STARTS = frozenset({"create", "use", "insert"})
 _STARTS_TABLE = frozenset({"alter", "drop"})

@@ -14,7 +14,7 @@ from sqlrewrite.plan.columns import arithmetic, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
-from sqlrewrite.text.templates import mask
+from sqlrewrite.text.masking import mask
 from sqlrewrite.write.names import Style, computed
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.text import templates
+from sqlrewrite.text import masking, templates
 from sqlrewrite.warehouse import PartitionField, Table
 
 Follow = Callable[..., Catalog]
@@ -525,7 +525,7 @@ def test_a_text_is_looked_through_for_templates_once(monkeypatch: pytest.MonkeyP
         asked.append(text)
         return real(text)
 
-    monkeypatch.setattr(templates, "templated", counted)
+    monkeypatch.setattr(masking, "templated", counted)
     dump = "".join(f"CREATE TABLE `t{n}` (x INT);\n" for n in range(50))
     assert table(Catalog.from_ddl(dump), "t49").columns
-    assert asked.count(dump) < 10
+    assert 0 < asked.count(dump) < 10
