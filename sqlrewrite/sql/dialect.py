@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 
-from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.pipe_grammar import PipeParser
 
 SPELLED = "spelled"
@@ -29,8 +28,8 @@ _UNITS = frozenset(
     "year quarter month week day dayofyear hour minute second millisecond microsecond".split()
 )
 _SIDES = frozenset({"BOTH", "LEADING", "TRAILING"})
-_TEXTS = token_types("char varchar var identifier")
-_BEHIND_A_WORD = token_types("r_paren comma alias from and string")
+_TEXTS = (exp.DataType.Type.CHAR, exp.DType.VARCHAR)
+_HIVE: Any = next(it for it in PipeParser.__mro__ if it.__name__ == "HiveParser")
 
 
 class SparkSqlParser(PipeParser):
@@ -114,10 +113,16 @@ class SparkSqlParser(PipeParser):
         allow_identifiers: bool = True,
         with_collation: bool = False,
     ) -> exp.Expr | None:
-        """Outside of a schema sqlglot's Hive looks for CHAR and VARCHAR in each type, which takes
-        ten times as long as to read it: a word alone is the type that it is."""
-        alone = self._next.token_type in _BEHIND_A_WORD and self._curr.token_type not in _TEXTS
-        return super()._parse_types(check_func, schema or alone, allow_identifiers, with_collation)
+        """Outside of a schema sqlglot's Hive takes CHAR and VARCHAR for STRING; it parses these two
+        words to look for them in each type, which takes ten times as long as to read that."""
+        found: exp.Expr | None = super(_HIVE, self)._parse_types(
+            check_func, schema, allow_identifiers, with_collation
+        )
+        for it in found.find_all(exp.DataType) if found is not None and not schema else ():
+            if it.this in _TEXTS:
+                it.set("this", exp.DataType.Type.TEXT)
+                it.set("expressions", None)
+        return found
 
     def _parse_dcolon(self) -> exp.Expr | None:
         return self._parse_types(with_collation=True)

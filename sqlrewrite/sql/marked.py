@@ -21,9 +21,9 @@ from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span
 
-OUTLINE = "(0e0)"
-"""What stands for a key query while an insertion is checked: so quickly parsed, and like nothing
-that an author writes."""
+OUTLINE = "(00.00)"
+"""What stands for a key query while an insertion is checked: quickly lexed (``lex/quick.py``) and
+parsed, and like nothing that an author writes."""
 
 _BOUNDED = re.compile(
     r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
