@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Fix
 from sqlrewrite.linting.suppressing import comment, counted
-from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.server.analysis import Analysis, local
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable
@@ -21,7 +20,7 @@ _TITLES = {
     "DPP002": "Refresh the pruning predicate",
     "DPP003": "Take out the pruning predicate",
 }
-_UNSUPPRESSED = frozenset({NOT_PARSED, "DPP008", "DPP009"})
+_UNSUPPRESSED = frozenset({"DPP008", "DPP009"})
 """Findings that no comment suppresses."""
 
 

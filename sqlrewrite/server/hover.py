@@ -62,7 +62,7 @@ def _lines(scan: Scan, columns: Sequence[str], found: Sequence[Candidate]) -> It
         yield "No join bounds a partition column."
     for it in found:
         yield ""
-        yield f"---\n`{it.fact.column}` by the {it.join.type} with **{it.dimension.table}**"
+        yield f"---\n`{it.fact.column}` by the {it.join.type} join with **{it.dimension.table}**"
         yield ""
         yield _verdict(it)
         yield ""

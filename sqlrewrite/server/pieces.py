@@ -13,6 +13,12 @@ from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import statements
 
+# A template that stands for a value or a name, in which a lexer of SQL meets nothing that goes on
+# behind it: no comment, no semicolon, each string with its end.
+_CALL = re.compile(
+    r"\{\{(?!-)(?:[\w\s.,=()|]|-(?!-|\}\})|'(?:[\w\s.%:]|-(?!-))*+'|\"(?:[\w\s.%:]|-(?!-))*+\")*+\}\}"
+)
+
 # What bears on statements around it: blocks of templates, scripts, notes beside literals, and the
 # line that would make a notebook of a piece that begins with it.
 _WHOLE = re.compile(
@@ -25,7 +31,7 @@ _SIGN = re.compile(rf"(?P<before>[^\r\n]*){SIGN}[ \t]*(?P<kind>[\w-]*)")
 def pieces(text: str, before: Sequence[str] = ()) -> list[str]:
     """The pieces of a text; those at its beginning and end that are as they were ``before`` are not
     looked through again."""
-    if _WHOLE.search(text) or not _of_its_own(text):
+    if _WHOLE.search(_CALL.sub("", text)) or not _of_its_own(text):
         return [text]
     first, start, most = 0, 0, len(before) - 1  # the last one may go on
     while first < most and text.startswith(before[first], start):

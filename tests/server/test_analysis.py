@@ -87,6 +87,9 @@ TYPED = (
     "-- dpp-rewrite: off\n",
     "${x}",
     "{{ x }}",
+    "{{ ref('sales') }}",
+    "'{{ var(\"x\") }}'",
+    "{{ x -}}",
     "é",
     "USE other;",
     "SET TIME ZONE 'Asia/Tokyo';",
@@ -126,6 +129,13 @@ def test_notebooks_of_sql_too() -> None:
     whole = analyse("a.sql", text, CATALOG, OPTIONS)
     assert len(whole.parts) == 3
     assert len(whole.findings) == 3
+
+
+def test_templates_of_values_and_names_cut_nothing_short() -> None:
+    text = "SELECT '{{ ds }}'; SELECT {{ var(\"a\") }}; SELECT 1"
+    assert len(pieces(text)) == 3
+    for whole in ("{{ 'a;b' }}", "{{ 'a--b' }}", "{{- x }}", "{% if a %}", "{{"):
+        assert len(pieces(f"{text} {whole}")) == 1
 
 
 def test_only_what_has_changed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

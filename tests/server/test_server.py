@@ -161,6 +161,7 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     assert hovered is not None
     assert isinstance(hovered.contents, types.MarkupContent)
     assert "is partitioned by `day`" in hovered.contents.value
+    assert "`day` by the inner join with **dates**" in hovered.contents.value
     assert "Could be pruned by\n```sql\ns.day IN (SELECT" in hovered.contents.value
     assert "| ✓ | DPP101 join-type |" in hovered.contents.value
     elsewhere = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(0, 1))
@@ -193,6 +194,13 @@ async def test_an_editor_s_work(client: LanguageClient, folder: Path) -> None:
     assert applied(client, stale, uri, refresh) == stale.replace(
         "d2.season = 'w')", "d2.season = 'x')"
     )
+    bad = "SELEC 1;\n"
+    change(client, uri, 5, bad)
+    (unread,) = await diagnostics(client, uri)
+    (suppress,) = await offered(client, uri, unread.range)
+    assert suppress.title == "Suppress DPP000 here"
+    change(client, uri, 6, applied(client, bad, uri, suppress))
+    assert await diagnostics(client, uri) == []
     client.text_document_did_close(
         types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri))
     )
