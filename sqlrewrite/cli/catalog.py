@@ -117,9 +117,16 @@ def infer_command(
     start = Warehouse().use(schema) if schema else Warehouse()
     known, guessed = infer(found.files, start)
     err = printer(err=True, color=color)
-    write_to(output, ddl(known, guessed))
-    print_left_out(err, known)
     count = sum(len(name) > 1 for name in known.relations)
+    if count:  # else what stands in the file already is worth more
+        write_to(output, ddl(known, guessed))
+    print_left_out(err, known)
+    if not count:
+        raise CommandFailure(
+            "nothing is written: these files show no table by CREATE TABLE, CREATE VIEW or "
+            "INSERT … PARTITION (dt = …)"
+        )
     place = "" if output == "-" else f" to {output}"
-    said = f"{count:,} tables and views written{place}, {len(guessed):,} of them guessed"
+    what = "table or view" if count == 1 else "tables and views"
+    said = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
     err.print([((said, "bold"),)])

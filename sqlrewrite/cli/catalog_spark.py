@@ -32,6 +32,7 @@ from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import DECLARED, Derivation, Name, Table, TableOrView, Warehouse
 
 if TYPE_CHECKING:
+    from sqlrewrite.spark.catalog import Pulled
     from sqlrewrite.spark.derived import Checked
 
 
@@ -202,13 +203,22 @@ def pull(
                     proposed[pulled.name] = derived.proposed(running, pulled.relation)
                 if partial:
                     partial.add(pulled.relation)
+        if not found:  # a snapshot that is there already is worth more
+            _print_skipped(err, skipped)
+            if partial:
+                partial.end()
+            raise CommandFailure("nothing is written: none of these tables could be read")
         known = Warehouse(found, catalog.namespace(running), settings=catalog.settings(running))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
         write_to(output, snapshot.write(known, said, proposed))
         if partial:
             partial.end()
-    _print_pulled(err, len(found), skipped, output)
+    _print_skipped(err, skipped)
+    place = "" if output == "-" else f" to {output}"
+    s = "" if len(found) == 1 else "s"
+    written = (f"{len(found):,} relation{s} written{place}", "bold green")
+    err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
     _print_proposed(err, proposed)
 
 
@@ -236,13 +246,10 @@ def _patterns(
     return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))
 
 
-def _print_pulled(err: Printer, count: int, skipped: Sequence[Any], output: str) -> None:
+def _print_skipped(err: Printer, skipped: Sequence[Pulled]) -> None:
     for it in skipped:
         name = ".".join(it.name)
         err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
-    place = "" if output == "-" else f" to {output}"
-    written = (f"{count:,} relations written{place}", "bold green" if count else "")
-    err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
 
 
 @contextmanager

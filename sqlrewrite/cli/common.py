@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
 from typing import Any, NoReturn, TextIO, cast
@@ -14,13 +14,15 @@ import click
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
+from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.pool import PoolError
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.config import Projects
-from sqlrewrite.settings.kinds import BOOLEAN, PATHS, SIZE, Kind
+from sqlrewrite.settings.kinds import BOOLEAN, CODES, PATHS, SIZE, Kind
 from sqlrewrite.settings.row import Row
 from sqlrewrite.settings.table import TABLE, Settings, named
+from sqlrewrite.text.limits import SPARK
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -106,6 +108,30 @@ def setting_option(name: str, usual: str) -> Decorator:
     return _option(named(name)._replace(said=usual))
 
 
+def _named_in(folder: str, *more: str) -> Callable[[], Iterable[str]]:
+    return lambda: (*more, *(it.stem for it in (rules_folder() / folder).glob("*.toml")))
+
+
+def _codes() -> Iterable[str]:
+    from sqlrewrite.linting.findings import BY_CODE
+
+    return BY_CODE
+
+
+_NAMES = {"engine": _named_in("engines"), "dialect": _named_in("dialects", SPARK)}
+"""The names that the value of an option may have, where others are allowed as well."""
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Callable[..., list[Any]]:
+    """What a shell completes a word by: these names, else what its type knows."""
+
+    def found(ctx: click.Context, param: click.Parameter, word: str) -> list[Any]:
+        fitting = sorted(it for it in names() if it.lower().startswith(word.lower()))
+        return fitting or param.type.shell_complete(ctx, param, word)
+
+    return found
+
+
 def _option(row: Row) -> Decorator:
     """The option of a setting; what is not given is None, or nothing, and left to the project."""
     kind, schema = row.kind, row.kind.schema
@@ -124,6 +150,8 @@ def _option(row: Row) -> Decorator:
         more |= {"multiple": True, "callback": None if kind is PATHS else _read_each(kind)}
     if kind is PATHS or "FILE" in (row.metavar or ""):
         more["type"] = click.Path(readable=False)
+    if names := _NAMES.get(row.name) or (_codes if kind is CODES else None):
+        more["shell_complete"] = completing(names)
     spelled = [it for it in (row.short, f"{row.option}/{row.off}".rstrip("/")) if it]
     usual = f"  [default: {row.usual}]" if row.usual else ""
     return click.option(*spelled, help=row.help + usual, **more)

@@ -238,6 +238,7 @@ def tell_left_out(of: Run, err: Printer) -> None:
     count = sum(len(catalog.left_out) for catalog in catalogs.values())
     if count and not of.asked.quiet:
         paths = list(dict.fromkeys(path for it in catalogs.values() for path in it.sources))
+        paths = paths or [it for it in of.asked.paths if it != STDIN]
         options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
         what = f"{count:,} {'remark' if count == 1 else 'remarks'} on what it could not read"
         err.print([(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))])
@@ -293,7 +294,7 @@ def why_missing(path: str) -> str:
 
     if os.path.exists(path):
         return "permission denied"
-    near = nearest(path, COMMANDS, 0.8)
+    near = nearest(path, COMMANDS, 0.7)
     hint = f"; did you mean the command `dpp-rewrite {near}`?" if near else ""
     return f"no such file or directory{hint}"
 

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 
-from sqlrewrite.cli.common import CONTEXT, Command, CommandFailure, colour_option, printer
+from sqlrewrite.cli.common import (
+    CONTEXT,
+    Command,
+    CommandFailure,
+    colour_option,
+    completing,
+    printer,
+)
+
+
+def _codes() -> Iterable[str]:
+    from sqlrewrite.rulebook import pages
+
+    return (it.code for it in pages())
 
 
 @click.command(
@@ -17,7 +32,7 @@ Examples:
   dpp-rewrite rules                 all of them
   dpp-rewrite rules DPP101          one, with its reasons and examples""",
 )
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=completing(_codes))
 @colour_option
 def command(code: str | None, color: bool | None) -> None:
     """Lists the rules, or explains one: why, reference, example before and after.

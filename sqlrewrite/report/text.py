@@ -13,6 +13,8 @@ from sqlrewrite.report.styled import Line, shown
 from sqlrewrite.results import Candidate, Outcome, PlanDiff, Problem, Removed, TableUse, Verdict
 from sqlrewrite.run.runner import FileResult, Summary
 from sqlrewrite.text.edits import MARKER
+from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
+from sqlrewrite.text.source import SQL_SUFFIXES
 
 _STYLES = {
     Verdict.REWRITTEN: "bold green",
@@ -34,6 +36,11 @@ class Detail:
 
 
 NO_CATALOG = "no catalog given: only tables that the input itself creates are known (see --catalog)"
+
+NO_FILES = (
+    f"no files of SQL found ({', '.join(f'*{it}' for it in SQL_SUFFIXES)}; with --include-python "
+    f"{', '.join(f'*{it}' for it in HOST_SUFFIXES)} too) that git and `exclude` do not leave out"
+)
 
 ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 """What ``--quiet`` leaves."""
@@ -74,7 +81,7 @@ def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
     ``known``: whether a catalog was given. ``would``: whether nothing was to be written.
     """
     if not summary.files:
-        yield (("no .sql files found", "yellow"),)
+        yield ((NO_FILES, "yellow"),)
     elif summary.statements and not summary.candidates and not known:
         yield ((NO_CATALOG, "yellow"),)
     verb = "would be rewritten" if would else "rewritten"

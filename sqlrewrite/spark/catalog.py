@@ -93,6 +93,9 @@ def _fitting(
             except SparkGoneError:
                 raise
             except SparkError as error:  # no right to: it costs only itself
+                if not _GLOB & set(pattern):  # a whole name needs no list
+                    yield (*where, parts[-1])
+                    continue
                 unread[where] = Pulled(where, None, str(error))
                 continue
             yield from ((*where, it) for it in listed if fnmatchcase(it, parts[-1]))

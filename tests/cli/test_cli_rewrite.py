@@ -353,7 +353,10 @@ def test_says_why_nothing_was_found(run: Any) -> None:
     Path("q.sql").write_bytes(b"select 1")
     assert "no catalog given" in run("q.sql").err
     Path("empty").mkdir()
-    assert run("empty").err == "no .sql files found\n0 rewritten, 0 unchanged, 0 skipped\n"
+    said = run("empty").err
+    assert said.startswith("no files of SQL found (*.sql, ")
+    assert "--include-python" in said
+    assert said.endswith("\n0 rewritten, 0 unchanged, 0 skipped\n")
 
 
 def test_settings_and_options(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,9 +125,14 @@ def test_catalog_infer(run: Any, tmp_path: Path) -> None:
     ran = run("catalog", "infer", str(tmp_path), "-o", str(tmp_path / "found.ddl"))
     assert ran.status == 0
     assert "b.sql:1:1: default.bad cannot be read: a parenthesis is not closed" in ran.err
-    assert "found.ddl, 1 of them guessed" in ran.err
+    assert "found.ddl, 1 guessed" in ran.err
     text = (tmp_path / "found.ddl").read_text()
     assert "  dt UNKNOWN -- a guess: declare the type of dt, of values as '1'\n" in text
+    (tmp_path / "a.hql").write_text("SELECT 1")
+    ran = run("catalog", "infer", str(tmp_path / "a.hql"), "-o", str(tmp_path / "found.ddl"))
+    assert ran.status == 2
+    assert "nothing is written: " in ran.err
+    assert (tmp_path / "found.ddl").read_text() == text
 
 
 def test_what_a_catalog_leaves_out_is_told(run: Any, tmp_path: Path) -> None:

@@ -106,6 +106,11 @@ def completed(words: str) -> list[str]:
         ("dpp-rewrite lint --format sa", ["plain,sarif"]),
         ("dpp-rewrite lint -c dd", ["file,dd"]),
         ("dpp-rewrite lint q", ["file,q"]),
+        ("dpp-rewrite lint --select dpp000", ["plain,DPP000"]),
+        ("dpp-rewrite --engine fl", ["plain,flink"]),
+        ("dpp-rewrite --engine rules/x", ["file,rules/x"]),
+        ("dpp-rewrite --dialect sp", ["plain,spark"]),
+        ("dpp-rewrite rules DPP101", ["plain,DPP101"]),
         ("dpp-rewrite catalog sh", ["plain,show"]),
     ],
 )

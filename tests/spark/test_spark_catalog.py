@@ -180,6 +180,25 @@ def test_a_schema_that_may_not_be_listed(
     alone = run("catalog", "pull", "--schema", "default")
     assert alone.exit_code == 2
     assert "no rights" in alone.stderr
+    pulled.sql("CREATE TABLE default.named (a INT) USING parquet")
+    try:
+        assert run("catalog", "pull", "default.named").exit_code == 0  # needs no list
+    finally:
+        pulled.sql("DROP TABLE default.named")
+
+
+@pytest.mark.spark
+def test_a_pull_of_nothing_leaves_the_snapshot_of_before(
+    pulled: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "w.json"
+    file.write_text("before")
+    done = run("catalog", "pull", "pulled.renamed_star", "-o", str(file))
+    assert done.exit_code == 2
+    assert "skipped spark_catalog.pulled.renamed_star: " in done.stderr
+    assert "nothing is written" in done.stderr
+    assert file.read_text() == "before"
+    assert os.listdir(tmp_path) == ["w.json"]
 
 
 @pytest.mark.spark

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlrewrite.linting.findings import BY_CODE, Finding, Severity
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.styled import Line, shown
-from sqlrewrite.report.text import NO_CATALOG
+from sqlrewrite.report.text import NO_CATALOG, NO_FILES
 from sqlrewrite.results import Problem
 
 STYLES: Mapping[Severity, str] = {
@@ -60,7 +60,7 @@ def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
         yield ((NO_CATALOG, "yellow"),)
     count = sum(total.codes.values())
     if not total.files:
-        yield (("no .sql files found", "yellow"),)
+        yield ((NO_FILES, "yellow"),)
         return
     checked = f" in {total.files} file{'s' if total.files != 1 else ''}"
     hidden = f" ({total.suppressed} suppressed)" if total.suppressed else ""
