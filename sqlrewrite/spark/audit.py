@@ -230,8 +230,11 @@ class _Judge:
 
 def _decided(session: Session, job: AuditJob) -> DataFrame:
     """What this and earlier runs have decided with the same catalog and options."""
+    from pyspark.sql import functions as f
+
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
         found.limit(1).collect()  # over Connect only this tells whether it is there
         return found.where(found["made"] == job.made).dropDuplicates(["shape", "schema"])
-    return session.spark.createDataFrame([], _DECIDED)  # this is the first run
+    nothing = session.spark.range(1).where("false")  # this is the first run, and Spark can see it
+    return nothing.select(f.from_json(f.lit("{}"), _DECIDED).alias("all")).select("all.*")
