@@ -40,7 +40,8 @@ _MILLISECONDS = ("_ms", "_millis", "total_elapsed_time")
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The column of each part, None where a history has none; ``seconds`` is by what the runtime is
-    divided. ``end`` is when a run ended, for a history without runtimes, as BigQuery's."""
+    divided. ``end`` is when a run ended, which tells the runtime where nothing else does: as in
+    BigQuery's histories, or where Trino's listener writes ``PT1.2S``."""
 
     text: str
     schema: str | None = None
@@ -68,6 +69,6 @@ def columns(names: Sequence[str], given: Mapping[str, str | None]) -> Columns:
     runtime = (found["runtime"] or "").lower()
     text = found.pop("text")
     assert text is not None
-    end = None if runtime else next((known[name] for name in _END if name in known), None)
+    end = next((known[name] for name in _END if name in known), None)
     divided = 1000 if runtime.endswith(_MILLISECONDS) else 1
     return Columns(text, **found, seconds=divided, end=end)

@@ -84,17 +84,15 @@ def _named(frame: DataFrame, given: Mapping[str, str | None]) -> DataFrame:
         value = "NULL" if name is None else literal_name(tuple(name.split(".")))
         return f"try_cast({value} AS {kind})"
 
-    micros = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
-    if found.end is not None:
-        begun, ended = (f"unix_micros({column(it, 'timestamp')})" for it in (found.time, found.end))
-        micros = f"{ended} - {begun}"
+    told = f"round({column(found.runtime, 'double')} * {_MILLION // found.seconds})"
+    begun, ended = (f"unix_micros({column(it, 'timestamp')})" for it in (found.time, found.end))
     return frame.selectExpr(
         f"{column(found.text, 'string')} AS text",
         f"{column(found.schema, 'string')} AS schema",
         f"{column(found.time, 'timestamp')} AS at",
         f"{column(found.user, 'string')} AS user",
         f"{column(found.bytes, 'bigint')} AS bytes",
-        f"try_cast({micros} AS bigint) AS micros",
+        f"coalesce(try_cast({told} AS bigint), {ended} - {begun}) AS micros",
     )
 
 

@@ -240,14 +240,21 @@ def test_columns_in_structs_and_in_csv(session: Session, tmp_path: Path) -> None
         "context": {"user": "me", "schema": "audited"},
         "statistics": {"physicalInputBytes": 7, "wallTime": 2.5},
     }
-    (tmp_path / "trino.json").write_text(json.dumps(row) + "\n", "utf-8")
+    spelled = {
+        "metadata": row["metadata"],
+        "statistics": {"wallTime": "PT1.2S"},
+        "createTime": "2026-01-02T03:04:05.1Z",
+        "endTime": "2026-01-02T03:04:06.3Z",
+    }
+    rows = (json.dumps(row), json.dumps(spelled))
+    (tmp_path / "trino.json").write_text("\n".join(rows), "utf-8")
     lines = f'QUERY_TEXT,TOTAL_ELAPSED_TIME\n"{GOOD.format(1)}\n-- ""two"" lines",1500\n'
     (tmp_path / "snowflake.csv").write_text(lines, "utf-8")
     times = {"creation_time": "2026-01-02T03:04:05Z", "end_time": "2026-01-02T03:04:07.5Z"}
     (tmp_path / "bigquery.json").write_text(json.dumps({"query": "SELECT 1", **times}), "utf-8")
     inputs = [str(tmp_path / it) for it in ("trino.json", "snowflake.csv", "bigquery.json")]
-    one, other, third = histories.history(session, inputs, {}, None).collect()
-    assert third.micros == 2_500_000
+    one, two, other, third = histories.history(session, inputs, {}, None).collect()
+    assert (two.micros, third.micros) == (1_200_000, 2_500_000)
     assert (one.text, one.schema, one.user) == (GOOD.format(1), "audited", "me")
     assert (one.bytes, one.micros) == (7, 2_500_000)
     assert (other.text, other.micros) == (f'{GOOD.format(1)}\n-- "two" lines', 1_500_000)
