@@ -5,14 +5,17 @@
 The tables of TPC-DS stand empty in a local Spark. Each query is given to `spark.sql`, which
 analyzes it and runs nothing: without `enable`, with it for the first time (its tables are looked up
 and it is decided), and again. What is ours of the second time is measured with a Spark that answers
-nothing. Needs the extras dev and spark, and Java.
+nothing. What both processes use of the processor is told beside: of the first time it has the
+questions that Spark is asked, in Spark. Needs the extras dev and spark, and Java.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -34,12 +37,18 @@ def main() -> None:
         for statement in ddl.values():
             spark.sql(statement)
         _each(spark.sql, queries)  # Spark itself warms up
+        used = [_used(spark)]
         without = _each(spark.sql, queries)
+        used.append(_used(spark))
         with enable(spark, log=None, ttl=3600) as enabled:
             first = _each(spark.sql, queries)
+            used.append(_used(spark))
             second = _each(spark.sql, queries)
             own = _own(spark, enabled, queries[:1] * REPEATED)
             named = _own(spark, enabled, ["SELECT :a"] * REPEATED, {"a": 1})
+        for what, begun, ended in zip(("not enabled", "first time"), used, used[1:], strict=True):
+            python, java = (after - before for before, after in zip(begun, ended, strict=True))
+            print(f"{what:26} {python:10.2f} s of the processor in Python {java:10.2f} s in Spark")
         _show("spark.sql, not enabled", without)
         _show("enabled, the first time", first)
         _show("enabled, the second time", second)
@@ -55,6 +64,13 @@ def _each(run: Callable[..., Any], texts: Sequence[str], *args: Any) -> list[flo
         run(text, *args)
         found.append(time.perf_counter() - begun)
     return found
+
+
+def _used(spark: Any) -> tuple[float, float]:
+    """The seconds of the processor that Python and Spark have used (on Linux)."""
+    fields = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/stat").read_text("utf-8")
+    user, system = fields.rpartition(")")[2].split()[11:13]
+    return time.process_time(), (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _own(spark: Any, enabled: Any, texts: Sequence[str], *args: Any) -> list[float]:
