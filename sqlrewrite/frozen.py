@@ -15,6 +15,7 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 _FIELDS = "__dataclass_fields__"
@@ -38,6 +39,7 @@ else:
             body["__match_args__"] = tuple(k for k, it in fields.given.items() if it.init)
             body["__qualname__"] = cls.__qualname__
             body[_FIELDS], body["__init__"] = fields, _init(fields)
+            body["__dataclass_params__"] = SimpleNamespace(frozen=frozen, repr=False)  # for pprint
             body.setdefault("__repr__", _shown)
             if eq:
                 body["__eq__"], hashed = _by(k for k, it in fields.given.items() if it.compare)

@@ -7,6 +7,7 @@ import dataclasses
 import pickle
 from functools import partial
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 
 import pytest
@@ -90,6 +91,7 @@ def test_what_is_made_for_each_is_its_own() -> None:
 
 def test_it_shows_itself_as_one() -> None:
     assert repr(Value(1, (2,))) == repr(Frozen(1, (2,))).replace("Frozen", "Value")
+    assert pformat(Value(1, (2,))) == repr(Value(1, (2,)))
 
 
 def test_it_has_slots_and_can_be_replaced_and_sent() -> None:

@@ -27,6 +27,7 @@ from sqlrewrite.spark.planned import Laid, Planned, PlannedScan, ScanFilter, pla
 from sqlrewrite.spark.row_groups import RowGroups, planned_row_groups
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.warehouse import Stock, warehouse
+from sqlrewrite.text.groups import inserted
 from sqlrewrite.warehouse import Warehouse
 
 _SAYS_NOTHING = ("isnotnull(", "true")
@@ -179,7 +180,7 @@ def _compared(
     The plan after may read a fact once more, in a key query: that scan stands alone. Of a text by
     groups of partitions no filter is a predicate of ours.
     """
-    grouped = pair.changed and not pair.candidates
+    grouped = bool(inserted(pair.after.text))
     left = list(after.scans)
     for scan in before.scans:
         same = [it for it in left if it.table == scan.table]
