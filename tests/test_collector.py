@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from sqlrewrite import Catalog, rewrite
+from sqlrewrite import Catalog, lint, rewrite
 from sqlrewrite.results import ConfigError
 from sqlrewrite.sql.collector import at_rest
 
@@ -57,3 +57,16 @@ def test_a_rewrite_leaves_it_as_it_was() -> None:
     with pytest.raises(ConfigError):
         rewrite("SELECT 1", Catalog(), engine="none")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("work", [rewrite, lint])
+def test_a_text_is_collected_once(work: Callable[[str, Catalog], object]) -> None:
+    """After the work: while it goes on all that is made is in use."""
+    collected: list[str] = []
+    text = "SELECT a, b FROM t JOIN u ON t.a = u.b WHERE u.c = 1;\n" * 100
+    work(text, Catalog())
+    gc.collect()
+    gc.callbacks.append(lambda phase, _: collected.append(phase))
+    work(text, Catalog())
+    gc.callbacks.pop()
+    assert collected.count("start") <= 1

@@ -78,8 +78,10 @@ def _storage(
 ) -> Storage | None:
     if engine.name != "spark" or broadcast(meeting, engine.broadcast_threshold):
         return None
-    tied = {key.one: key.other for key in meeting.keys if _same_type(plan, meeting, key.one)}
     one, other = meeting.one.table, meeting.other.table
+    if not all(it.buckets or it.partitioned_by for it in (one, other)):
+        return None  # most tables lie in no order
+    tied = {key.one: key.other for key in meeting.keys if _same_type(plan, meeting, key.one)}
     if "iceberg" in (one.provider, other.provider):
         return _by_fields(meeting, tied, said) if one.provider == other.provider else None
     if not {one.provider, other.provider} <= _OWN:

@@ -24,6 +24,7 @@ from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.regime import decides
 from sqlrewrite.settings.table import LEAVING
+from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.deep import deep
 from sqlrewrite.stripping import FOREIGN, foreign
 from sqlrewrite.text.edits import MARKER, Span
@@ -50,7 +51,13 @@ def lint(
     ``wanted`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
     for bad SQL.
     """
-    wanted = wanted or options()
+    with at_rest(sql):  # until no more is left of it than the findings
+        return _linted(sql, catalog, wanted or options())
+
+
+def _linted(
+    sql: str, catalog: Warehouse, wanted: Options
+) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
     done = rendered(sql, catalog, wanted) if "{%" in sql else None
     if done is not None:
         from sqlrewrite.linting import agreed  # which only texts of dbt have need of

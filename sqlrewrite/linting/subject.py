@@ -63,7 +63,8 @@ class Subject:
     def heeded(self) -> list[Candidate]:
         """The candidates of a rewrite that heeds the author's comments."""
         decided, document = self.heeding
-        return candidates(document, decided)
+        same = decided is self.decided and document is self.document
+        return self.candidates if same else candidates(document, decided)
 
     def original(self, span: Span) -> Span:
         """A span of the stripped text as one of the author's."""
@@ -89,8 +90,8 @@ class Subject:
         """The statement without our predicates, comments, case and spacing, as 16 hexadecimal
         digits."""
         text, tokens = self.stripped.text, self.decided.reading.statement.tokens
-        words = (text[token.start : token.end + 1].lower() for token in tokens)
-        return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        words = "\0".join([text[token.start : token.end + 1] for token in tokens]).lower()
+        return sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     @cached_property
     def tied(self) -> Mapping[Scan, Sequence[JudgedPair]]:
