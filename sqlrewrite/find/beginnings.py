@@ -63,8 +63,12 @@ def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
 
 
 def _length(beginning: Call) -> int | None:
-    """How many characters from its start a text is cut down to."""
-    numbers = [it.text for it in beginning.args[1:] if isinstance(it, Literal)]
-    if beginning.name != "left" and numbers[:1] != ["1"]:
-        return None
-    return int(numbers[-1]) if numbers and numbers[-1].isdigit() else None
+    """How many characters from its start a text is cut down to; ``substring(x, 1)`` is all of x."""
+    match beginning.name, beginning.args[1:]:
+        case ("left", (Literal(kind="number", text=length),)):
+            pass
+        case (_, (Literal(kind="number", text="1"), Literal(kind="number", text=length))):
+            pass
+        case _:
+            return None
+    return int(length) if length.isdecimal() else None
