@@ -103,6 +103,8 @@ def _copied(condition: str, functions: dict[str, str] | None = None) -> bool:
         ("regexp_extract(d.name, 'a.*') = 'a'", False),
         ("regexp_replace(d.name, 'a', '$9') = 'a'", False),
         ("d.name LIKE 'a/' ESCAPE '/'", False),
+        ("d.name LIKE 'a$' ESCAPE '$'", False),
+        ("d.name LIKE 'a$_%' ESCAPE '$'", True),
         ("d.year > 1200 + 11", True),
         ("d.year > 2147483647 + 1", False),
         ("d.year % 0 = 1", False),

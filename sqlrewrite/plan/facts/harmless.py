@@ -110,9 +110,11 @@ def _unescaped(args: Args) -> bool:
         return False
     if len(args) == 2:
         return all("\\" not in it for it in patterns)
-    sign = re.escape(args[2].text) if isinstance(args[2], Literal) else ""
-    plain = re.compile(f"(?:[^{sign}]|{sign}[{sign}_%])*", re.DOTALL) if len(sign) == 1 else None
-    return plain is not None and all(map(plain.fullmatch, patterns))
+    if not isinstance(args[2], Literal) or len(args[2].text) != 1:
+        return False
+    sign = re.escape(args[2].text)
+    plain = re.compile(f"(?:[^{sign}]|{sign}[{sign}_%])*", re.DOTALL)
+    return all(map(plain.fullmatch, patterns))
 
 
 def _listed(pattern: Expression) -> Args:
@@ -214,6 +216,12 @@ def _slice(args: Args) -> bool:
     return start.removeprefix("-").strip("0").isdigit() and length.isdigit()
 
 
+def _whole_days(args: Args) -> bool:
+    """A unit first that dates have as well as times: Trino takes no hours of a date."""
+    first = args[0].text.lower() if isinstance(args[0], Literal) else ""
+    return first in ("day", "week", "month", "quarter", "year")
+
+
 def _chosen(args: Args) -> bool:
     """The number of one of the values behind it."""
     first = args[0].text if isinstance(args[0], Literal) else ""
@@ -260,6 +268,7 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "utf8": _behind(lambda text: text.lower() == "utf-8"),
     "slice": _slice,
     "chosen": _chosen,
+    "unit": _whole_days,
     "schema": _schema,
     "steps": _steps,
     "bit": _bit,
