@@ -18,6 +18,7 @@ COMPILED = not str(sqlglot.parser.__file__).endswith(".py")
 
 _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _COMMANDS = Spark.Tokenizer.COMMANDS
+_VAR, _SEMICOLON = TokenType.VAR, TokenType.SEMICOLON
 _SIGNS = {**Spark.Tokenizer.SINGLE_TOKENS, **_KEYWORDS}
 
 _WORD, _SIGN, _LINE, _NUMBER, _STRING, _NAME, _COMMENT, _ODD = range(1, 9)
@@ -66,11 +67,20 @@ def quick(text: str) -> list[Token] | None:
         start, end = match.span(group)
         if start < behind:
             continue
-        said = text[start:end]
         if group == _LINE:
             line, begins = line + 1, end
             continue
-        if group == _COMMENT:
+        said = text[start:end]
+        if group == _WORD:
+            kind = _KINDS.get(said.upper(), _VAR)
+            if kind is None:
+                found = _phrase(text, start, end)
+                if found is None:
+                    return None
+                kind, said, end = found
+        elif group == _SIGN:
+            kind = _SIGNS[said]
+        elif group == _COMMENT:
             comments.append(said[2:] if said[0] == "-" else said[2:-2])
             within = said.count("\n")
             if said.startswith("/*+"):
@@ -84,15 +94,6 @@ def quick(text: str) -> list[Token] | None:
                 tokens[-1].comments.extend(comments)
                 comments, last = [], line
             continue
-        if group == _WORD:
-            kind = _KINDS.get(said.upper(), TokenType.VAR)
-            if kind is None:
-                found = _phrase(text, start, end)
-                if found is None:
-                    return None
-                kind, said, end = found
-        elif group == _SIGN:
-            kind = _SIGNS[said]
         elif group == _NUMBER:
             kind = TokenType.NUMBER
         elif group == _ODD:
@@ -101,7 +102,7 @@ def quick(text: str) -> list[Token] | None:
             kind, said = TokenType.STRING if group == _STRING else TokenType.IDENTIFIER, said[1:-1]
             if "\n" in said:
                 return None
-        if kind is TokenType.SEMICOLON and comments and tokens:
+        if kind is _SEMICOLON and comments and tokens:
             tokens[-1].comments.extend(comments)
             comments = []
         tokens.append(Token(kind, said, line, end - begins, start, end - 1, comments))
