@@ -194,7 +194,7 @@ class Enabled:
         if not self._active or getattr(self._thread, "ours", False):
             return frame
         try:
-            found = views.permanent(frame)
+            found = views.text_of(frame)
             if found is None:
                 return frame
             entry = self._known(found) or self._decided(
@@ -289,7 +289,7 @@ class Enabled:
         return _Entry(sql, parsed.effect, epoch, 0.0 if asks else until, basis)
 
     def _viewed(self, name: Name, text: str, epoch: int) -> _Entry:
-        """What is decided of a permanent view, whose text speaks of its own namespace."""
+        """What is decided of a view, whose text speaks of its own namespace."""
         state, (view, until) = self._current(), self._live.view(name)
         limits = replace(self._asked.limits, double_quoted=state.double_quoted)
         if state.obstacle or view is None or view.query != text or len(text) > limits.statement:

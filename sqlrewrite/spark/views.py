@@ -1,4 +1,4 @@
-"""What ``spark.table`` gives of a permanent view, with another text in the place of the view's own.
+"""What ``spark.table`` gives of a view, with another text in the place of the view's own.
 
 Spark itself reads the text as it reads the view: in the namespace and under the settings that the
 view was made with, its columns cast to the view's, and found under its qualified name. SQL has no
@@ -7,9 +7,10 @@ way to say all that, so this speaks with the classes of Spark 4's catalog, in a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
+from sqlrewrite.spark.settings import obstacle
 from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:
@@ -21,16 +22,33 @@ def replaceable(spark: SparkSession) -> bool:
     return hasattr(spark, "_jsparkSession") and int(spark.version.partition(".")[0]) >= 4
 
 
-def permanent(frame: DataFrame) -> tuple[Name, str] | None:
-    """The qualified name and the text of the view that a frame is of, None for any other frame."""
+def text_of(frame: DataFrame) -> tuple[Name, str] | None:
+    """The name and the text of the view that a frame is of, None for any other frame: a permanent
+    view by its qualified name; a temporary one, if it was made by SQL, under settings that change
+    nothing, and of what is permanent."""
     plan: Any = frame._jdf.queryExecution().analyzed()
     if plan.nodeName() != "SubqueryAlias" or plan.child().nodeName() != "View":
         return None
     view, identifier = plan.child(), plan.identifier()
-    qualifier = [identifier.qualifier().apply(n) for n in range(identifier.qualifier().length())]
-    if view.isTempView() or len(qualifier) != 2:
+    described, parts = view.desc(), identifier.qualifier()
+    name = *(parts.apply(n) for n in range(parts.length())), identifier.name()
+    if len(name) != (1 if view.isTempView() else 3):
         return None
-    return tuple(it.lower() for it in (*qualifier, identifier.name())), view.desc().viewText().get()
+    if described.viewText().isEmpty() or (view.isTempView() and not _lasts(frame, described)):
+        return None
+    return tuple(it.lower() for it in name), described.viewText().get()
+
+
+def _lasts(frame: DataFrame, described: Any) -> bool:
+    """Whether the text of a temporary view says without the session what it means."""
+    converters = cast("Any", frame.sparkSession)._jvm.scala.jdk.javaapi.CollectionConverters
+    made_under = converters.asJava(described.viewSQLConfigs())
+    return (
+        described.viewReferredTempViewNames().isEmpty()
+        and described.viewReferredTempFunctionNames().isEmpty()
+        and described.viewReferredTempVariableNames().isEmpty()
+        and not obstacle({str(key).lower(): str(made_under[key]) for key in made_under})
+    )
 
 
 def with_text(spark: SparkSession, frame: DataFrame, text: str) -> DataFrame:

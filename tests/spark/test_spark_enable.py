@@ -234,6 +234,13 @@ def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) 
         session.sql("DROP VIEW enabled.joined")
         with pytest.raises(Exception, match="joined"):
             session.table("enabled.joined")
+        session.sql("USE enabled")
+        text = "SELECT s.v, d.day FROM enabled.sales s JOIN days d USING (day) WHERE d.month = 2"
+        session.sql(f"CREATE TEMP VIEW passing AS {text}")
+        session.sql(f"CREATE TEMP VIEW over_one AS {text.replace('enabled.', '')}")
+        session.sql("USE default")
+        assert (scan(session.table("passing")), scan(session.table("over_one"))) == (1, 0)
+        assert session.table("passing").select("passing.v").count() == len(wanted)
         assert session.table("enabled.days").count() == 8
     assert "table" not in vars(session)
     session.catalog.dropTempView("sales")
