@@ -46,7 +46,9 @@ def main() -> None:
             second = _each(spark.sql, queries)
             own = _own(spark, enabled, queries[:1] * REPEATED)
             named = _own(spark, enabled, ["SELECT :a"] * REPEATED, {"a": 1})
-        for what, begun, ended in zip(("not enabled", "first time"), used, used[1:], strict=True):
+        for what, begun, ended in zip(
+            ("not enabled", "first time"), used[:2], used[1:], strict=True
+        ):
             python, java = (after - before for before, after in zip(begun, ended, strict=True))
             print(f"{what:26} {python:10.2f} s of the processor in Python {java:10.2f} s in Spark")
         _show("spark.sql, not enabled", without)
