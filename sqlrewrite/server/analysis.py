@@ -23,6 +23,7 @@ from sqlrewrite.results import Problem
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options
+from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Host, Region, plain
 from sqlrewrite.text.variables import in_force
@@ -59,11 +60,12 @@ class Analysis:
                 return it, local(it.region, offset)
         return None
 
-    def document(self, part: OpenRegion, *, heed: bool = True) -> Document:
-        """A piece as a document."""
-        lines = self.host.lines_of(part.region)
-        limits = self.options.limits
-        return read(part.region.text, part.catalog, limits, heed=heed, lines=lines)
+    def documents(self, part: OpenRegion) -> Iterator[Document]:
+        """A piece as a document; with blocks of a template one for each text that it may be."""
+        text, lines = part.region.text, self.host.lines_of(part.region)
+        rendered = renderings(text) if text == self.host.text else ()
+        for it in [one.text for one in rendered] or [text]:
+            yield read(it, part.catalog, self.options.limits, lines=lines)
 
 
 def local(region: Region, offset: int) -> int:

@@ -14,6 +14,7 @@ from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.results import Candidate, Outcome, Verdict
 from sqlrewrite.rewriting import candidates
 from sqlrewrite.server.analysis import Analysis
+from sqlrewrite.settings.options import Options
 from sqlrewrite.text.edits import Span
 
 _SIGNS = {Outcome.PASS: "✓", Outcome.FAIL: "✗", Outcome.UNKNOWN: "?"}
@@ -25,25 +26,34 @@ def hover(analysis: Analysis, offset: int) -> tuple[str, Span] | None:
     if found is None:
         return None
     part, at = found
-    document = analysis.document(part)
-    for decided in decide(document, analysis.options).statements:
+    said: dict[str, Span] = {}
+    for document in analysis.documents(part):
+        said |= _said(document, analysis.options, at)
+    if not said:
+        return None
+    offsets, span = part.region.sql.offsets, next(iter(said.values()))
+    text = "\n\n---\nAnd as its blocks may be rendered, too:\n\n".join(said)
+    return text, Span(offsets[span.start], offsets[span.end])
+
+
+def _said(document: Document, wanted: Options, at: int) -> dict[str, Span]:
+    """What is said of the scan at an offset of a document, with its stretch; nothing of others."""
+    for decided in decide(document, wanted).statements:
         if not decided.matters:
             continue
         for scan in scans(decided.plan):
             span = _original(document, scan)
-            columns = partitions(scan, analysis.options.engine)
+            columns = partitions(scan, wanted.engine)
             if span is None or not columns or not span.start <= at < span.end:
                 continue
-            offsets = part.region.sql.offsets
             place = document.directives.lines.place(span.start)
             its = [
                 it
                 for it in candidates(document, decided)
                 if (it.fact.line, it.fact.column_number) == place
             ]
-            text = "\n".join(_lines(scan, sorted(columns), its))
-            return text, Span(offsets[span.start], offsets[span.end])
-    return None
+            return {"\n".join(_lines(scan, sorted(columns), its)): span}
+    return {}
 
 
 def _original(document: Document, scan: Scan) -> Span | None:

@@ -13,6 +13,7 @@ from sqlrewrite.linting import hosted
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.server import analysis as module
 from sqlrewrite.server.analysis import Reader, analyse
+from sqlrewrite.server.hover import hover
 from sqlrewrite.server.pieces import pieces
 from sqlrewrite.settings.options import options
 from sqlrewrite.text.hosts import host_of
@@ -136,6 +137,17 @@ def test_templates_of_values_and_names_cut_nothing_short() -> None:
     assert len(pieces(text)) == 3
     for whole in ("{{ 'a;b' }}", "{{ 'a--b' }}", "{{- x }}", "{% if a %}", "{{"):
         assert len(pieces(f"{text} {whole}")) == 1
+
+
+def test_in_a_template_of_blocks_each_text_is_told_of() -> None:
+    text = f"{SQL}\n{{% if full %}} AND d.season < 'x' {{% endif %}}\n"
+    found = hover(analyse("a.sql", text, CATALOG, OPTIONS), text.index("sales"))
+    assert found is not None
+    said, span = found
+    assert said.count("Could be pruned by") == 2
+    assert said.count("d2.season < 'x'") == 1
+    assert text[span.start :].startswith("sales")
+    assert hover(analyse("a.sql", text, CATALOG, OPTIONS), text.index("{%")) is None
 
 
 def test_only_what_has_changed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
