@@ -127,10 +127,20 @@ def test_the_hooks_are_of_files_by_their_ending_in_any_case() -> None:
     clientlib = pytest.importorskip("pre_commit.clientlib")
     hooks = clientlib.load_manifest(str(ROOT / ".pre-commit-hooks.yaml"))  # as pre-commit reads it
     assert len(hooks) == 3
-    names = ("q.sql", "Q.SQL", "q.Hql", "a/q.DDL", "q.sqlx", "q.sql.txt", "sql")
+    names = (
+        "q.sql",
+        "Q.SQL",
+        "q.Hql",
+        "a/q.DDL",
+        "q.sparksql",
+        "q.sql.j2",
+        "q.j2",
+        "q.sqlx",
+        "sql",
+    )
     for hook in hooks:
         taken = [name for name in names if re.search(hook["files"], name)]
-        assert taken == ["q.sql", "Q.SQL", "q.Hql", "a/q.DDL"]
+        assert taken == ["q.sql", "Q.SQL", "q.Hql", "a/q.DDL", "q.sparksql", "q.sql.j2"]
 
 
 def test_the_hook_fixes_and_then_passes(repository: Repository) -> None:
