@@ -15,6 +15,7 @@ from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.forms import IN
+from sqlrewrite.text.limits import SPARK
 
 
 def judge(case: Case) -> Judgement:
@@ -33,6 +34,8 @@ def judge(case: Case) -> Judgement:
     scans = tuple(read_again(case))
     if is_single(case) and all(_reads_names(case, scan) for scan in scans):
         return passed("the one key is found among the names of the partitions")
+    if is_single(case) and case.options.limits.dialect == SPARK:
+        return passed("Spark looks the one key up once, for the query and the predicate")
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(it or 0 for it in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen(case) == IN

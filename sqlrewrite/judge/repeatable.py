@@ -28,8 +28,9 @@ from sqlrewrite.plan.algebra import (
     Scan,
     SetOperation,
 )
-from sqlrewrite.plan.columns import column_names, computed_as, expression_type
+from sqlrewrite.plan.columns import column_names, computed_as, expression_type, type_of
 from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import same
@@ -290,13 +291,19 @@ def _has_room(kind: str) -> bool:
 
 
 def total_order(plan: Plan, block: Block) -> bool:
-    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique."""
+    """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique, or by all that
+    is shown, so that rows in the same place are the same."""
     assert block.limit is not None
     order = block.limit.order
     if isinstance(block.limit.child, SetOperation):
         return False
     if block.aggregate == "global":
         return True  # a single row
+    shown = [it.expression for it in block.outputs] if block.complete else []
+    kinds = [type_of(plan, it) for it in shown]
+    alike = all(kind is not None and identical(kind) for kind in kinds)
+    if shown and alike and all(_among(it, order) for it in shown):
+        return True
     if block.aggregate == "group by" and block.keys:
         return all(_among(key, order) for key in block.keys)
     if block.distinct and block.complete:

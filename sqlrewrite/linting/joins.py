@@ -81,6 +81,9 @@ def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
+_PRESERVED = "DPP101"
+
+
 def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
     """DPP011: a partition column that a join or an IN compares with the one row of an aggregate."""
     for item in decided.judged:
@@ -88,9 +91,12 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not is_single(case):
             continue
         column = f"{scan.alias}.{case.pair.path.column}"
+        if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
+            continue  # of a join that keeps all rows of the fact all partitions are asked for
         by = "IN" if case.pair.tie.query is not None else f"the join with {case.dimension_name}"
         # Flink makes a join of a subquery behind = as well, and prunes by few of those.
-        help_ = f"compare it by =: {column} = (SELECT max(…) …)"
+        sign = case.pair.operator
+        help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
         if case.engine.takes_keys:
             help_ = f"write the value itself: {case.other_form}"
         yield subject.finding(
@@ -98,7 +104,7 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
             subject.original(scan.span),
             column,
             f"{column} is compared with a single value through {by}: every partition is read to "
-            "find the rows of one",
+            "find the rows that it leaves",
             help_,
         )
 

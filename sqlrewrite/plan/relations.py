@@ -55,8 +55,10 @@ def read_by(plan: Plan, query: Query) -> Iterator[Relation]:
 
 
 def one_row(plan: Plan, query: Query) -> bool:
-    """Whether a query has a single row, or none: an aggregate over all rows."""
+    """Whether a query has a single row, or none: an aggregate over all rows, or LIMIT 1."""
     tops = [plan.blocks[number] for number in query.top]
+    if len(tops) == 1 and isinstance(query.node, Limit) and query.node.one:
+        return True
     return len(tops) == 1 and tops[0].aggregate == "global" and not generates(tops[0])
 
 

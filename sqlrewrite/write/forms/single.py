@@ -24,4 +24,4 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         query = anchors.copy(anchors.query_of_in(first.pair.key.span.start))
     else:
         query = queries.over(cases[:1])
-    return [Predicate(f"{bounded} = {query}", (query,))]
+    return [Predicate(f"{bounded} {first.pair.operator} {query}", (query,))]
