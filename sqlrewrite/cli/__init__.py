@@ -1,5 +1,4 @@
-"""The command line: ``dpp-rewrite``. Here is how a run begins and ends; ``commands`` is what it can
-do."""
+"""The command line, ``dpp-rewrite``: how a run begins and ends. ``commands`` has the commands."""
 
 from __future__ import annotations
 

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from sqlrewrite.audit.answer import Answer
 
 _HELP = {
-    "text": "The column with the texts.",
-    "schema": "The column with the schema that was current.",
-    "time": "The column with the time of a run.",
-    "user": "The column with who ran it.",
-    "bytes": "The column with the bytes that were read.",
-    "runtime": "The column with the seconds that it took; …_ms are milliseconds.",
+    "text": "The column with the query text.",
+    "schema": "The column with the current schema of each query.",
+    "time": "The column with the time at which the query was run.",
+    "user": "The column with the user who ran the query.",
+    "bytes": "The column with the bytes that the query read.",
+    "runtime": "The column with the query's seconds, or its milliseconds if the name ends in _ms.",
 }
 _FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table", "eventlog")
 
@@ -74,7 +74,7 @@ Examples:
 @click.option(
     "--input-format",
     type=click.Choice(_FORMATS),
-    help="How each INPUT is read.  [default: as its name or the files in it say, else a table]",
+    help="The format of each INPUT.  [default: by its name or the files in it, else a table]",
 )
 @together(
     *(
@@ -82,7 +82,7 @@ Examples:
             "--schema-column" if part == "schema" else f"--{part}",
             f"{part}_column",
             metavar="COLUMN",
-            help=f"{_HELP[part]}  [default: by its name in the known histories]",
+            help=f"{_HELP[part]}  [default: found by the names that known histories use]",
         )
         for part in PARTS
     )
@@ -102,7 +102,7 @@ Examples:
     type=click.FloatRange(min=0, min_open=True),
     default=10.0,
     show_default=True,
-    help="A text that takes longer, in processor time, is passed over.",
+    help="Skip a query text that takes longer than this in processor time.",
 )
 @click.option(
     "--measure",
@@ -115,9 +115,13 @@ Examples:
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="So many shapes, those whose runs read the most.",
+    help="Report this many shapes, those whose runs read the most.",
 )
-@click.option("--apply", metavar="DIR", help="Write the rewritten text of each of them there.")
+@click.option(
+    "--apply",
+    metavar="DIR",
+    help="Write the rewritten text of each reported shape into this folder.",
+)
 @report_options
 def command(
     inputs: tuple[str, ...],
@@ -133,9 +137,9 @@ def command(
 ) -> None:
     """Tells which queries of a history read partitions for nothing, and what to change first.
 
-    INPUT is what Spark reads: Parquet, ORC, JSON or CSV, a table by its name, a folder of *.sql,
-    dbt's run_results.json; or Spark's event logs, which have plans alone. Texts of one shape, that
-    differ in nothing that matters, are judged once. See docs/audit.md.
+    INPUT is a history of queries: Parquet, ORC, JSON or CSV files, the name of a table, a folder of
+    *.sql, or dbt's run_results.json. It may also be Spark's event logs, which contain plans but no
+    query texts. Queries of the same shape are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
     todo = request(Given(**sorted_out(given)).projects().at("."))
@@ -148,9 +152,11 @@ def command(
         _of_event_logs(inputs, where, todo.catalog, report)
         return
     if not todo.catalog.relations:
-        raise CommandFailure("nothing is known of the tables: give --catalog")
+        raise CommandFailure("the tables are not known: give --catalog")
     if out is None and not local:
-        raise CommandFailure("say -o DIR, a folder that all machines of the cluster see")
+        raise CommandFailure(
+            "the results need a folder that all machines of the cluster can reach: give -o DIR"
+        )
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:
         read = (inputs, columns, input_format)
         found = _judged(where, todo, out or folder, timeout, read, report.err, top, measure)

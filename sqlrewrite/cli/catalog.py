@@ -1,4 +1,4 @@
-"""``dpp-rewrite catalog``: what the tool knows of the tables, and where it gets that from."""
+"""``dpp-rewrite catalog``: what the tool knows about the tables, and its sources."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.warehouse import Warehouse
 
 
-@click.group("catalog", context_settings=CONTEXT, short_help="Look at what is known of the tables.")
+@click.group(
+    "catalog",
+    context_settings=CONTEXT,
+    short_help="Show, infer, pull or check the tables that are known.",
+)
 def command() -> None:
-    """What the tool knows of the warehouse's tables."""
+    """What the tool knows about the tables of the warehouse."""
 
 
 command.add_command(check_command)
@@ -38,7 +42,7 @@ command.add_command(pull)
 @command.command(
     "show",
     cls=Command,
-    short_help="Print what is known of the tables.",
+    short_help="Print the tables that the catalog describes.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog show -c ddl/                what was understood
@@ -54,7 +58,7 @@ Examples:
 )
 @colour_option
 def show(format: str, color: bool | None, **given: Any) -> None:
-    """Prints what the tool knows of the tables, from any --catalog.
+    """Prints what the tool knows about the tables, from any --catalog.
 
     Partition columns, types and statistics decide what can be pruned: look here first when a
     query is not rewritten as expected.
@@ -80,30 +84,34 @@ def show(format: str, color: bool | None, **given: Any) -> None:
 @command.command(
     "infer",
     cls=Command,
-    short_help="Write DDL of the tables that texts show.",
+    short_help="Guess the DDL of tables from the queries that use them.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog infer etl/ -o ddl.sql
   dpp-rewrite catalog infer etl/ dags/sql -o ddl.sql   to correct, and to commit""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
-@click.option("--schema", metavar="NAME", help="Current schema, where short names are looked up.")
+@click.option(
+    "--schema",
+    metavar="NAME",
+    help="Current schema, in which table names without a schema are looked up.",
+)
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     default="-",
-    help="Where the DDL goes.  [default: -, stdout]",
+    help="Write the DDL to this file.  [default: -, stdout]",
 )
 @colour_option
 def infer_command(
     paths: tuple[str, ...], schema: str | None, output: str, color: bool | None
 ) -> None:
-    """Writes the tables that texts show as DDL, with a comment on each guess.
+    """Writes DDL of the tables that SQL files use, with a comment on each guess.
 
-    CREATE TABLE says what there is; INSERT … PARTITION (dt = …) that dt partitions a table, and not
-    of which type. A guess is to be corrected before the file is given to --catalog: where a type is
-    UNKNOWN nothing is rewritten that depends on it.
+    A CREATE TABLE is taken as it stands. INSERT … PARTITION (dt = …) shows that dt partitions a
+    table, but not the type of dt. Correct the guesses before you give the file to --catalog:
+    nothing is rewritten that depends on a type that is UNKNOWN.
     """
     from sqlrewrite.catalog.infer import infer
     from sqlrewrite.catalog.written import ddl

@@ -1,4 +1,4 @@
-"""``dpp-rewrite catalog check`` and ``pull``: what a live Spark says of the tables."""
+"""``dpp-rewrite catalog check`` and ``pull``: ask a live Spark about the tables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         "What is known of the tables": ("catalog", "schema"),
         "Which Spark": SPARK,
     },
-    short_help="Ask Spark whether derived columns are what is declared.",
+    short_help="Count rows that contradict a declared derived column.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog check --remote sc://host
@@ -58,11 +58,11 @@ could not be counted.""",
 @spark_options
 @colour_option
 def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
-    """Counts the rows for which a derived column is not what is declared.
+    """Counts the rows in which a derived column differs from its declared expression.
 
-    Declared are columns by GENERATED ALWAYS AS, by the `derived` of a snapshot, and in
-    [tool.dpp-rewrite.derived]. Each table is read whole, once; TABLES are the names of some. What
-    is computed of a TIMESTAMP is computed in the declared time-zone, else in the session's.
+    GENERATED ALWAYS AS, `derived` in a snapshot and [tool.dpp-rewrite.derived] declare columns.
+    Each table is read completely, once; TABLES limits the check to some. Expressions over a
+    TIMESTAMP use the declared time-zone, else the time zone of the session.
     """
     from sqlrewrite.spark import derived
 
@@ -71,8 +71,8 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     wanted = _declared(known, tables)
     if not wanted:
         raise CommandFailure(
-            "nothing is declared of these tables: [tool.dpp-rewrite.derived] says what a column is "
-            "computed by"
+            "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
+            "the expression that a column is computed by"
         )
     if settings.time_zone:
         zone = ("spark.sql.session.timeZone", settings.time_zone)
@@ -86,7 +86,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     for it in found:
         _print_checked(out, it)
     if any(it.why for it in found):
-        raise CommandFailure("not all could be counted")
+        raise CommandFailure("some declarations could not be checked")
     if any(it.wrong for it in found):
         raise SystemExit(1)
 
@@ -145,13 +145,13 @@ has read is kept in FILE.partial until FILE is written.""",
     "--schema",
     metavar="NAME",
     multiple=True,
-    help="Only tables of this schema, as retail or lake.retail. Repeatable.",
+    help="Only tables of this schema, such as retail or lake.retail. Repeatable.",
 )
 @click.option(
     "--include",
     metavar="PATTERN",
     multiple=True,
-    help="Only tables whose names fit this, as 'fct_*'. Repeatable.",
+    help="Only tables whose names match this, such as 'fct_*'. Repeatable.",
 )
 @spark_options
 @click.option(
@@ -159,7 +159,7 @@ has read is kept in FILE.partial until FILE is written.""",
     "--output",
     metavar="FILE",
     default="-",
-    help="Where the snapshot goes.  [default: -, stdout]",
+    help="Write the snapshot to this file.  [default: -, stdout]",
 )
 @colour_option
 def pull(
@@ -172,11 +172,12 @@ def pull(
 ) -> None:
     """Writes a snapshot of a live Spark catalog, for --catalog.
 
-    It holds the columns and types of tables and views, partition columns, sizes, the counts that
-    ANALYZE TABLE has left, and the settings that say what Spark prunes by itself. What some rows of
-    a table show its partition columns to be computed from is `proposed` there, and printed: it is
-    not used until someone declares it. PATTERNS are names with * and ? in them, as retail.* or
-    lake.raw.click*; with none, all schemas of the current catalog are read.
+    The snapshot has the columns and types of tables and views, partition columns, sizes, the counts
+    of ANALYZE TABLE, and the settings that decide what Spark prunes by itself. If sampled rows
+    suggest that a partition column is computed from another column, the expression is printed, and
+    written as `proposed`; it is not used until someone declares it. PATTERNS are names with * and
+    ?, such as retail.* or lake.raw.click*. Without PATTERNS all schemas of the current catalog are
+    read.
     """
     from sqlrewrite.spark import catalog, derived
 
@@ -231,7 +232,7 @@ def _print_proposed(err: Printer, proposed: Mapping[Name, Sequence[Derivation]])
             key = it.column if it.column.isidentifier() else json.dumps(it.column)
             lines.append(f"# {key} = {json.dumps(it.expression)}")
     if lines:
-        said = "some rows show these columns to be computed from others; if they always are:"
+        said = "in some rows these columns are computed from others; if they always are, declare:"
         err.print([((said, "bold"),), *(((line, ""),) for line in lines)])
 
 
@@ -240,7 +241,9 @@ def _patterns(
 ) -> tuple[str, ...]:
     """The names that are asked for, as patterns of whole names."""
     if patterns and (schemas or include):
-        raise click.UsageError("PATTERNS cannot go with --schema or --include: they say both")
+        raise click.UsageError(
+            "PATTERNS cannot go with --schema or --include: a pattern names both schema and table"
+        )
     if not (schemas or include):
         return tuple(patterns)
     return tuple(f"{schema}.{name}" for schema in schemas or ("*",) for name in include or ("*",))

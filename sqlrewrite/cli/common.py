@@ -1,4 +1,4 @@
-"""What the commands share: options, settings and catalog from them, streams, and ends."""
+"""What the commands share: options, settings and catalog, streams, errors and exit statuses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class CommandFailure(click.ClickException):
-    """Something that could not be done: its message on stderr, and exit status 2."""
+    """Something could not be done: the message goes to stderr, the exit status is 2."""
 
     exit_code = 2
 
@@ -93,10 +93,10 @@ def setting_options(command: str) -> Decorator:
             "--config",
             type=click.Path(readable=False),
             metavar="FILE",
-            help="Settings from this file's [tool.dpp-rewrite], or this dpp-rewrite.toml.",
+            help="Read settings from [tool.dpp-rewrite] of this file, or from a dpp-rewrite.toml.",
         ),
         click.option(
-            "--isolated", is_flag=True, help="Read no file of settings; the environment holds."
+            "--isolated", is_flag=True, help="Read no file of settings, only the environment."
         ),
         *(_option(row) for row in TABLE if command in row.commands),
     )
@@ -206,7 +206,7 @@ def request(
 colour_option: Decorator = click.option(
     "--color/--no-color",
     default=None,
-    help="Colour, or none; by default as the terminal, NO_COLOR and FORCE_COLOR say.",
+    help="Use colour. By default the terminal, NO_COLOR and FORCE_COLOR decide.",
 )
 
 

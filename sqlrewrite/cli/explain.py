@@ -47,12 +47,12 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 @spark_options
 @report_options
 def command(report: Report, **given: Any) -> None:
-    """Shows by what Spark prunes each fact scan, before and after, and how its plan changes.
+    """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
-    PATH is a file of SQL, or - for stdin. Nothing is run. Without --master and --remote the tables
-    of the catalog are made, empty, in a local Spark that is told the catalog's sizes, so that it
-    plans as production would; they are gone afterwards. With --when missed or auto that plan says
-    what Spark prunes by itself.
+    PATH is a file of SQL, or - for stdin. No query is run. Without --master and --remote a local
+    Spark plans the queries: it gets empty tables with the sizes of the catalog, so that it plans as
+    production would, and drops them afterwards. With --when missed or auto that plan decides what
+    Spark prunes by itself.
     """
     asked = task(**given)
     out = report.out

@@ -1,4 +1,4 @@
-"""``dpp-rewrite init``: a first file of settings, from what the folder has."""
+"""``dpp-rewrite init``: writes a first file of settings for a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SCHEMA = "spark.sql.catalog.spark_catalog.defaultDatabase"
     "init",
     cls=Command,
     sections={"What is reported": ("color",)},
-    short_help="Write a first file of settings, from what there is.",
+    short_help="Write a first file of settings for this folder.",
     epilog="""\b
 Examples:
   dpp-rewrite init        looks around, writes [tool.dpp-rewrite], says what it found
@@ -44,11 +44,11 @@ Examples:
 )
 @colour_option
 def command(folder: str, color: bool | None) -> None:
-    """Looks for what says something of tables and writes settings that name it.
+    """Finds the files that describe tables and writes settings that name them.
 
-    Looked for are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
-    The settings go to the end of pyproject.toml where there is one, else to dpp-rewrite.toml.
-    Where there are settings already they stay as they are, and the new ones are printed.
+    These files are DDL, dbt projects, snapshots of `catalog pull` and Spark's spark-defaults.conf.
+    The settings go to the end of pyproject.toml if there is one, else to dpp-rewrite.toml.
+    Existing settings stay as they are; the new ones are then printed only.
     """
     err = printer(err=True, color=color)
     found = discover(folder)

@@ -1,4 +1,4 @@
-"""The findings of a run that count: what the options and each project's settings leave of all."""
+"""The findings of a run that count under the options and the settings of each project."""
 
 from __future__ import annotations
 

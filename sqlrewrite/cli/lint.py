@@ -1,4 +1,4 @@
-"""``dpp-rewrite lint``: findings about queries, in the form that their reader wants."""
+"""``dpp-rewrite lint``: findings about queries, in a format for people or programs."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ Exit status:
 @setting_options("lint")
 @many.file_options(
     FORMATS,
-    "The report's form, on stdout.",
-    "In place of the findings, how many of each code, and what was understood.",
+    "Format of the report on stdout.",
+    "Print the number of findings by code, and what was understood, not the findings.",
     "No summary.",
     "Show suppressed findings too.",
 )
@@ -73,7 +73,7 @@ Exit status:
 @click.option(
     "--add-suppressions",
     is_flag=True,
-    help="Write a comment into the files for each finding, which suppresses it from here on.",
+    help="Write a comment into the files for each finding, which suppresses it.",
 )
 @click.option(
     "--watch", is_flag=True, help="Lint again whenever a file, a setting or the catalog changes."
@@ -84,7 +84,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
     PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
     like, what git ignores left out), or - for stdin. Findings go to stdout, the summary to stderr.
-    `dpp-rewrite --write` mends those with a [*].
+    `dpp-rewrite --write` fixes those with a [*].
     """
     asked = LintAsked(**sorted_out(given))
     _refuse_contradictions(asked)
@@ -105,7 +105,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
 def _refuse_contradictions(asked: LintAsked) -> None:
     if asked.write_baseline and asked.changed_since is not None:
-        raise click.UsageError("--write-baseline cannot go with --changed-since: it knows them all")
+        raise click.UsageError(
+            "--write-baseline cannot go with --changed-since: a baseline has all findings"
+        )
     if asked.statistics and asked.format not in (*PEOPLE, "json"):
         raise click.UsageError(f"--statistics cannot go with --format {asked.format}")
     modes = ("add_suppressions", "write_baseline", "watch", "statistics")
@@ -115,9 +117,11 @@ def _refuse_contradictions(asked: LintAsked) -> None:
     if asked.add_suppressions and asked.format not in PEOPLE:
         raise click.UsageError(f"--add-suppressions cannot go with --format {asked.format}")
     if asked.watch and (asked.format not in PEOPLE or asked.output_file is not None):
-        raise click.UsageError("--watch is for people: without --output-file, --format for people")
+        raise click.UsageError(
+            "--watch is for people: it takes no --output-file and needs a --format for people"
+        )
     if STDIN in asked.paths and (asked.watch or asked.add_suppressions):
-        raise click.UsageError(f"{chosen[0]} needs files: stdin is read once, and not written")
+        raise click.UsageError(f"{chosen[0]} needs files: stdin is read once and cannot be written")
 
 
 def _run(asked: LintAsked) -> Sum:

@@ -1,6 +1,6 @@
-"""What the commands over many files share: which files, and each with its result, in order.
+"""What the commands over many files share: finding the files, and their results in order.
 
-The files go in groups that have the same settings; most often there is one.
+Files with the same settings form a group; most often there is only one group.
 """
 
 from __future__ import annotations
@@ -141,23 +141,23 @@ def file_options(
         click.option(
             "--show-settings",
             is_flag=True,
-            help="Print the settings that hold for the files and where each is said; do no more.",
+            help="Print the settings of the files and where each is set; do nothing else.",
         ),
         click.option(
-            "--show-files", is_flag=True, help="Print the names of the files; do no more."
+            "--show-files", is_flag=True, help="Print the names of the files; do nothing else."
         ),
         click.option(
             "--changed-since",
             metavar="REF",
-            help="Only files that have changed since this branch left that one, as origin/main; "
-            "lint: only findings in statements that have.",
+            help="Only files that have changed since this branch left REF, such as origin/main; "
+            "lint: only findings in changed statements.",
         ),
         click.option(
             "-o",
             "--output-file",
             type=click.Path(readable=False),
             metavar="FILE",
-            help="Write to this file what would go to stdout.",
+            help="Write the output to this file, not to stdout.",
         ),
         click.option(
             "--format", type=click.Choice(formats), default="text", show_default=True, help=form
@@ -166,7 +166,7 @@ def file_options(
         click.option("-q", "--quiet", is_flag=True, help=quiet),
         click.option("-v", "--verbose", is_flag=True, help=verbose),
         colour_option,
-        click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the files hold."),
+        click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found in the files."),
     )
 
 

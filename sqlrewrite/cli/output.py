@@ -1,4 +1,4 @@
-"""``--output-file``: what would go to stdout goes to a file, whole or not at all."""
+"""``--output-file``: writes the output to a file instead of stdout, completely or not at all."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class RewriteAsked(many.Files):
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "Which files": many.FILES,
         "What is inserted": (*section("inserted"), *section("values"), "strip"),
-        "What becomes of the files": ("write", "check", "diff"),
+        "What happens to the files": ("write", "check", "diff"),
         "How the work is done": section("work"),
         "What is reported": (*section("reported"), *many.SHOWN),
         "Which Spark, for --predicate values and --explain spark": SPARK,
@@ -83,12 +83,14 @@ Settings from the nearest pyproject.toml; options win over them:
 @many.file_options(
     ("text", "json"),
     "text for people, on stderr; json for programs, on stdout in place of the SQL.",
-    "In place of the SQL and the verdicts, what was understood, and why not more.",
+    "Print counts of what was understood, and why no more was written, not the SQL.",
     "Report errors only.",
     "Report every rule of every candidate.",
 )
 @click.option(
-    "--strip", is_flag=True, help="Insert nothing: take out all that earlier runs have inserted."
+    "--strip",
+    is_flag=True,
+    help="Insert nothing; remove everything that earlier runs have inserted.",
 )
 @click.option("-w", "--write", is_flag=True, help="Rewrite the files in place (`-`: print).")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
@@ -101,9 +103,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     """Prints SQL with pruning predicates inserted where they are sound and worthwhile.
 
     PATHS are files (of SQL, Python, notebooks), directories (searched for *.sql, *.hql and their
-    like, what git ignores left out), or - for stdin. The SQL goes to stdout; what was found and
-    why, and the explain diff, go to stderr. A file without anything to insert is printed byte for
-    byte.
+    like, what git ignores left out), or - for stdin. The SQL goes to stdout; the verdicts with
+    their reasons, and the explain diff, go to stderr. A file that needs no predicate is printed
+    byte for byte.
     """
     asked = RewriteAsked(**sorted_out(given))
     _refuse_contradictions(asked)
@@ -121,7 +123,7 @@ def _refuse_contradictions(asked: RewriteAsked) -> None:
     if asked.statistics and asked.diff:
         raise click.UsageError("--statistics cannot go with --diff: both go to stdout")
     if asked.statistics and asked.strip:
-        raise click.UsageError("--statistics cannot go with --strip, which looks for nothing")
+        raise click.UsageError("--statistics cannot go with --strip, which only removes predicates")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -48,9 +48,9 @@ Exit status:
     type=click.Choice(_LEVELS),
     default="info",
     show_default=True,
-    help="On stderr: info, a line a rewritten query; debug, also why the others are not.",
+    help="Log on stderr. info: a line for each rewritten query. debug: also why others are not.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No times of statements on stderr.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not print the times of statements on stderr.")
 def command(
     path: str,
     catalog: tuple[str, ...],
@@ -63,7 +63,7 @@ def command(
     """Runs the statements of FILE, or of - for stdin, in order, and prints their rows.
 
     Each statement is rewritten as `sqlrewrite.spark.enable` does, with what the session's own
-    catalog and settings say. Rows are printed as by `spark-sql -f`: values with tabs between them.
+    catalog and settings say. Rows are printed as by `spark-sql -f`: values separated by tabs.
     """
     text = _read(path)
     known = Catalog.load(*catalog) if catalog else None

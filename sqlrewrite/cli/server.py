@@ -14,7 +14,7 @@ _MISSING = "the server needs pygls: pip install 'dpp-rewrite[server]'"
 @click.command(
     "server",
     cls=Command,
-    short_help="Findings and fixes in an editor, as one types.",
+    short_help="Show findings and fixes in an editor while you type.",
     epilog="""\b
 Examples:
   dpp-rewrite server                    what an editor starts
@@ -25,8 +25,8 @@ Examples:
 def command(stdio: bool, **given: Any) -> None:
     """Speaks the Language Server Protocol on stdin and stdout.
 
-    Settings and catalog are those of the files that are open, as for `dpp-rewrite lint`. It is told
-    what each file holds as it is typed, offers fixes, and says of a table what prunes it.
+    The server lints open files while you type, offers fixes, and shows what prunes a table.
+    Settings and catalog are found for each open file, as `dpp-rewrite lint` finds them.
     """
     asked = Given(**sorted_out(given))
     asked.projects()  # what is wrong with the settings is said now

@@ -1,5 +1,5 @@
-"""What the commands that use Spark share: the options that say which, the file that they work on,
-and their errors' end."""
+"""What the commands that use Spark share: the options that choose a Spark, the file that they work
+on, and how they report errors."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--master",
             metavar="URL",
-            help="A Spark master, as yarn or spark://host:7077.  [default: a local Spark]",
+            help="A Spark master, such as yarn or spark://host:7077.  [default: a local Spark]",
         ),
         click.option("--remote", metavar="sc://…", help="A Spark Connect server."),
         click.option(
@@ -120,7 +120,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="text for people, json for programs.",
         ),
-        click.option("--html", metavar="FILE", help="Write the report as a page, too."),
+        click.option("--html", metavar="FILE", help="Also write the report as an HTML page."),
         colour_option,
     )(told)
 
@@ -213,7 +213,7 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
 
         if settings.dialect != limits.SPARK:
             raise ConfigError(
-                "--predicate values asks Spark for the keys, which does not read "
+                "--predicate values asks Spark for the keys, but Spark does not read "
                 f"{settings.dialect}'s SQL; in Python resolve=… asks another engine"
             )
         try:
@@ -232,7 +232,7 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
         except ResolveError as error:
             if not where.embedded:
                 raise
-            hint = "a local Spark was asked: --master or --remote name one that has the tables"
+            hint = "a local Spark was asked: name the one with the tables by --master or --remote"
             raise ResolveError(f"{error}; {hint}") from error
 
     return resolve

@@ -1,4 +1,4 @@
-"""``lint --add-suppressions``: a comment into each file for each finding that counts there."""
+"""``lint --add-suppressions``: writes a comment into the file for each finding that counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dpp-rewrite verify``: runs both, and compares the rows."""
+"""``dpp-rewrite verify``: runs a query and its rewriting and compares the rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         "What is the same": ("float_tolerance",),
         "What is reported": REPORT,
     },
-    short_help="Run both on Spark: same rows? How much less is read?",
+    short_help="Run queries before and after: same rows, less read?",
     epilog="""\b
 Examples:
   dpp-rewrite verify -c warehouse.json --master yarn q.sql
@@ -57,7 +57,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     "--sample",
     metavar="PARTITIONS",
     type=click.IntRange(min=2),
-    help="Read so many partitions of each fact, some that the predicate keeps and some that it "
+    help="Read this many partitions of each fact, some that the predicate keeps and some that it "
     "does not, always the same ones.  [default: all]",
 )
 @click.option(
@@ -66,13 +66,13 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Runs of each side, in alternation; the time is their median.",
+    help="Run each side N times, in alternation, and report the median time.",
 )
 @click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="Stop a statement that takes longer.",
+    help="Stop a statement that takes longer than this.",
 )
 @click.option(
     "--float-tolerance",
@@ -96,11 +96,11 @@ def command(
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
 
-    Only queries that a predicate is inserted into are run, never a statement that may write; of a
-    temporary view it is the view's query. Columns are compared by name and type, values bit for
-    bit. The rows are counted on the cluster; of those that differ a few are shown. With --sample
-    both texts read the same few partitions of each fact: what differs there differs, what does not
-    may still differ elsewhere.
+    Only queries that get a predicate are run, never a statement that may write; of CREATE TEMPORARY
+    VIEW the query of the view is run. Columns are compared by name and type, values bit for bit.
+    The cluster compares the rows; a few that differ are shown. With --sample both texts read the
+    same few partitions of each fact: a difference there is real, but no difference there does not
+    exclude one elsewhere.
     """
     asked = task(**given)
     out = report.out

@@ -1,8 +1,7 @@
 """``lint --watch``: again whenever a file changes, until Ctrl-C.
 
-What is watched are the files of SQL, the settings and the catalogs. They are asked for their status
-again and again: that needs no package, works on network drives and in containers, and finds new
-files as a run does.
+Watches the files of SQL, the settings and the catalogs by polling their status: that needs no
+package, works on network drives and in containers, and finds new files as a run does.
 """
 
 from __future__ import annotations

@@ -53,18 +53,21 @@ class Settings:
     catalog: tuple[str, ...] = _known(
         (),
         kinds.PATHS,
-        "What is known of the tables: a DDL .sql file, a directory of them, a snapshot .json, or "
-        "dbt's target/manifest.json or dbt_project.yml. Repeatable; later ones win.",
+        "Where the tables are described: a DDL .sql file, a directory of them, a snapshot .json, "
+        "or dbt's target/manifest.json or dbt_project.yml. Repeatable; later ones win.",
         short="-c",
         metavar="PATH",
     )
     schema: str | None = _known(
-        None, STRING, "Current schema, where short names are looked up.", metavar="NAME"
+        None,
+        STRING,
+        "Current schema, in which table names without a schema are looked up.",
+        metavar="NAME",
     )
     engine: str = setting(
         "spark",
         STRING,
-        "Rules of which engine: spark, flink, trino, duckdb, or a .toml file.",
+        "The engine whose rules apply: spark, flink, trino, duckdb, or a .toml file.",
         section="known",
         commands=ON_QUERIES,
         metavar="NAME|FILE",
@@ -73,7 +76,7 @@ class Settings:
     dialect: str = setting(
         SPARK,
         STRING,
-        "How the text is read, and what is written into it: spark, trino, duckdb, flink.",
+        "The SQL dialect that is read and written: spark, trino, duckdb, flink.",
         section="known",
         commands=(*ON_FILES, "catalog show"),
         metavar="NAME",
@@ -82,55 +85,58 @@ class Settings:
     predicate: str = _inserted(
         IN,
         one_of(FORMS),
-        "Form of the predicate: in, a semi-join; set, which prunes without dynamic pruning too; "
-        "range, from the smallest to the largest key; values, the keys as Spark gives them now, "
-        "right until they change; auto: in, or set where an IN would not prune.",
+        "Form of the predicate. in: a semi-join. set: an array of the keys, which prunes without "
+        "dynamic pruning too. range: from the smallest to the largest key. values: the keys that "
+        "Spark returns now, correct until they change. auto: in, or set where an IN would not "
+        "prune.",
     )
     when: str | None = _inserted(
         None,
         one_of(WHENS),
-        "Which predicates: eligible, every sound and worthwhile one; missed, only those that the "
-        "engine would not derive by itself; auto, what pays under the settings of Spark that are "
-        "known: those, and as a set where dynamic pruning is off.",
+        "Which predicates to write. eligible: every sound and worthwhile one. missed: of these, "
+        "only those that the engine would not derive by itself. auto: as missed, under the "
+        "settings of Spark that are known, and in the form set where dynamic pruning is off.",
         said="auto where settings of Spark are known, else eligible",
     )
     hint: bool = _inserted(
         True, BOOLEAN, "Put /*+ BROADCAST(…) */ into the subquery.", off="--no-hint"
     )
     depth: int = _inserted(
-        3, COUNT, "How many joins outward a dimension's neighbours are followed."
+        3, COUNT, "How many joins away from the dimension filters are looked for."
     )
     through_facts: bool | None = _inserted(
         None,
         BOOLEAN,
-        "Follow neighbours through partitioned tables too. Not given: where statistics say that it "
-        "pays.",
+        "Look for filters beyond partitioned tables too. Not given: only where statistics say that "
+        "it pays.",
         off="--not-through-facts",
         said="where it pays",
     )
     key_limit: int | None = _inserted(
         None,
         SIZE,
-        "No predicate that collects more keys than this, by the statistics.",
+        "Write no predicate that would collect more bytes of keys than this, by the statistics.",
         said="32MB",
     )
     collapse_over: int = _values(
-        1_000, COUNT, "values: for more keys than this, BETWEEN the smallest and the largest."
+        1_000, COUNT, "values: for more keys than this, write BETWEEN the smallest and the largest."
     )
-    refuse_over: int = _values(1_000_000, COUNT, "values: no predicate for more keys than this.")
+    refuse_over: int = _values(
+        1_000_000, COUNT, "values: for more keys than this, write no predicate."
+    )
     strategy: str = _inserted(
         "predicates",
         one_of(STRATEGIES),
-        "What is written: predicates that prune; or partition-wise: a join of two tables that are "
-        "partitioned alike as a UNION ALL over groups of their partitions, with what Spark would "
-        "need to join them part by part by itself.",
+        "What to write. predicates: predicates that prune. partition-wise: a join of two tables "
+        "with the same partitioning, as a UNION ALL over groups of their partitions; the report "
+        "says what Spark would need to join them partition by partition by itself.",
         commands=ON_SPARK,
     )
     groups: int | None = _inserted(
         None,
         kinds.GROUPS,
-        "partition-wise: how many groups. Not given: as many as make one side of each small enough "
-        "to be broadcast, where sizes are known and it pays.",
+        "partition-wise: the number of groups. Not given: as many as make one side of each small "
+        "enough to be broadcast, where sizes are known and it pays.",
         metavar="N",
         said="where it pays",
         commands=ON_SPARK,
@@ -138,38 +144,39 @@ class Settings:
     functions: Mapping[str, str] = setting(
         {},
         kinds.FUNCTIONS,
-        "Your own functions, by the name they are called by: deterministic (one value for one "
-        "input, however often it is computed; not an aggregate), or total (and it never raises an "
-        "error). What calls any other function of yours is not copied or moved.",
+        "Your own functions, by the name they are called by. deterministic: one value for one "
+        "input, however often it is computed, and not an aggregate. total: deterministic, and it "
+        "never raises an error. An expression that calls any other function of yours is not copied "
+        "or moved.",
         decides=True,
     )
     derived: Mapping[str, Mapping[str, str]] = setting(
         {},
         kinds.DERIVED,
-        "Columns that are computed from others of their row, by table and column: "
-        "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on the one then bounds the "
-        "other. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
+        "Columns that are computed from other columns of their row, by table and column: "
+        "`dt = \"date_format(ts, 'yyyy-MM-dd')\"`. A filter or a join on `ts` then bounds "
+        "`dt`. `dpp-rewrite catalog check` counts the rows for which it does not hold.",
     )
     variables: Mapping[str, str] = setting(
         {},
         kinds.VARIABLES,
         'Values of variables in names: with `db = "prod"`, `${db}.t`, `${hiveconf:db}.t` and '
         "`{{ db }}.t` are the table prod.t, in queries and DDL. A text that sets the variable "
-        "itself is read without its value.",
+        "itself is read without this value.",
     )
     spark_conf: Mapping[str, str] = setting(
         {},
         kinds.CONF,
-        "Settings of the sessions that run the queries, where they differ from what `catalog pull` "
-        "found, or from Spark's defaults: what Spark prunes by itself depends on them, and so what "
-        "`when` writes.",
+        "Spark's settings in the sessions that run the queries, where they differ from what "
+        "`catalog pull` found or from Spark's defaults. What Spark prunes by itself depends on "
+        "them, and so does what `when` writes.",
     )
     time_zone: str | None = setting(
         None,
         kinds.ZONE,
-        "The time zone of all sessions that write and read columns derived from a TIMESTAMP, as "
-        "spark.sql.session.timeZone has it. Not given: they may be several, and bounds are wider "
-        "by two days.",
+        "The time zone (spark.sql.session.timeZone) of all sessions that write and read columns "
+        "derived from a TIMESTAMP. Not given: the sessions may differ, so bounds are two days "
+        "wider.",
         said="not known",
         decides=True,
     )
@@ -182,102 +189,102 @@ class Settings:
         decides=True,
     )
     file_limit: int = setting(
-        Limits().file, SIZE, "A larger file is skipped.", said="4MB", decides=True
+        Limits().file, SIZE, "Skip files larger than this.", said="4MB", decides=True
     )
     statement_limit: int = setting(
-        Limits().statement, SIZE, "A larger statement is skipped.", said="1MB", decides=True
+        Limits().statement, SIZE, "Skip statements larger than this.", said="1MB", decides=True
     )
     nesting_limit: int = setting(
         Limits().nesting,
         kinds.NESTING,
-        "A statement that is nested deeper is skipped.",
+        "Skip statements nested deeper than this.",
         decides=True,
     )
     select: tuple[str, ...] = _counts(
         (),
         CODES,
-        "Only findings of these codes; a beginning of codes selects all that begin so.",
+        "Report only findings with these codes. DPP00 selects all codes that begin with it.",
         metavar="CODES",
         said="all",
         hides="ignore",
     )
     ignore: tuple[str, ...] = _counts(
-        (), CODES, "No findings of these codes.", metavar="CODES", adds=True
+        (), CODES, "Report no findings with these codes.", metavar="CODES", adds=True
     )
     extend_select: tuple[str, ...] = _counts(
         (),
         CODES,
-        "Findings of these codes besides those that the settings select.",
+        "Report findings with these codes too, besides those that the settings select.",
         metavar="CODES",
         adds=True,
     )
     per_file_ignores: Pairs = _counts(
         (),
         kinds.CODES_BY_PATTERN,
-        "No findings of this code in files of that pattern, as `legacy/*:DPP007`.",
+        "Report no findings with CODE in files that match PATTERN, as in `legacy/*:DPP007`.",
         metavar="PATTERN:CODE",
         adds=True,
     )
     severity: Pairs = _counts(
         (),
         kinds.SEVERITIES,
-        "How severe findings of a code are: error, warning or note, as `DPP007=note`.",
+        "How severe findings with CODE are: error, warning or note, as in `DPP007=note`.",
         metavar="CODE=LEVEL",
         adds=True,
     )
     baseline: str | None = _counts(
-        None, STRING, "Findings in this file are known: not reported.", metavar="FILE"
+        None, STRING, "A file of known findings, which are not reported.", metavar="FILE"
     )
     exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
-        "Names at any depth, or paths from the folder of the settings, that are left out.",
+        "Files to leave out: names at any depth, or paths from the folder of the settings.",
         metavar="PATTERNS",
     )
     extend_exclude: tuple[str, ...] = _files(
         (),
         STRINGS,
-        "What is left out besides: as an option, besides what the settings name.",
+        "More files to leave out. The option adds to those that the settings name.",
         metavar="PATTERNS",
         adds=True,
     )
     force_exclude: bool = _files(
         False,
         BOOLEAN,
-        "Leave out what `exclude` names even where it is given by name, as a hook does.",
+        "Leave out what `exclude` names even if it is given by name, as hooks do.",
         off="--no-force-exclude",
     )
     include_python: bool = _files(
         False,
         BOOLEAN,
-        "In a folder that is searched, take *.py and *.ipynb too, for the SQL in them. One that is "
-        "given by name is always read.",
+        "When a folder is searched, read the SQL in *.py and *.ipynb too. A file that is given by "
+        "name is always read.",
         off="--no-include-python",
     )
     respect_gitignore: bool = _files(
         True,
         BOOLEAN,
-        "In a folder that is searched, leave out what git ignores.",
+        "When a folder is searched, leave out what git ignores.",
         off="--no-respect-gitignore",
     )
     jobs: int | None = _work(
         None,
         kinds.JOBS,
-        "How many files at once.",
+        "How many files are processed at once.",
         short="-j",
         metavar="N",
-        said="as many as there are cores",
+        said="the number of cores",
     )
     cache: bool = _work(
         True,
         BOOLEAN,
-        "Where there are many files, remember what was found in them.",
+        "Remember the results of runs over many files, to be faster the next time.",
         off="--no-cache",
     )
     explain: str = setting(
         "logical",
         one_of(("logical", "spark", "none")),
-        "The explain diff: how the plan changes, ours or Spark's own (as `explain` prints it).",
+        "How the plan changes. logical: our own plan. spark: Spark's plan, as `explain` prints it.",
         section="reported",
         commands=("rewrite",),
         said="logical; with --check: none",
@@ -285,7 +292,7 @@ class Settings:
     strict: bool = setting(
         False,
         BOOLEAN,
-        "A statement that does not parse counts too: as a finding, and for --check.",
+        "Count a statement that does not parse: as a finding, and for --check.",
         section="exit",
         commands=ON_FILES,
     )
