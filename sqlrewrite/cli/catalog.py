@@ -63,7 +63,10 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     Partition columns, types and statistics decide what can be pruned: look here first when a
     query is not rewritten as expected.
     """
+    from sqlrewrite.dialects import dialect
+
     settings = Given(**sorted_out(given)).projects().at(".")
+    dialect(settings.dialect)  # DDL of each is read as it comes; a name that is none is told
     if not settings.catalog:
         raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
     known = load_catalog(settings)

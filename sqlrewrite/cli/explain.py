@@ -49,10 +49,10 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 def command(report: Report, **given: Any) -> None:
     """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
-    PATH is a file of SQL, or - for stdin. No query is run. Without --master and --remote a local
-    Spark plans the queries: it gets empty tables with the sizes of the catalog, so that it plans as
-    production would, and drops them afterwards. With --when missed or auto that plan decides what
-    Spark prunes by itself.
+    PATH is a file of SQL or Python, a notebook, or - for stdin. No query is run. Without --master
+    and --remote a local Spark plans the queries: it gets empty tables with the sizes of the
+    catalog, so that it plans as production would, and drops them afterwards. With --when missed or
+    auto that plan decides what Spark prunes by itself.
     """
     asked = task(**given)
     out = report.out

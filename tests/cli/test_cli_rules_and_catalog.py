@@ -111,6 +111,14 @@ def test_catalog_show_json_is_a_catalog_again(run: Any) -> None:
     assert again.out == ran.out
 
 
+def test_catalog_show_knows_its_dialects(run: Any) -> None:
+    Path("ddl.sql").write_text("CREATE TABLE t (a INT);")
+    assert run("catalog", "show", "-c", "ddl.sql", "--dialect", "flink").status == 0
+    ran = run("catalog", "show", "-c", "ddl.sql", "--dialect", "flunk")
+    assert ran.status == 2
+    assert "no dialect is called 'flunk': did you mean flink?" in ran.err
+
+
 def test_a_broken_catalog_of_the_settings_is_named(run: Any) -> None:
     Path("pyproject.toml").write_text('[tool.dpp-rewrite]\ncatalog = ["none.sql"]\n')
     ran = run("catalog", "show")
