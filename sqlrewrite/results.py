@@ -1,4 +1,4 @@
-"""What a caller is given: candidates with their verdicts, problems, plans, and the new text.
+"""The result for a caller: candidates with their verdicts, problems, plans, and the new text.
 
 Any of them may cross a process boundary. Lines and columns count from 1.
 """

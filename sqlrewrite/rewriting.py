@@ -1,4 +1,4 @@
-"""A text rewritten, and what its author is told of it.
+"""Rewrites a text, and reports to its author what was done and why.
 
 text → ``Document`` → ``Decision`` (``document.py``) → edits → text. In: a text, a catalog, options.
 Out: a ``Rewrite``: the new text, every candidate with its verdict, what was not read.

@@ -1,4 +1,4 @@
-"""What is known of the warehouse: tables, views, types, partitioning and statistics.
+"""The known warehouse: its tables, views, types, partitioning and statistics.
 
 The readers in ``catalog/`` make a ``Warehouse``; the binder asks it for relations by name.
 Everything is frozen: a statement that creates or drops a relation yields a new one

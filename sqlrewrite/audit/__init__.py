@@ -1,4 +1,4 @@
-"""A history of queries, judged: what a text comes to, and what all of them come to together.
+"""Judges a history of queries: the verdict on each text, and the summary of all.
 
 No Spark here: ``spark/audit.py`` brings the texts and does the counting.
 """

@@ -1,5 +1,5 @@
-"""What an audit answers: which shapes are worth a change, which tables they read, what is in the
-way. Plain values, made by ``spark/summary.py`` and shown by ``report/``."""
+"""The result of an audit: the shapes worth a change, the tables they read, and what prevents a
+rewrite. ``spark/summary.py`` makes these plain values, ``report/`` shows them."""
 
 from __future__ import annotations
 

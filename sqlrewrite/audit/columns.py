@@ -1,7 +1,7 @@
-"""The columns of the histories that are known: which one has the text, who ran it, what it read.
+"""Which column of a known history has the text, the user, the bytes read and the time.
 
-In come the names of a history's columns, and those that a person has given; out goes the column for
-each part, with what makes bytes and seconds of it.
+In: the names of a history's columns, and those that a person has given. Out: the column of each
+part, and how it is converted to bytes or seconds.
 """
 
 from __future__ import annotations

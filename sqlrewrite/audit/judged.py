@@ -1,7 +1,7 @@
-"""One text of a history, judged: what it is, its fact scans with their verdicts, its new text.
+"""Judges one text of a history: its kind, its fact scans with their verdicts, its new text.
 
-In come a text and the schema that was current, out goes an ``AuditedText``, which is plain enough
-to be a row. A text that takes too long, or in which something of ours fails, costs only itself.
+In: a text and the schema that was current. Out: an ``AuditedText``, plain enough to be a row. If a
+text takes too long or makes our code fail, no other text is affected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is known of the warehouse, read from files: a module for each kind of file."""
+"""Reads descriptions of the warehouse's tables from files: one module for each kind of file."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """DDL files to a catalog: each statement's definitions folded over the catalog before it.
 
 A directory is searched for files of SQL, and for programs and notebooks that hold definitions, read
-in the order of the paths. What cannot be read costs only itself and is listed in the catalog's
-``left_out``; statements that define nothing are passed over. The files are an account of what there
-is, and not a script: a DROP in one of them makes way for the CREATE behind it, and takes nothing
-out; a table that is renamed is known by both names; and no SET of a variable tells with which value
-a query will be run, so a name that holds one means what all files say of it.
+in the order of the paths. A statement that cannot be read is listed in the catalog's ``left_out``
+and affects no other; statements that define nothing are skipped. The files are an account of what
+there is, and not a script: a DROP in one of them makes way for the CREATE behind it, and takes
+nothing out; a table that is renamed is known by both names; and no SET of a variable tells with
+which value a query will be run, so a name that holds one means what all files say of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What texts show of the tables in them, where nobody says what there is: a guess, and told as one.
+"""Guesses the tables from the texts that use them, for a project that has no DDL.
 
 In: files of SQL. Out: the tables that they create, as of any DDL, and those that they write into:
 ``INSERT INTO t PARTITION (dt = '…')``, ``ALTER TABLE t ADD PARTITION (…)`` and ``LOAD DATA`` show

@@ -1,4 +1,4 @@
-"""Reads what says what is known of the warehouse, each to a ``warehouse.Warehouse``.
+"""Reads the files that describe the warehouse into a ``warehouse.Warehouse``.
 
 ``load`` takes any mix of DDL, snapshots and dbt manifests and merges them in order. A new kind of
 file is a new module here and a line in ``load``.

@@ -1,6 +1,6 @@
-"""Tables whose columns another statement shows: CREATE TABLE … AS, LIKE and CLONE.
+"""Tables whose columns come from another relation: CREATE TABLE … AS, LIKE and CLONE.
 
-Their files are read in any order, so they are completed when all others are known.
+Files are read in any order, so these tables are completed after all others.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What is decided of one statement: its pairs judged, their predicates placed and checked."""
+"""Decides one statement: judges its pairs, then places and checks their predicates."""

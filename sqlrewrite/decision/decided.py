@@ -1,4 +1,4 @@
-"""What is decided of one statement: its pairs with their verdicts, and what is inserted."""
+"""The decision on one statement: its pairs with their verdicts, and its insertions."""
 
 from __future__ import annotations
 

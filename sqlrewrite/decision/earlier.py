@@ -1,4 +1,4 @@
-"""What an earlier run wrote and this one would not: for the report, and for the linter."""
+"""Predicates that an earlier run wrote and this one would not, for the report and the linter."""
 
 from __future__ import annotations
 

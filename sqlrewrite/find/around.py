@@ -1,4 +1,4 @@
-"""What bears on a statement from around it, in its text and in its catalog."""
+"""What affects a statement from outside it: its text and its catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two tables meet: each two scans that equalities between plain columns tie in one join.
+"""Pairs of scans that one join ties by equalities between plain columns.
 
 In: a plan. Out: a ``Meeting`` for each such pair, in joins, EXISTS and IN alike. Nothing is judged:
 whether the tables lie so that the join needs no exchange is ``judge/partition_wise.py``.

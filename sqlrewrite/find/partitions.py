@@ -1,4 +1,4 @@
-"""By which of its columns a scan may be pruned."""
+"""The columns by which a scan may be pruned."""
 
 from __future__ import annotations
 

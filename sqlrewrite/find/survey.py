@@ -1,4 +1,4 @@
-"""Each statement of a text, with what it reads and whether that is known: nothing is passed over.
+"""Lists every statement of a text, what it reads, and whether that is known.
 
 In: the statements of a text as they were read, and the candidates that were found in it. Out: one
 entry a statement, in order, with the reason where there is neither a candidate nor a failure to

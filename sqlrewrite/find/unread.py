@@ -1,7 +1,7 @@
-"""Joins that nothing is known of, because what they stand in is not understood.
+"""Joins that could not be read, because the statement or query around them is not understood.
 
-A statement in which no fact is joined to anything has nothing to tell; unless a join was not read,
-and then its place and the reason are told.
+A statement without candidates has nothing to report, except that a join in it was not read: then
+the join's place and the reason are reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a rule is shown: one pair, the plan it stands in, the engine, and the conditions at hand."""
+"""The input of a rule: one pair, its plan, the engine, and the conditions on the dimension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a predicate is taken to cost and to save: DPP123 decides by it, a verdict shows it.
+"""The estimated cost and saving of a predicate: DPP123 decides by it, a verdict shows it.
 
 It costs reading the dimension, and the neighbours that are followed from it, once more; it saves a
 share of reading the fact. Of a format that stores columns apart only those count that are named.

@@ -1,4 +1,4 @@
-"""The rules that are asked otherwise of a filter on a derived column's source than of a join.
+"""The rules that differ for a filter on the source of a derived column, compared with a join.
 
 ``x >= c`` says of each row that matters that ``f(x) >= f(c)``, where f keeps the order: the
 author's condition stays, and what follows stands beside it.

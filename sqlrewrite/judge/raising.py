@@ -1,4 +1,4 @@
-"""What can raise an error when it is computed for rows that it might never have been computed for.
+"""Whether an expression can raise an error on rows for which the query might not compute it.
 
 In: a node of an expression. Out: whether some values of its operands make it fail, in ANSI mode or
 not: the session's mode is not known here. What a function does with values of the types it takes is

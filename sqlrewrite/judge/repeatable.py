@@ -1,4 +1,4 @@
-"""What may be read a second time: the blocks of a dimension, or of a subquery in a condition.
+"""Whether a dimension, or a subquery in a condition, may be read a second time.
 
 The dimension is read twice, by the query and by the predicate, and both must give the same rows
 (docs/soundness.md, "The dimension side is read twice"). One walk finds all reasons against it; each

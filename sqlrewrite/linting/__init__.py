@@ -1,1 +1,1 @@
-"""Findings about a query: what keeps it from pruning, and what no longer does what it should."""
+"""Findings about a query: what keeps it from pruning, and which predicates are out of date."""

@@ -1,4 +1,4 @@
-"""What a check is shown, and how it speaks of it: one statement with all that was found out.
+"""The input of a check: one statement with its plan, its verdicts and its places in the text.
 
 In: a ``Decision``. Out: a ``Subject`` for each of its statements, which turns offsets of the
 stripped text into places of the author's, and makes findings.

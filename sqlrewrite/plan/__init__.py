@@ -1,1 +1,1 @@
-"""A small relational algebra over one statement, and what can be read off it."""
+"""A small relational algebra of one statement, and functions that answer questions about it."""

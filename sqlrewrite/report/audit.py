@@ -1,4 +1,4 @@
-"""The answer of an audit: for people, and as JSON."""
+"""The result of an audit: for people, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The answer of an audit as one page that stands by itself: its charts are drawn in it, it asks no
-network and runs no script."""
+"""The result of an audit as one HTML page with its charts, which needs no network and no script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the tables, as a table."""
+"""The known tables, as a table."""
 
 from __future__ import annotations
 

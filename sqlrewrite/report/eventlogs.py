@@ -1,4 +1,4 @@
-"""What event logs tell of scans: for people, as JSON, and as a page."""
+"""What pruned the scans in event logs: for people, as JSON, and as a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark's plans say of a rewriting: as lines for people, and as JSON."""
+"""Spark's plans before and after a rewriting: as lines for people, and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run understood, for people and for machines: numbers, then why nothing was written."""
+"""How much a run understood, for people and programs: counts, then why nothing was written."""
 
 from __future__ import annotations
 

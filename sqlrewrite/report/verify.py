@@ -1,4 +1,4 @@
-"""What came of running a rewriting: for people, as JSON, and as a page with bars."""
+"""The result of verifying a rewriting: for people, as JSON, and as a page with bars."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files and projects: which are read, by how many processes, and what an earlier run knows."""
+"""Files and projects: which are read, by how many processes, and what is cached."""

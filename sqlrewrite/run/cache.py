@@ -1,12 +1,12 @@
-"""Results of earlier runs, so that an unchanged repository is done in a moment.
+"""A cache of the results of earlier runs, so that an unchanged repository takes almost no time.
 
 Kept are, by the hash of a text, what a job keeps of its result and, as in git's index, each
 folder's files by their ``stat``, so that a file that is as it was need not be read. A part of each
 key is a fingerprint of all that a result depends on besides the text: the program, its parser, the
 settings, the catalog. It is a SQLite file in a folder of the user's own. Its values are MessagePack
 and decoded as the one type that is expected (msgspec): whatever somebody has put there, reading it
-runs nothing, and what is not of that type is as good as not there. Whatever goes wrong, the work is
-done without.
+runs nothing, and a value of another type is a cache miss. If the cache fails, the work is done
+without it.
 """
 
 from __future__ import annotations

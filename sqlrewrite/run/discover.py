@@ -1,4 +1,4 @@
-"""What a folder has that says something of tables: DDL, dbt projects, snapshots, Spark's settings.
+"""Finds the files of a folder that describe tables: DDL, dbt projects, snapshots, Spark's settings.
 
 In comes a folder, out goes what was found in it, by paths from there. Nothing is decided here:
 ``cli/init.py`` makes settings of it.

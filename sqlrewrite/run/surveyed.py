@@ -1,4 +1,4 @@
-"""The statements of a file, be it SQL itself or a host of it."""
+"""The statements of a file, in SQL or in a host language."""
 
 from __future__ import annotations
 

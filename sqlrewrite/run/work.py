@@ -1,4 +1,4 @@
-"""A job for each of many files: from the cache where it was done before, else by several processes.
+"""Runs a job for each of many files: from the cache if it was done before, else by processes.
 
 In: the job, the files' names, a cache or none. Out: the results, in the order of the files. Here it
 is decided what a cache is asked; ``cache`` reads and writes. Of a file that is as it was no more is

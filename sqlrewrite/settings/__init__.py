@@ -1,1 +1,1 @@
-"""How to rewrite: options, and where a project says them."""
+"""Options of a rewriting, and the files and variables in which a project sets them."""

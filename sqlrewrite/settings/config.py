@@ -1,9 +1,9 @@
-"""Where a project says its settings: files, the environment, and the options of a command.
+"""Reads a project's settings from files, the environment, and the options of a command.
 
 In comes a path to search upward from, or a file by name; out go ``Settings``, with paths made
 relative to where the caller stands. An option wins over a variable ``DPP_REWRITE_*``, that over the
-nearest file, and that over the default. What is not known is refused, not passed over: a misspelt
-key would otherwise lint a warehouse with the wrong rules for years.
+nearest file, and that over the default. An unknown key is an error: a misspelt key would
+otherwise lint a warehouse with the wrong rules for years.
 """
 
 from __future__ import annotations

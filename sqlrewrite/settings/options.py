@@ -1,4 +1,4 @@
-"""How to rewrite: what the caller settles for all statements."""
+"""Options of a rewriting: what the caller decides for all statements."""
 
 from __future__ import annotations
 

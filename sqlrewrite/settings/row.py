@@ -1,4 +1,4 @@
-"""A row of the table of settings: what is said of one of them, and its spellings."""
+"""One row of the table of settings: a setting, its description, and its spellings."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""All that needs a Spark: the only folder that knows pyspark, which is imported when a session
-starts and not before. ``enable(spark)`` rewrites what a session is given (docs/pipeline.md)."""
+"""Everything that needs Spark: the only folder that imports pyspark, and only when a session
+starts. ``enable(spark)`` rewrites what a session is given (docs/pipeline.md)."""
 
 from __future__ import annotations
 

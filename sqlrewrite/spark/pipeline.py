@@ -1,9 +1,7 @@
-"""``enable(spark)``: every text given to ``spark.sql`` is rewritten before Spark sees it, and that
-of a view given to ``spark.table``.
+"""``enable(spark)``: rewrites what ``spark.sql`` is given, and views that ``spark.table`` reads.
 
-A text is decided once, with what the session's own catalog and settings say, and remembered until
-one of them may have changed. Whatever of ours fails, or takes too long, Spark is given the text as
-it was written (docs/pipeline.md).
+A text is decided once, by the session's catalog and settings, until one of them may have changed.
+If our code fails or takes too long, Spark gets the text as it was written (docs/pipeline.md).
 """
 
 from __future__ import annotations
@@ -65,8 +63,8 @@ def enable(
     ttl: float = 60.0,
     budget: float = 1.0,
 ) -> Enabled:
-    """Rewrites what ``spark.sql`` of this session is given; returns what ends that again when it is
-    called, or at the end of a ``with``.
+    """Rewrites what ``spark.sql`` of this session is given. Calling the result ends it, as does
+    the end of a ``with``.
 
     Without a ``catalog`` the tables that a text names are looked up in the session's, and again
     after ``ttl`` seconds or when they change. ``when`` and ``predicate`` are those of ``rewrite``;

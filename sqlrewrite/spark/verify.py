@@ -1,9 +1,8 @@
-"""Runs a query and its rewriting: the same rows? And what did the fact scans read, in what time?
+"""Runs a query and its rewriting, and compares their rows, what their fact scans read, and times.
 
-In comes a pair of texts, out goes a ``Verified``. Only queries are run, never a statement that may
-write; of a temporary view it is the view's query. A LIMIT keeps any of several rows that its
-ORDER BY calls equal, and some queries give other rows each time: such a difference is none of the
-rewriting's, and is told apart here (docs/reference.md, "What counts as the same rows").
+In: a pair of texts. Out: a ``Verified``. Only queries, and those of temporary views, are run.
+Differences that the rewriting did not cause (ties at a LIMIT, rows that differ in each run) are
+reported as such (docs/reference.md, "What counts as the same rows").
 """
 
 from __future__ import annotations
@@ -85,10 +84,9 @@ class ScanRead:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """One statement, verified; seconds are those of each run, in order, ``sample`` what was taken
-    of its facts where they were not read whole, ``shuffled`` the bytes that both sides have sent
-    through exchanges, where that is known. ``error`` is Spark's, or says which column is not
-    the same."""
+    """One statement, verified: the seconds of each run, in order; the ``sample`` of facts that were
+    not read whole; the bytes ``shuffled`` by both sides, where known. ``error`` is Spark's, or
+    names the column that is not the same."""
 
     path: str
     line: int

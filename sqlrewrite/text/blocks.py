@@ -1,4 +1,4 @@
-"""What a text with ``{% if %}`` blocks may render to, and changes that are right in all of it.
+"""What a text with ``{% if %}`` blocks may render to, and changes that are right in each rendering.
 
 dbt's ``{% if is_incremental() %}`` is the common case: one text is two queries. A *rendering* is
 the text with one branch of each block, what is not rendered blanked, so that offsets hold in all of

@@ -1,4 +1,4 @@
-"""What msgspec says of a value of a wrong type, in the words of one who wrote the file."""
+"""Turns msgspec's message about a value of a wrong type into words for the author of the file."""
 
 from __future__ import annotations
 

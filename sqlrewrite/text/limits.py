@@ -1,4 +1,4 @@
-"""How much is read: of a file, of a statement, and how deep it may be nested."""
+"""Limits on the size of files and statements, and on the depth of nesting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nearest of the names that there are, for a "did you mean …?"."""
+"""The known name that is most similar to a given one, for "did you mean …?"."""
 
 from __future__ import annotations
 

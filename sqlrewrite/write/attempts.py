@@ -1,5 +1,5 @@
-"""The text of an expression that is computed again, in which what can raise an error is attempted:
-`judge/attempts.py`."""
+"""Writes an expression that is computed again so that it gives NULL where it could raise an error
+(`judge/attempts.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key is to a derived column: ``p IN (SELECT date_format(a.k, 'yyyy-MM') …)``.
+"""Converts a key to the value of a derived column: ``p IN (SELECT date_format(a.k, 'yyyy-MM') …)``.
 
 The text of a key goes in, that of the derived column's value comes out: computed by the column's
 own expression, over days before and behind where time zones differ; and around a predicate the rows

@@ -1,5 +1,4 @@
-"""How the fact's column is named where the predicate stands, or what is computed of it written
-there."""
+"""How the predicate names the fact's column, or writes the expression over it."""
 
 from __future__ import annotations
 

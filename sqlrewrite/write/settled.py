@@ -1,4 +1,4 @@
-"""Predicates of an earlier run that still are the ones that follow: they stay as they stand.
+"""Keeps predicates of an earlier run that still follow from the query exactly as they stand.
 
 An author adds conditions behind a predicate of ours, and a formatter breaks its lines. It says the
 same then, and there is nothing to write: neither its place nor its spaces are fought over.

@@ -1,1 +1,1 @@
-"""What each engine prunes by itself, a module an engine; ``judge.native`` has the table."""
+"""What each engine prunes by itself, one module for each; ``judge.native`` has the table."""

@@ -1,5 +1,5 @@
-"""The names of files in reports for machines: the same ones wherever in a repository one stands and
-however a path was written, so that who reads two reports takes a finding for the one that it is."""
+"""File names in reports for programs: the same from any folder of a repository and for any spelling
+of a path, so that a program recognises a finding in two reports."""
 
 from __future__ import annotations
 

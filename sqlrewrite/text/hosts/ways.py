@@ -1,4 +1,4 @@
-"""How an insertion is written where SQL stands in a host language: one class a way.
+"""How an insertion is written into SQL inside a host language: one class for each way.
 
 Each turns the text that is to be read there into what must stand in the file. What has no such form
 (a quote in a raw literal that it would end) raises Unwritable.
