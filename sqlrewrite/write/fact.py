@@ -16,7 +16,7 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
-from sqlrewrite.plan.columns import column_names, type_of
+from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
 from sqlrewrite.sql.anchors import AnchorError, Anchors
@@ -35,7 +35,7 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
         found = repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
         if any(map(_is_phrase, walk(pair.fact_side.expression))):
             found = f"({found})"
-        return whole(case).replace("{}", found)
+        return found
     column = _column(case, anchors)
     its = way(case) if pair.derived is not None else None
     if isinstance(its, DerivedWay) and its.step == THROUGH:
@@ -56,13 +56,6 @@ def _column(case: Case, anchors: Anchors) -> str:
         column = quoted(_declared(pair.target, pair.target_column))
     alone = len(list(leaves(source))) == 1 and _unnamed(pair.target)
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
-
-
-def whole(case: Case) -> str:
-    """How a key stands in a predicate: IN takes a struct apart and compares its values one by one,
-    of which NULL then equals none."""
-    kind = type_of(case.plan, case.pair.key_side.expression)
-    return "array({})" if kind is not None and kind.name == "struct" else "{}"
 
 
 def _is_phrase(node: Expression) -> bool:

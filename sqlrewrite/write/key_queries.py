@@ -36,7 +36,6 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated
 from sqlrewrite.write.derived import spread, value
-from sqlrewrite.write.fact import whole
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
 
@@ -218,7 +217,6 @@ class Writer:
 
     def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key by itself."""
-        wrapped = wrapped.replace("{}", whole(case))
         if isinstance(side.expression, ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))

@@ -152,20 +152,6 @@ def test_trino_is_read_and_written(condition: str, repeated: str) -> None:
     assert _trino(f"{text} GROUP BY 2") == f"{text}{written} GROUP BY 2"
 
 
-@pytest.mark.parametrize("name", DIALECTS)
-def test_a_row_of_keys_is_left_alone(name: str) -> None:
-    """Spark compares it whole in an array, for which the others have no function of that name."""
-    ddl = "CREATE TABLE s (x int, a int, b int) PARTITIONED BY (a, b);"
-    ddl += "CREATE TABLE d (a int, b int, n int)"
-    query = "SELECT s.x FROM s JOIN d ON (s.a, s.b) = (d.a, d.b) WHERE d.n = 3"
-    known = Catalog.from_ddl(ddl)
-    assert "array((s.a, s.b)) IN" in rewrite(query, known).sql
-    result = rewrite(query, known, dialect=name, engine=name)
-    assert not result.changed
-    said = f"{name} has no array() as Spark has it"
-    assert any(said in rule.message for it in result.candidates for rule in it.rules)
-
-
 def test_unnest_stands_beside() -> None:
     text = "SELECT t.x FROM sales s CROSS JOIN UNNEST(s.tags) AS t(x)"
     text += " JOIN dim d ON s.day = d.day WHERE d.yr = 3"
