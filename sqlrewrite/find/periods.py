@@ -32,6 +32,7 @@ _FORMATS = {
     "yyyy-MM-dd": r"(\d{4})-(\d\d)-(\d\d)",
 }
 _OPERATORS = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
 
 
@@ -52,6 +53,10 @@ def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
             ends = (("<=", high), (">=", low))
             both = [it for op, end in ends if (it := _compared(op, side, end, column, timed=timed))]
             return _both(both) if both else None
+        case Call(name="not", args=(Call(name=name, args=args),)) if name in _NEGATED:
+            return period(Call(_NEGATED[name], args), column, timed=timed)
+        case Call(name="<=>", args=args):  # what is read of here is no NULL
+            return period(Call("=", args), column, timed=timed)
         case Call(name=name, args=(one, other)) if name in _OPERATORS:
             if isinstance(one, Literal):
                 name, one, other = _OPERATORS[name], other, one
