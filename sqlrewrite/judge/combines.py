@@ -156,7 +156,7 @@ class _Pieces:
         if kind is None:
             raise Whole(f"the type of what {name} is given is not known")
         if alike:
-            if kind not in FLOATING and family(kind) is None:
+            if family(kind) is None:
                 raise Whole(f"{name} of {kind} may give one or another of equal values")
             return "{}", alike
         if kind in FLOATING:

@@ -151,6 +151,7 @@ def test_the_rows_are_the_same(text: str, grouped: SparkSession) -> None:
 REFUSED = (
     # What each would give instead: see docs/soundness.md.
     "SELECT avg(a.v) AS m FROM group_a a JOIN group_b b ON a.p = b.p",
+    "SELECT min(CAST(a.v AS DOUBLE)) AS m FROM group_a a JOIN group_b b ON a.p = b.p",
     "SELECT sum(CAST(a.v AS DOUBLE)) AS s FROM group_a a JOIN group_b b ON a.p = b.p",
     "SELECT sum(CAST(a.v AS DECIMAL(29, 0))) AS s FROM group_a a JOIN group_b b ON a.p = b.p",
     "SELECT count(DISTINCT a.v) AS n FROM group_a a JOIN group_b b ON a.p = b.p",
