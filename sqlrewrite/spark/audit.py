@@ -98,23 +98,30 @@ def run(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Co
     history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
     with spark_errors("the audit cannot be done"):
         told("counting shapes")
-        _counted(history).write.mode("overwrite").parquet(f"{job.place}/work/counted")
-        counted = session.spark.read.parquet(f"{job.place}/work/counted")
+        counted = _kept(_counted(history), f"{job.place}/work/counted")
         told("looking for what is new")
         known = _decided(session, job)
         texts = counted.where(f"what = '{TEXT}'")
-        new = texts.join(known, _same(texts, known), "left_anti")
-        count = new.count()
+        both = texts.join(known, _same(texts, known), "left")
+        shapes, before = both.agg(f.count(f.lit(1)), f.count(known["made"])).collect()[0]
+        count = shapes - before
         if count:
             told(f"picking {count:,} texts")
-            _pick(session, history, new, f"{job.place}/work/texts")
-            _decide(session, job, count, told)
+            new = texts.join(known, _same(texts, known), "left_anti")
+            picked = _picked(history, new, count, f"{job.place}/work/texts")
+            _decide(session, job, picked, count, told)
         told("writing the result")
         known = _decided(session, job)
         joined = counted.join(known, _same(counted, known), "left")
         joined = joined.select(counted["*"], *(known[it] for it in _RESULT))
         joined.write.mode("overwrite").parquet(f"{job.place}/shapes")
-        return Counts(texts.count(), count)
+        return Counts(shapes, count)
+
+
+def _kept(frame: DataFrame, place: str) -> DataFrame:
+    """A frame, written and read again; its files are not asked for the columns, which are known."""
+    frame.write.mode("overwrite").parquet(place)
+    return frame.sparkSession.read.schema(frame.schema).parquet(place)
 
 
 def _readable(column: Column) -> Column:
@@ -166,29 +173,28 @@ def _numbered(history: DataFrame) -> DataFrame:
     return numbered.withColumn("hash", f.xxhash64("text"))
 
 
-def _pick(session: Session, history: DataFrame, new: DataFrame, place: str) -> None:
-    """Writes the text of each new shape: the row that stands for it, by its number and hash. Where
-    an input gives its rows in another order each time, some are not found so, and are looked for by
-    their hash alone, for which texts are shuffled."""
+def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataFrame:
+    """The text of each new shape, of which there are so many, written: the row that stands for it,
+    by its number and hash. Where an input gives its rows in another order each time, some are not
+    found so, and are looked for by their hash alone, for which texts are shuffled."""
     from pyspark.sql import functions as f
 
     wanted = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
     found = rows.join(f.broadcast(wanted), ["row", "hash"])
-    found.select("shape", "schema", "text").write.mode("overwrite").parquet(place)
-    known = session.spark.read.parquet(place)
-    missing = wanted.join(known, _same(wanted, known), "left_anti").drop("row")
-    if missing.isEmpty():
-        return
-    alike = rows.drop("row").join(f.broadcast(missing), "hash").groupBy("shape", "schema")
-    alike.agg(f.min("text").alias("text")).write.mode("append").parquet(place)
+    known = _kept(found.select("shape", "schema", "text"), place)
+    if known.count() < count:
+        missing = wanted.join(known, _same(wanted, known), "left_anti").drop("row")
+        alike = rows.drop("row").join(f.broadcast(missing), "hash").groupBy("shape", "schema")
+        alike.agg(f.min("text").alias("text")).write.mode("append").parquet(place)
+        known = known.sparkSession.read.schema(known.schema).parquet(place)
+    return known
 
 
-def _decide(session: Session, job: AuditJob, count: int, told: OnStep) -> None:
+def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told: OnStep) -> None:
     """Decides the texts, round by round."""
     from pyspark.sql import functions as f
 
-    texts = session.spark.read.parquet(f"{job.place}/work/texts")
     judge = f.udf(_Judge(job.catalog, job.options, job.timeout), _JUDGED, useArrow=False)
     rounds = -(-count // job.per_round)
     tasks = _tasks(session)
@@ -234,7 +240,7 @@ def _decided(session: Session, job: AuditJob) -> DataFrame:
 
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
-        found.limit(1).collect()  # over Connect only this tells whether it is there
+        _ = found.schema  # over Connect only a question tells whether it is there
         return found.where(found["made"] == job.made).dropDuplicates(["shape", "schema"])
     nothing = session.spark.range(1).where("false")  # this is the first run, and Spark can see it
     return nothing.select(f.from_json(f.lit("{}"), _DECIDED).alias("all")).select("all.*")

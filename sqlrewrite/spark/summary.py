@@ -19,7 +19,7 @@ from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 MOST = 100
 """So many tables and reasons are brought, those with the most bytes."""
@@ -57,7 +57,7 @@ def _totals(shapes: DataFrame, column: str) -> tuple[Total, ...]:
     return tuple(Total(it[column], it["n"], it["r"], it["b"], it["m"]) for it in found)
 
 
-def _sums(rows: DataFrame, *columns: str) -> DataFrame:
+def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> DataFrame:
     from pyspark.sql import functions as f
 
     return rows.groupBy(*columns).agg(
@@ -65,6 +65,7 @@ def _sums(rows: DataFrame, *columns: str) -> DataFrame:
         f.sum("runs").alias("r"),
         f.expr("try_sum(bytes) AS b"),
         f.expr("try_sum(micros) AS m"),
+        *beside,
     )
 
 
@@ -162,8 +163,8 @@ def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
     each = alone.groupBy("shape", "schema", *keys, "runs", "bytes", "micros").agg(
         f.min("reason").alias("reason")
     )
-    said = each.groupBy(*keys).agg(f.min("reason").alias("reason"))
-    found = _sums(each, *keys).join(said, list(keys)).orderBy(*_most(), *keys).limit(MOST)
+    said = f.min("reason").alias("reason")
+    found = _sums(each, *keys, beside=[said]).orderBy(*_most(), *keys).limit(MOST)
     return tuple(
         ColumnReason(it["fact"], it["column"], it["code"], it["reason"], it["n"], it["r"], it["b"])
         for it in found.collect()
