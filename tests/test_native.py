@@ -64,7 +64,7 @@ MISSED = {
     "the first rows of a window": (
         "SELECT s.id FROM sales s JOIN (SELECT day, week, rank() OVER (ORDER BY week) AS r "
         "FROM calendar) c ON s.day = c.day WHERE c.r <= 2 AND c.week = 5",
-        "the first rows of a window are kept of c",
+        "c keeps only the first rows of a window",
     ),
     "the filter is one relation further": (
         "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day "

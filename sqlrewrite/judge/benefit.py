@@ -23,7 +23,7 @@ def judge(case: Case) -> Judgement:
     engine = case.engine
     if not engine.enabled and chosen(case) == IN:
         return failed(
-            f"{engine.name} prunes by no keys of an IN there, as dynamic pruning is switched off: "
+            f"{engine.name} does not prune by an IN there, as dynamic pruning is switched off: "
             f"{case.other_form}"
         )
     if case.options.when == "auto" and asks(case):

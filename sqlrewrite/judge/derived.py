@@ -73,12 +73,12 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
     if shape is None or derived.formula is None:
         return DERIVED, f"{derived.shown}: {derived.why}"
     if pair.path.computed:
-        return DERIVED, f"{derived.source} is only a part of the column that is joined"
+        return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
     step = stands_for(pair.fact_side.expression, derived, type_of(case.plan, stored))
     if step is None:
-        said = f"{derived.source} is inside an expression at the join"
-        return DERIVED, f"{said}: nothing follows from that for {derived.shown}"
+        said = f"the join compares an expression over {derived.source}"
+        return DERIVED, f"{said}, which does not bound {derived.shown}"
     if step == DAY and not shape.daily:
         if derived.type is None or not _is_same(pair, derived):
             said = f"the join compares the day of {derived.source}"

@@ -17,7 +17,7 @@ def judge_fact(case: Case) -> Judgement:
     """Whether the blocks from the join down to the scan compute nothing that varies."""
     for number in _blocks(case):
         for reason in case.plan.blocks[number].strange:
-            return unknown(f"in the fact's block {reason}")
+            return unknown(f"the query around the fact is not understood: {reason}")
         for name in sorted(case.plan.blocks[number].functions - {"?"}):
             found = case.options.function(name)
             if found is None:

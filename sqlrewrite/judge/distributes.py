@@ -314,7 +314,7 @@ class _Search:
                 case Aggregate(kind=kind):
                     raise Whole(f"an aggregation over all groups together ({kind})")
                 case Limit() | SetOperation() | _:
-                    raise Whole("what stands above the join is not known to keep the groups apart")
+                    raise Whole("an operator above the join may mix rows of several groups")
         return distinct, combined
 
     def _by_group(self, keys: Iterable[Expression]) -> bool:

@@ -62,13 +62,13 @@ def _count(meeting: Meeting, threshold: int, sides: Sequence[int]) -> int:
         raise Whole("the sizes of its tables are not known: --groups N says how many groups")
     if max(it or 0 for it in sizes) < ENOUGH:
         raise Whole(
-            f"its larger table has less than {ENOUGH >> 20} MB, and below that groups were as slow "
-            "as the join is where it was measured: --groups N writes them anyway, verify measures"
+            f"its larger table has less than {ENOUGH >> 20} MB: groups of joins so small were not "
+            "faster when measured (--groups N writes them anyway, verify measures them)"
         )
     smaller = min(it or 0 for it in known)
     if max(it or 0 for it in sizes) < TIMES * smaller:
         raise Whole(
-            f"its larger table is less than {TIMES} times the other, and then to broadcast that in "
-            "groups cost what they save where it was measured: --groups N writes them anyway"
+            f"its larger table is less than {TIMES} times the other: broadcasting that in groups "
+            "then cost as much as it saved when measured (--groups N writes them anyway)"
         )
     return max(2, -(-int(smaller * _ROOM) // threshold))

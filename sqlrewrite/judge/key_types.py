@@ -99,5 +99,5 @@ def _differ(one: str, kind: Type, other: str, its: Type) -> str:
     if kind in FLOATING or its in FLOATING:
         return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
     if kind == its and family(kind) is None:
-        return f"{one} and {other} are {kind}, whose values do not compare as a key must"
+        return f"{one} and {other} are {kind}: equal values of it may differ, so it is no key"
     return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

@@ -35,8 +35,8 @@ def unbounded(subject: Subject, decided: Decided) -> Iterator[Finding]:
             "DPP007",
             subject.original(scan.span),
             scan.alias or scan.parts[-1],
-            f"{'.'.join(scan.parts)} is read whole: nothing bounds {shown}, by which it is "
-            f"partitioned{_because(subject.tied.get(scan, ()))}",
+            f"{'.'.join(scan.parts)} is read whole: no condition bounds its partition "
+            f"column{'s' * (len(names) > 1)} {shown}{_because(subject.tied.get(scan, ()))}",
             f"add a condition on {shown}, or suppress this where all of it is wanted",
         )
 

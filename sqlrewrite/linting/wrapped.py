@@ -78,7 +78,7 @@ def _finding(subject: Subject, scan: Scan, it: _Wrapped) -> Finding:
     assert scan.span is not None
     about = f"{scan.alias}.{it.name}"
     line, column = subject.lines.place(subject.original(it.place).start)
-    beside = f", in an OR of which another branch does not bound {it.name}" if it.idle else ""
+    beside = f", in an OR with a branch that does not bound {it.name}" if it.idle else ""
     return subject.finding(
         "DPP004",
         subject.original(scan.span),

@@ -248,7 +248,7 @@ class TemplateScan:
         if context:
             self._refuse(start, end, f"{on_one_line(unit)} stands inside a string, name or comment")
         elif _trims(unit) and not head:
-            self._refuse(start, end, f"{on_one_line(unit)} takes the white space around it away")
+            self._refuse(start, end, f"{on_one_line(unit)} removes the white space around it")
         elif before.strip() and behind.strip():
             self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
         self._blank(start, end)
@@ -289,7 +289,7 @@ class TemplateScan:
             sides = (_BEFORE_VALUE, _BEHIND_VALUE) if value else (_BEFORE, _BEHIND)
             part = _WORD.match(before) or _WORD.match(behind) or self._beside_another(start, end)
             if _trims(unit):
-                self._refuse(start, end, f"{shown} takes the white space around it away")
+                self._refuse(start, end, f"{shown} removes the white space around it")
             elif part and (value or is_name(unit)) and not _breaks(unit):
                 self.templates.append(Template(start, end, unit, TemplateKind.PART))
                 self._put(start, end, "_" * len(unit))

@@ -18,7 +18,7 @@ JOIN = "SELECT s.id FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year =
 WHOLE = "SELECT id FROM sales\n"
 FINE = "SELECT id FROM sales WHERE day = DATE '2024-01-01'\n"
 WHOLE_SAID = (
-    "q.sql:1:16: DPP007 sales is read whole: nothing bounds day, by which it is partitioned\n"
+    "q.sql:1:16: DPP007 sales is read whole: no condition bounds its partition column day\n"
 )
 
 

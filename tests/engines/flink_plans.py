@@ -82,7 +82,7 @@ PRUNED = (
 
 _KIND = "a join of this kind"
 _FILTER = "no filter on d is of a kind"
-_SORTED = "what may be sorted"
+_SORTED = "may be sorted"
 _ALONE = "the keys of one table alone"
 _ITSELF = "does not come up to the join as itself"
 

@@ -274,7 +274,7 @@ def test_a_branch_that_bounds_nothing_is_told(catalog: Catalog, condition: str) 
     text = f"SELECT s.id FROM sales s WHERE {condition}"
     (found,) = lint(text, catalog)[0]
     assert found.code == "DPP004"
-    assert "in an OR of which another branch does not bound day" in found.message
+    assert "in an OR with a branch that does not bound day" in found.message
     assert found.help == "bound day itself, in each branch of the OR"
 
 

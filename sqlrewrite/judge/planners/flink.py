@@ -81,7 +81,7 @@ def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
     if not takes_keys(engine, pair.scan, pair.path.column):
         return f"the connector of {pair.scan.alias} takes no keys for {pair.path.column}"
     if not passed(pair.path.relations[:-1]):
-        return f"{pair.path.column} does not come up to the join through what may be sorted"
+        return f"an operator between the join and the scan of {pair.scan.alias} may be sorted"
     why = _unfit(plan, side, pair)
     if why is None and not any(_filtered(plan, engine, it) for it in side):
         return f"no filter on {relation_name(pair.dimension)} is of a kind that it looks at"
@@ -143,7 +143,7 @@ def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
         return f"{relation_name(table)} is partitioned: it collects no keys of such a table"
     queries = () if pair.tie.query is None or pair.side == "inside" else (pair.tie.query,)
     if not passed(relations, *queries):
-        return "it collects no keys through what may be sorted"
+        return "it collects no keys through an operator that may be sorted"
     return None
 
 

@@ -76,7 +76,7 @@ def unpruned(case: Case) -> str | None:
     if not any(_filtered(case, leaf) for node in side for leaf in leaves(node)):
         return f"no filter stands on {case.dimension_name} in the join next to the fact"
     if any(_ranked(case, leaf) for node in side for leaf in leaves(node)):
-        return f"the first rows of a window are kept of {case.dimension_name}"
+        return f"{case.dimension_name} keeps only the first rows of a window"
     if engine.reuse_broadcast_only:
         size = prod(_bytes(case, node) for node in side)
         hinted = [block for block in case.plan.blocks if block.hints]

@@ -74,7 +74,9 @@ class Filled:
         def written(found: re.Match[str]) -> str:
             hole = holes.get(found.group())
             if hole == "":
-                raise Unwritable("what a value is by its order, or in another literal, has no name")
+                raise Unwritable(
+                    "a value given by position, or in another literal, has no name to repeat"
+                )
             return found.group() * 2 if hole is None else hole
 
         return re.sub("|".join(signs), written, text) if signs else text
