@@ -35,8 +35,7 @@ FLOATING = (types.FLOAT, types.DOUBLE)
 
 def family(kind: Type) -> str | None:
     """The kind of values that a type has; None where its values do not compare plainly: NaN and
-    -0.0, collations, what has no order. Arrays and structs compare as their values do, but that a
-    NULL in them equals another."""
+    -0.0, collations, what is nested, what has no order."""
     if is_integral(kind) or is_decimal(kind):
         return "number"
     if kind in (
@@ -52,8 +51,6 @@ def family(kind: Type) -> str | None:
         return "string" if kind.collation in (None, types.BINARY_COLLATION) else None
     if kind.name == "char" and kind.collation in (None, types.BINARY_COLLATION):
         return str(kind)  # of another length it is padded, or not, by rules of its own
-    if kind.name in ("array", "struct"):
-        return str(kind) if kind.items and all(map(family, kind.items)) else None
     return "time" if kind.name == "time" else str(kind) if fields_of(kind) else None
 
 
