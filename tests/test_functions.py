@@ -8,7 +8,18 @@ from collections import Counter
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.plan.facts.functions import AGAIN, KINDS, RAISES, function, known, names
+from sqlrewrite.find import beginnings
+from sqlrewrite.judge import combines
+from sqlrewrite.plan.algebra import Call, ColumnRef, Literal
+from sqlrewrite.plan.facts.functions import (
+    AGAIN,
+    KINDS,
+    RAISES,
+    Function,
+    function,
+    known,
+    names,
+)
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 
@@ -130,3 +141,15 @@ def test_a_users_function_is_copied_only_if_it_is_declared_total() -> None:
 def test_a_declaration_that_says_nothing_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="function"):
         rewrite("SELECT 1", Catalog(), functions=given)
+
+
+def test_a_function_that_no_rule_has_met_is_no_value_and_no_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row more in the table must not be taken for what the rules know by name."""
+    new = Function("new", "syntax", "same", "-", "never", "", "1.0", "any -> any")
+    monkeypatch.setattr(combines, "function", lambda name: new)
+    assert not combines._plain("new")
+    text, one, two = ColumnRef(1, "x", None), Literal("number", "1"), Literal("number", "2")
+    assert beginnings._length(Call("new", (text, one, two))) is None
+    assert beginnings._length(Call("substring", (text, one, two))) == 2

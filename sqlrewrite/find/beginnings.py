@@ -64,10 +64,13 @@ def _begins(condition: Expression, column: str) -> tuple[ColumnRef, str] | None:
 
 def _length(beginning: Call) -> int | None:
     """How many characters from its start a text is cut down to; ``substring(x, 1)`` is all of x."""
-    match beginning.name, beginning.args[1:]:
-        case ("left", (Literal(kind="number", text=length),)):
+    match beginning:
+        case Call(name="left", args=(_, Literal(kind="number", text=length))):
             pass
-        case (_, (Literal(kind="number", text="1"), Literal(kind="number", text=length))):
+        case Call(
+            name="substring" | "substr",
+            args=(_, Literal(kind="number", text="1"), Literal(kind="number", text=length)),
+        ):
             pass
         case _:
             return None

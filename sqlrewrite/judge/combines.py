@@ -48,10 +48,9 @@ class Combination:
     aggregates: tuple[Combined, ...]
 
 
-_ABOUT = frozenset(
-    {"distinct", "filter", "ignore nulls", "respect nulls", "within group", "over", "=>"}
-)
-"""Written as operators, and no values themselves: they say how an aggregate is taken."""
+_VALUES = frozenset({".", "[]", "is", "tuple", "timestampadd", "timestampdiff"})
+"""What has a syntax of its own and is a value of a row; the rest of that kind (DISTINCT, OVER, a
+lambda) says how a call is meant."""
 
 _WIDER = 10
 """So many digits more has a sum of decimals (Spark's ``Sum``, "resultType")."""
@@ -75,8 +74,8 @@ def _said(expression: Expression) -> Expression:
 
 def _plain(name: str) -> bool:
     """Whether a function or operator is one of a row's values."""
-    known = None if name in _ABOUT else function(name)
-    return known is not None and not known.aggregate and not known.generator
+    known = function(name)
+    return known is not None and (known.kind in ("operator", "scalar") or name in _VALUES)
 
 
 class _Pieces:
