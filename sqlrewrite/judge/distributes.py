@@ -26,13 +26,11 @@ from sqlrewrite.plan.algebra import (
     Inline,
     Join,
     JoinType,
-    Limit,
     Node,
     Plan,
     Project,
     Query,
     Scan,
-    SetOperation,
     Window,
 )
 from sqlrewrite.plan.columns import type_of
@@ -313,7 +311,7 @@ class _Search:
                         )
                 case Aggregate(kind=kind):
                     raise Whole(f"an aggregation over all groups together ({kind})")
-                case Limit() | SetOperation() | _:
+                case _:
                     raise Whole("an operator above the join may mix rows of several groups")
         return distinct, combined
 

@@ -16,9 +16,8 @@ def mask(text: str) -> Masked:
     readable = plain_commands(text)
     if not templated(text):
         return Masked(readable)
-    from sqlrewrite.text.template_scan import (
-        TemplateScan,
-    )  # whose expressions plain SQL never needs
+    # Its expressions are of no use to plain SQL.
+    from sqlrewrite.text.template_scan import TemplateScan
 
     return TemplateScan(cells(readable) if is_notebook(text) else readable).run()
 

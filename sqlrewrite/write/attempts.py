@@ -40,7 +40,7 @@ def _own(case: Case, side: Side, anchors: Anchors) -> Range:
     first = next(iter(columns(side.expression)), None)
     if first is None or first.span is None:
         raise AnchorError("a value without a column in the text")
-    from sqlrewrite.sql.operands import written  # which few keys have need of
+    from sqlrewrite.sql.operands import written  # few keys need it
 
     item = anchors.item(first.span.start)
     span = anchors.span(item)
@@ -58,7 +58,7 @@ def attempted(
 ) -> str:
     """The author's text of an expression, each column ``named`` anew and what can raise an error
     in its form."""
-    from sqlrewrite.sql.operands import written  # which few conditions have need of
+    from sqlrewrite.sql.operands import written  # few conditions need it
 
     replaced: dict[Span, str] = {}
     for ref in columns(expression):
