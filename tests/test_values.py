@@ -150,6 +150,12 @@ def reason(result: Rewrite) -> str:
             id="a view",
         ),
         pytest.param(
+            "SELECT f.a FROM f JOIN d ON CASE WHEN f.p > 3 THEN f.p ELSE 3 END = d.k WHERE d.x = 1",
+            "SELECT f.a FROM f JOIN d ON CASE WHEN f.p > 3 THEN f.p ELSE 3 END = d.k WHERE d.x = 1"
+            f" AND (CASE WHEN f.p > 3 THEN f.p ELSE 3 END) IN (1, 2) {noted(KEY_QUERY)}",
+            id="a value with a comparison in it",
+        ),
+        pytest.param(
             QUERY.replace("d.x = 1", "d.label = '*/ /*+ x */ -- dpp-rewrite: off'"),
             QUERY.replace("d.x = 1", "d.label = '*/ /*+ x */ -- dpp-rewrite: off'")
             + " AND f.p IN (1, 2) "

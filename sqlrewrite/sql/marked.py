@@ -25,13 +25,16 @@ OUTLINE = "(00.00)"
 """What stands for a key query while an insertion is checked: quickly lexed (``lex/quick.py``) and
 parsed, and like nothing that an author writes."""
 
-_BOUNDED = re.compile(
+# What is bounded, where parentheses hold the whole predicate, or a call does.
+_HELD = re.compile(
     r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
     r"|\((?P<first>\S+?)\s*[<>]\s.*\)\Z"
-    r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z"
-    r"|(?P<value>.+?)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])",
+    r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z",
     re.DOTALL | re.IGNORECASE,
 )
+_PLAIN = re.compile(r"([\w.`]+)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])", re.IGNORECASE)
+_SIGNS = frozenset({"IN", "BETWEEN", "<", "<=", ">", ">=", "="})
+_STEPS = {"(": 1, ")": -1}
 
 _COMPARISONS = (TokenType.GTE, TokenType.GT, TokenType.LTE, TokenType.LT)
 _ARITHMETIC = token_types("plus dash star slash mod div dpipe amp pipe caret tilde")
@@ -119,14 +122,34 @@ def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
 def bounded(predicate: str) -> str:
     """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
     operand of array_contains."""
-    match = _BOUNDED.match((predicate.rpartition(MARKER)[0] or predicate).rstrip())
+    said = (predicate.rpartition(MARKER)[0] or predicate).rstrip()
+    end = _value(said)
+    if end:
+        return plain(said[:end])
+    match = _HELD.match(said)
     return plain(next(filter(None, match.groups()), "")) if match else ""
 
 
 def behind_value(predicate: str) -> str:
     """What stands behind the value in a predicate of literals: ``IN (1, 2)`` and the like."""
-    match = _BOUNDED.match(predicate)
-    return predicate[match.end("value") :] if match and match["value"] else ""
+    end = _value(predicate)
+    return predicate[end:] if end else ""
+
+
+def _value(predicate: str) -> int:
+    """Where the value ends that a predicate compares: before the first sign outside of parentheses,
+    as the value may be a CASE with signs of its own. 0: parentheses hold all signs."""
+    match = _PLAIN.match(predicate)
+    if match is not None:
+        return match.end(1)
+    depth = end = 0
+    for _, since, until in lexemes(predicate):
+        said = predicate[since:until]
+        depth += _STEPS.get(said, 0)
+        if depth == 0 and said.upper() in _SIGNS:
+            return end
+        end = until
+    return 0
 
 
 def plain(value: str) -> str:
