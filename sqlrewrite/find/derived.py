@@ -14,6 +14,7 @@ from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, shape
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.sql.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
@@ -53,19 +54,15 @@ def derived_columns(plan: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
     """The columns that a scan's table is partitioned by and computes from others."""
     if not scan.table.derived:
         return ()
-    key = ("derived", scan.relation)
-    found: tuple[DerivedColumn, ...] | None = plan.memo.get(key)
-    if found is None:
-        identities = {
-            it.column.lower() for it in scan.table.partitioned_by if it.transform == "identity"
-        }
-        found = plan.memo[key] = tuple(
-            column
-            for it in scan.table.derived
-            if it.column.lower() in identities
-            for column in _read(it, scan)
-        )
-    return found
+    return _derived_columns(plan, scan)
+
+
+@remembered
+def _derived_columns(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
+    fields = (it for it in scan.table.partitioned_by if it.transform == "identity")
+    identities = {it.column.lower() for it in fields}
+    computed = (it for it in scan.table.derived if it.column.lower() in identities)
+    return tuple(column for it in computed for column in _read(it, scan))
 
 
 def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
@@ -116,12 +113,10 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
     """What an expression over the source of a derived column is to it: the source, the expression
     of the column itself, the day of the source, or what that day decides; None for anything else.
     ``kind`` is the type of the source."""
-    match side:
-        case ColumnRef():
-            return SOURCE
-        case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
-            if kind in (TIMESTAMP, TIMESTAMP_NTZ):
-                return DAY
+    if isinstance(side, ColumnRef):
+        return SOURCE
+    if kind in (TIMESTAMP, TIMESTAMP_NTZ) and _is_day(side):
+        return DAY
     if of.formula is None:
         return None
     if said(side) == said(of.formula.expression):

@@ -12,23 +12,18 @@ from itertools import islice
 
 from sqlrewrite.find.beginnings import beginnings
 from sqlrewrite.find.derived import SAME, THROUGH, DerivedColumn, derived_columns, stands_for
-from sqlrewrite.find.pairs import Pair, derived_target
+from sqlrewrite.find.pairs import MOST_WAYS, Pair, derived_target
 from sqlrewrite.find.periods import ends, period
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
-from sqlrewrite.find.ties import FILTER, Side, Tie
+from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery, Unknown
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.facts.types import DATE, MOMENTS, STRING, TIMESTAMP
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, trace
 from sqlrewrite.settings.options import ALONE
-
-# As find.pairs has it, of CTEs that each read the one before twice.
-_MOST_WAYS = 1000
-
-_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def find_filters(plan: Plan) -> tuple[Pair, ...]:
@@ -58,7 +53,7 @@ def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Lin
     if item.condition.relations == {scan.relation}:
         return LineagePath((scan,), derived.source)
     for ref in columns(item.condition.expression):
-        for path in islice(trace(plan, ref), _MOST_WAYS):
+        for path in islice(trace(plan, ref), MOST_WAYS):
             plain = not path.barriers and not path.computed
             if path.end is scan and path.column == derived.source and plain:
                 return path
@@ -75,10 +70,11 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
     found = [it for it in _comparisons(item.expression) if _is_of(derived.source, it)]
     steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
-    days = period(item.expression, derived.source, timed=kind != DATE) if _is_moment(kind) else None
+    timed = kind != DATE
+    days = period(item.expression, derived.source, timed=timed) if kind in MOMENTS else None
     if days is not None and (apart or not steps):
         column = next(iter(columns(item.expression)))
-        day = column if kind == DATE else Cast(column, "date")
+        day = Cast(column, "date") if timed else column
         found = [*(found if steps else ()), *((op, day, 0, it, None) for op, it in ends(days))]
     begins = list(beginnings(item.expression, derived)) if kind == STRING and not steps else []
     found = [(op, it, 0, text, None) for op, it, text in begins] or found
@@ -101,10 +97,6 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
         )
 
 
-def _is_moment(kind: Type | None) -> bool:
-    return kind in (DATE, TIMESTAMP, TIMESTAMP_NTZ)
-
-
 def _is_of(column: str, comparison: Compared) -> bool:
     """Whether a comparison is of a column alone with what has one value for all rows."""
     _, side, _, constant, _ = comparison
@@ -121,7 +113,7 @@ def _comparisons(condition: Expression) -> Iterator[Compared]:
     match condition:
         case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
             yield name, one, 0, other, 1
-            yield _TURNED[name], other, 1, one, 0
+            yield TURNED[name], other, 1, one, 0
         case Call(name="between", args=(one, low, high)):
             yield ">=", one, 0, low, 1
             yield "<=", one, 0, high, 2

@@ -29,10 +29,11 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.joins import LEFT, RIGHT, extended
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import leaves, numbers
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
-_MOST_WAYS = 1000
+MOST_WAYS = 1000
 
 PairPlace = tuple[int, str, int, str]
 """The offset of a fact's reference, its column, the dimension's number, the name of the key."""
@@ -139,7 +140,7 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             continue
         outside = plan.owner[ref.relation] == tie.block.number
         if tie.query is None or outside:
-            ways = _ways(plan, ref)
+            ways = _ways(plan, ref.relation, ref.name)
         else:
             # The value of an IN's subquery has that query's own operators above it.
             ways = [
@@ -175,14 +176,11 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
                 )
 
 
-def _ways(plan: Plan, ref: ColumnRef) -> list[LineagePath]:
+@remembered
+def _ways(plan: Plan, relation: int, column: str) -> list[LineagePath]:
     """The ways down from a column; none where none of them ends at a partition column."""
-    key = ("ways", ref.relation, ref.name)
-    found: list[LineagePath] | None = plan.memo.get(key)
-    if found is None:
-        found = list(islice(trace(plan, ref), _MOST_WAYS))
-        found = plan.memo[key] = found if any(prunable(plan, it) for it in found) else []
-    return found
+    found = list(islice(trace(plan, ColumnRef(relation, column, None)), MOST_WAYS))
+    return found if any(prunable(plan, it) for it in found) else []
 
 
 def _target(path: LineagePath, ways: list[LineagePath], plain: bool) -> tuple[Relation, str]:
@@ -206,7 +204,7 @@ def at_reference(plan: Plan, pair: Pair) -> Pair | None:
             if pair.target is path.relations[0] or pair.derived is not None:
                 return None
             above = path.relations[:depth]
-            ways = _ways(plan, pair.fact)
+            ways = _ways(plan, pair.fact.relation, pair.fact.name)
             column = next((it.column for it in ways if it.relations == above), None)
             return None if column is None else replace(pair, target=relation, target_column=column)
     return None

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+from sqlrewrite.find.ties import TURNED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import is_instant
@@ -31,7 +32,6 @@ _FORMATS = {
     "yyyyMMdd": r"(\d{4})(\d\d)(\d\d)",
     "yyyy-MM-dd": r"(\d{4})-(\d\d)-(\d\d)",
 }
-_OPERATORS = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
 
@@ -57,9 +57,9 @@ def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
             return period(Call(_NEGATED[name], args), column, timed=timed)
         case Call(name="<=>", args=args):  # what is read of here is no NULL
             return period(Call("=", args), column, timed=timed)
-        case Call(name=name, args=(one, other)) if name in _OPERATORS:
+        case Call(name=name, args=(one, other)) if name in TURNED:
             if isinstance(one, Literal):
-                name, one, other = _OPERATORS[name], other, one
+                name, one, other = TURNED[name], other, one
             return _compared(name, one, other, column, timed=timed)
         case _:
             return None
@@ -104,9 +104,10 @@ def _period_of(
             unit = "year"
         case Call(name="extract" | "date_part", args=(Literal(text=text), inner)):
             unit = "year" if text.lower() == "year" else ""
-        case Call(name="trunc", args=(inner, Literal(text=text))):
-            return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
-        case Call(name="date_trunc", args=(Literal(text=text), inner)):
+        case (
+            Call(name="trunc", args=(inner, Literal(text=text)))
+            | Call(name="date_trunc", args=(Literal(text=text), inner))
+        ):
             return _around(inner, column, constant, _UNITS.get(text.lower(), ""))
         case Call(name="date_format", args=(inner, Literal(text=text))) if operator == "=":
             found = re.fullmatch(_FORMATS.get(text, "(?!)"), constant.text, re.ASCII)

@@ -28,11 +28,12 @@ from sqlrewrite.plan.algebra import (
     Relation,
     Scan,
 )
-from sqlrewrite.plan.columns import column_type, type_of
+from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
 from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.joins import extended, reaching
 from sqlrewrite.plan.lineage import steps
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.options import Reach
@@ -74,42 +75,31 @@ def of_fact(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     )
 
 
+@remembered
 def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
-    key = ("restricting", relation, reach)
-    found: tuple[Restriction, ...] | None = plan.memo.get(key)
-    if found is None:
-        asked = asked_of(plan, relation, reach)
-        found = plan.memo[key] = asked + _neighbours(plan, relation, reach)
-    return found
+    return asked_of(plan, relation, reach) + _neighbours(plan, relation, reach)
 
 
+@remembered
 def asked_of(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation: those of its own block that reach it, those that an equality
     carries over from another relation there, and those of the blocks around it that come down to it
     through their columns."""
-    key = ("asked", relation, reach)
-    found: tuple[Restriction, ...] | None = plan.memo.get(key)
-    if found is None:
-        own = own_conditions(plan, relation, reach)
-        found = plan.memo[key] = (*own, *_carried(plan, relation, reach))
-    return found
+    return (*own_conditions(plan, relation, reach), *_carried(plan, relation, reach))
 
 
+@remembered
 def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation that come neither over an equality nor from a neighbour: those
     of its block that reach it, and of the blocks around it."""
-    key = ("direct", relation, reach)
-    found: tuple[Restriction, ...] | None = plan.memo.get(key)
-    if found is None:
-        inside: list[Restriction] = []
-        for condition in conditions_reaching(plan, relation):
-            if len(condition.relations) == 1:
-                inside.append(Conjunct(condition, condition.expression))
-            else:
-                inside += _implied(condition, condition.expression, relation, condition.path)
-        found = plan.memo[key] = (*inside, *_from_outside(plan, relation, reach))
-    return found
+    inside: list[Restriction] = []
+    for condition in conditions_reaching(plan, relation):
+        if len(condition.relations) == 1:
+            inside.append(Conjunct(condition, condition.expression))
+        else:
+            inside += _implied(condition, condition.expression, relation, condition.path)
+    return (*inside, *_from_outside(plan, relation, reach))
 
 
 def _implied(
@@ -139,33 +129,27 @@ def _implied(
 def conditions_reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
     """The conditions of its block that hold wherever a row of a relation matters, and speak of
     it, alone or with others."""
-    block = plan.blocks[plan.owner[relation]]
-    key = ("reaching", block.number)
-    found: dict[int, tuple[Condition, ...]] | None = plan.memo.get(key)
-    if found is None:
-        found = plan.memo[key] = dict(reaching(block.source, block.where))
-    return found[relation]
+    return _reaching(plan, plan.owner[relation])[relation]
 
 
+@remembered
+def _reaching(plan: Plan, block: int) -> dict[int, tuple[Condition, ...]]:
+    return dict(reaching(plan.blocks[block].source, plan.blocks[block].where))
+
+
+@remembered
 def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
     """The columns that must equal a column of another relation in the block wherever a row of this
     one matters, ours first."""
-    key = ("equalities", relation)
-    found: list[tuple[ColumnRef, ColumnRef]] | None = plan.memo.get(key)
-    if found is None:
-        found = plan.memo[key] = list(_equated(plan, relation))
-    return found
-
-
-def _equated(plan: Plan, relation: int) -> Iterator[tuple[ColumnRef, ColumnRef]]:
+    found: list[tuple[ColumnRef, ColumnRef]] = []
     for condition in conditions_reaching(plan, relation):
         match condition.expression:
             case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)
-            case _:
-                continue
-        if theirs.relation != relation and plan.owner[theirs.relation] == plan.owner[relation]:
-            yield ours, theirs
+                beside = plan.owner[theirs.relation] == plan.owner[relation]
+                if beside and theirs.relation != relation:
+                    found.append((ours, theirs))
+    return found
 
 
 def _carried(
@@ -225,7 +209,7 @@ def _branches(
         assert isinstance(neighbour, Relation)
         # What only says of the key what was carried over it is no restriction of its own.
         if isinstance(neighbour, Derived | CteReference | Inline) or not all(
-            _speaks_of(item, theirs.name) and column_type(plan, ours) == column_type(plan, theirs)
+            _speaks_of(item, theirs.name) and type_of(plan, ours) == type_of(plan, theirs)
             for item in inner
         ):
             yield SemiJoin(ours, neighbour, theirs, inner)
@@ -260,15 +244,14 @@ def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restricti
     yield from any_of(branches)
 
 
+@remembered
 def readers(plan: Plan) -> dict[int, list[int]]:
     """The relations that read each block's rows directly, by the block's number."""
-    found: dict[int, list[int]] | None = plan.memo.get("readers")
-    if found is None:
-        found = plan.memo["readers"] = {}
-        for number, relation in plan.relations.items():
-            if isinstance(relation, Derived | CteReference):
-                for block in relation.query.top:
-                    found.setdefault(block, []).append(number)
+    found: dict[int, list[int]] = {}
+    for number, relation in plan.relations.items():
+        if isinstance(relation, Derived | CteReference):
+            for block in relation.query.top:
+                found.setdefault(block, []).append(number)
     return found
 
 
@@ -287,20 +270,17 @@ def _mapped(
                 names = {
                     ref.name: _column_below(plan, ref, relation) for ref in columns(expression)
                 }
-                if all(names.values()) and _of_rows(plan, relation, reader, expression):
+                # Where an outer join may put NULLs in the place of the relation's own rows, a
+                # condition that lets NULLs pass would take a partner for none.
+                padded = extended(plan.blocks[plan.owner[relation]].source, relation)
+                own = not padded or rejects_null(expression, frozenset({reader}))
+                if own and all(names.values()):
                     yield Conjunct(condition, _renamed(expression, relation, names))
             case SemiJoin(key=key):
                 column = _column_below(plan, key, relation)
                 if column is not None:
                     below = ColumnRef(relation, column, key.span, key.qualified)
                     yield replace(item, key=below)
-
-
-def _of_rows(plan: Plan, relation: int, reader: int, expression: Expression) -> bool:
-    """Whether a reader's condition holds of the relation's own rows alone: where an outer join may
-    put NULLs in their place, one that lets NULLs pass would take a partner for none."""
-    below = plan.blocks[plan.owner[relation]].source
-    return not extended(below, relation) or rejects_null(expression, frozenset({reader}))
 
 
 def _renamed(expression: Expression, relation: int, names: dict[str, str | None]) -> Expression:
@@ -316,11 +296,9 @@ def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
     reader = plan.relations[ref.relation]
     if not isinstance(reader, Derived | CteReference) or reader.sampled:
         return None
-    if len(reader.query.top) > 1:
-        # A set operation may widen its branches' types: the condition would compare another way.
-        kind = column_type(plan, ref)
-        if kind is None:
-            return None
+    # A set operation may widen its branches' types: the condition would compare another way.
+    if len(reader.query.top) > 1 and type_of(plan, ref) is None:
+        return None
     found = {
         step.column
         for step in steps(plan, reader, ref.name)

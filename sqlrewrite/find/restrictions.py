@@ -127,28 +127,25 @@ def same_rows(one: Relation, other: Relation) -> bool:
     return False
 
 
+def _single(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
+    """The restrictions, those of disjunctions one by one."""
+    for item in found:
+        if isinstance(item, AnyOf):
+            for branch in item.branches:
+                yield from _single(branch)
+        else:
+            yield item
+
+
 def neighbours(found: Sequence[Restriction]) -> Iterator[Relation]:
     """The relations that restrictions read."""
-    for item in found:
-        match item:
-            case AnyOf(branches=branches):
-                for branch in branches:
-                    yield from neighbours(branch)
-            case SemiJoin(relation=relation, inner=inner):
-                yield relation
-                yield from neighbours(inner)
-            case Conjunct():
-                pass
+    for item in _single(found):
+        if isinstance(item, SemiJoin):
+            yield item.relation
+            yield from neighbours(item.inner)
 
 
 def named(found: Sequence[Restriction]) -> Iterator[ColumnRef]:
     """The columns that restrictions name, of whatever relation."""
-    for item in found:
-        match item:
-            case AnyOf(branches=branches):
-                for branch in branches:
-                    yield from named(branch)
-            case SemiJoin(key=key):
-                yield key  # what is named inside is its neighbour's
-            case Conjunct(expression=expression):
-                yield from columns(expression)
+    for item in _single(found):  # what is named inside a semi-join is its neighbour's
+        yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import readers
-from sqlrewrite.plan.algebra import Plan, Relation
+from sqlrewrite.plan.algebra import Plan
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 _MOST_WAYS = 100
@@ -25,16 +25,12 @@ def coverings(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, ...]]:
         # Of a derived column each reference may need other rows besides: it has no common bound.
         if pair.operator == "=" and pair.target is pair.scan and pair.derived is None:
             ways = facts.setdefault((pair.scan.relation, pair.pruned), {})
-            ways.setdefault(_way(pair.path.relations), pair)
+            ways.setdefault(tuple(it.relation for it in pair.path.relations), pair)
     for (fact, _), ways in facts.items():
         covering = _cover(plan, (fact,), ways)
         if covering and len(set(covering)) > 1:
             found.append(tuple(dict.fromkeys(covering)))
     return found
-
-
-def _way(relations: tuple[Relation, ...]) -> tuple[int, ...]:
-    return tuple(relation.relation for relation in relations)
 
 
 def _cover(

@@ -15,9 +15,9 @@ from sqlrewrite.plan.algebra import Block, Call, Cast, ColumnRef, Expression, Li
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, substitute, walk
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.comparisons import FLOATING, family
+from sqlrewrite.plan.facts.comparisons import family
 from sqlrewrite.plan.facts.functions import function, of_groups
-from sqlrewrite.plan.facts.types import BIGINT, MAX_PRECISION
+from sqlrewrite.plan.facts.types import BIGINT, FLOATING, MAX_PRECISION
 from sqlrewrite.text.edits import Span
 
 

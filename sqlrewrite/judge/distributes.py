@@ -35,8 +35,8 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
-from sqlrewrite.plan.facts.comparisons import FLOATING, family, read_as
-from sqlrewrite.plan.facts.types import BIGINT, Type
+from sqlrewrite.plan.facts.comparisons import family, read_as
+from sqlrewrite.plan.facts.types import BIGINT, FLOATING, Type
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.options import Options

@@ -17,7 +17,6 @@ from sqlrewrite.plan.algebra import (
     Subquery,
 )
 from sqlrewrite.plan.columns import (
-    column_type,
     expression_type,
     harmless,
 )
@@ -78,7 +77,9 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
 
 def _of_one_type(case: Case) -> bool:
     """Whether the key has just the type of the column as it is stored."""
-    stored = column_type(case.plan, ColumnRef(case.pair.scan.relation, case.pair.path.column, None))
+    stored = expression_type(
+        case.plan, ColumnRef(case.pair.scan.relation, case.pair.path.column, None)
+    )
     return expression_type(case.plan, case.pair.key_side.expression) == stored
 
 

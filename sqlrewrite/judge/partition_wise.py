@@ -22,7 +22,8 @@ from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan, Scan
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.comparisons import FLOATING, read_as
+from sqlrewrite.plan.facts.comparisons import read_as
+from sqlrewrite.plan.facts.types import FLOATING
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.regime import (
     ALL_KEYS,

@@ -36,8 +36,7 @@ from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.arithmetic import in_range
 from sqlrewrite.plan.facts.calls import never_raises
-from sqlrewrite.plan.facts.casts import never_fails
-from sqlrewrite.plan.facts.coercion import is_numeric
+from sqlrewrite.plan.facts.coercion import is_numeric, never_fails
 from sqlrewrite.plan.facts.functions import Function, known
 from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import signature

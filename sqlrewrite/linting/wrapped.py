@@ -17,7 +17,7 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.scans import bounds, partitions, read_whole, scans
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Plan, Scan, Subquery
-from sqlrewrite.plan.columns import column_type
+from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.settings.options import ALONE
 from sqlrewrite.text.edits import Span
@@ -129,7 +129,7 @@ def _inside(
         return []
     by = "a cast" if isinstance(operand, Cast) else _shown(operand.name)
     if isinstance(operand, Cast) and isinstance(operand.operand, ColumnRef):
-        if column_type(plan, operand.operand) == operand.type:
+        if expression_type(plan, operand.operand) == operand.type:
             return []  # a cast to its own type is none
         by = f"a cast to {operand.type}"
     found: dict[str, Span] = {}

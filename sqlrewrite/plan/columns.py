@@ -79,11 +79,6 @@ def computed_as(plan: Plan, ref: ColumnRef) -> tuple[Expression, ...]:
     return tuple(found[place].expression for found in shown if len(found) == len(names))
 
 
-def column_type(plan: Plan, ref: ColumnRef) -> str | None:
-    """The Spark type of a column as text, or None where it is not known for sure."""
-    return expression_type(plan, ref)
-
-
 def expression_type(plan: Plan, expression: Expression) -> str | None:
     """The Spark type of an expression as text, or None where it is not known for sure."""
     found = type_of(plan, expression)

@@ -34,6 +34,7 @@ from sqlrewrite.plan.algebra import (
     Window,
 )
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.memo import remembered
 
 _AGGREGATIONS = {
     "global": "a global aggregate",
@@ -82,17 +83,19 @@ def trace(plan: Plan, ref: ColumnRef) -> Iterator[LineagePath]:
 
 def trace_query(plan: Plan, query: Query, position: int) -> Iterator[LineagePath]:
     """The ways from a column of a query's result down, as ``trace`` gives them."""
-    for step in _through(plan, query.node, position, ()):
+    for step in _through(plan, query.node, position):
         yield from _from(plan, _further(LineagePath((), ""), step))
 
 
+@remembered
 def steps(plan: Plan, relation: Relation, column: str) -> tuple[Step, ...]:
     """The columns directly below a column of a derived table or CTE reference."""
-    key = ("steps", relation.relation, column)
-    found: tuple[Step, ...] | None = plan.memo.get(key)
-    if found is None:
-        found = plan.memo[key] = tuple(_steps(plan, relation, column))
-    return found
+    if not isinstance(relation, Derived | CteReference):
+        return ()
+    names = relation.columns or relation.query.names
+    if names is None or names.count(column) != 1:
+        return ()
+    return tuple(_through(plan, relation.query.node, names.index(column)))
 
 
 def same(one: Expression, other: Expression) -> bool:
@@ -126,19 +129,9 @@ def _sampled(relation: Relation) -> tuple[str, ...]:
     return ("TABLESAMPLE",) if getattr(relation, "sampled", False) else ()
 
 
-def _steps(plan: Plan, relation: Relation, column: str) -> Iterator[Step]:
-    match relation:
-        case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
-            names = renamed or query.names
-            if names is not None and names.count(column) == 1:
-                yield from _through(plan, query.node, names.index(column), ())
-        case _:
-            return
-
-
-def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -> Iterator[Step]:
+def _through(plan: Plan, node: Node, position: int) -> Iterator[Step]:
     """Down from a query's top by position, to its SELECT lists."""
-    stack = [(node, barriers)]
+    stack: list[tuple[Node, tuple[str, ...]]] = [(node, ())]
     while stack:
         top, found = stack.pop()
         match top:
@@ -149,20 +142,14 @@ def _through(plan: Plan, node: Node, position: int, barriers: tuple[str, ...]) -
             case Aggregate(child=child, kind="distinct"):
                 stack.append((child, found))
             case Project(outputs=outputs, complete=True) if position < len(outputs):
-                yield from _projected(plan, top, outputs[position].expression, found)
+                expression = outputs[position].expression
+                computed = not isinstance(expression, ColumnRef)
+                for ref in columns(expression):
+                    below = plan.relations[ref.relation]
+                    if plan.owner[ref.relation] == top.block and isinstance(below, Relation):
+                        yield Step(below, ref.name, (*found, *_barriers(top.child, ref)), computed)
             case _:
                 pass  # no way down is no bound
-
-
-def _projected(
-    plan: Plan, node: Project, expression: Expression, barriers: tuple[str, ...]
-) -> Iterator[Step]:
-    computed = not isinstance(expression, ColumnRef)
-    for ref in columns(expression):
-        below = plan.relations[ref.relation]
-        if plan.owner[ref.relation] == node.block and isinstance(below, Relation):
-            found = barriers + tuple(_barriers(node.child, ref))
-            yield Step(below, ref.name, found, computed)
 
 
 def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:

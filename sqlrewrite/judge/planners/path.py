@@ -21,7 +21,7 @@ from sqlrewrite.plan.algebra import (
     Scan,
     SetOperation,
 )
-from sqlrewrite.plan.columns import column_type
+from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.relations import leaves, numbers
 
 READ = (Scan, Derived, CteReference, Inline, Opaque, Join, Generate)
@@ -49,7 +49,7 @@ def hidden(case: Case) -> str | None:
             return f"{pair.path.column} does not come up to the join as itself"
     if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
         column = pair.scan.table.column(pair.path.column)
-        kinds = {column_type(plan, pair.fact), column_type(plan, pair.key)}
+        kinds = {expression_type(plan, pair.fact), expression_type(plan, pair.key)}
         plain = pair.fact_plain and pair.key_plain
         if not plain or column is None or kinds != {column.type} or None in kinds:
             return "above the union a cast hides the column"

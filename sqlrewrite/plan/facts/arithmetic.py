@@ -16,11 +16,10 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import part_range
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, SMALLINT, TIMESTAMP, TINYINT, Type
+from sqlrewrite.plan.facts.types import BIGINT, BITS, DATE, INT, TIMESTAMP, Type, ends_of
 
 TypeOf = Callable[[Expression], Type | None]
 
-_BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
 _RING = ("+", "-", "*")
 
 
@@ -50,7 +49,7 @@ def in_range(expression: Expression, of: TypeOf) -> bool:
     """Whether arithmetic over integers stays in the range of its type, whatever the columns hold:
     ``CAST(k AS BIGINT) + 1``."""
     kind, found = of(expression), _range(expression, of)
-    if kind is None or found is None or kind not in _BITS or not _within(found, kind):
+    if kind is None or found is None or kind not in BITS or not _within(found, kind):
         return False
     match expression:
         case Call(name=name, args=args) if name in _RING:
@@ -75,8 +74,8 @@ def _is_ring(expression: Expression, of: TypeOf) -> bool:
 
 
 def _within(found: tuple[int, int], kind: Type) -> bool:
-    most = 1 << (_BITS[kind] - 1)
-    return -most <= found[0] and found[1] < most
+    least, most = ends_of(kind)
+    return least <= found[0] and found[1] <= most
 
 
 def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
@@ -84,15 +83,14 @@ def _range(expression: Expression, of: TypeOf) -> tuple[int, int] | None:
     match expression:
         case Literal(kind="number", text=text) if text.lstrip("-").isdigit():
             return int(text), int(text)
-        case Literal(kind="typed", text=text, type=name) if parse(name) in _BITS:
+        case Literal(kind="typed", text=text, type=name) if parse(name) in BITS:
             return int(text), int(text)
         case ColumnRef() | Cast():
             kind = of(expression)
-            if kind not in _BITS:
+            if kind not in BITS:
                 return None
-            most = 1 << (_BITS[kind] - 1)
             inside = _range(expression.operand, of) if isinstance(expression, Cast) else None
-            return inside if inside and _within(inside, kind) else (-most, most - 1)
+            return inside if inside and _within(inside, kind) else ends_of(kind)
         case Call(name="-", args=(arg,)):
             found = _range(arg, of)
             return None if found is None else (-found[1], -found[0])

@@ -22,13 +22,7 @@ from sqlrewrite.text.toml import read_toml
 
 _EVERY = "{...}"
 _LOWER_HALF = "CAST(shiftright(shiftleft({}, 32), 32) AS INT)"
-_LEAST = {
-    types.TINYINT: -(1 << 7),
-    types.SMALLINT: -(1 << 15),
-    types.INT: -(1 << 31),
-    types.BIGINT: -(1 << 63),
-}
-_FLOATING = (types.FLOAT, types.DOUBLE)
+_LEAST = {kind: types.ends_of(kind)[0] for kind in types.BITS}
 
 Types = Sequence[Type | None]
 
@@ -67,7 +61,7 @@ def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
     number = is_integral(wanted) or is_decimal(wanted)
     plain = given.name in ("string", "varchar") and given.collation is None
     text = plain and (
-        number or wanted in (types.BOOLEAN, types.DATE, types.DOUBLE, types.FLOAT, types.TIMESTAMP)
+        number or wanted in (types.BOOLEAN, types.DATE, types.TIMESTAMP, *types.FLOATING)
     )
     if not (text or (number and is_numeric(given))):
         return None
@@ -162,17 +156,13 @@ def _dated(kinds: Types) -> bool:
     """A STRING that is read as a date, and a number of days."""
     day = kinds[0] if len(kinds) == 2 else None
     plain = day is not None and day.name == "string" and day.collation is None
-    return plain and kinds[1] in (types.TINYINT, types.SMALLINT, types.INT)
+    return plain and kinds[1] in types.SHORT
 
 
 def _array(kinds: Types) -> bool:
     """An array and an INT or what fits into one."""
-    return (
-        len(kinds) == 2
-        and kinds[0] is not None
-        and kinds[0].name == "array"
-        and (kinds[1] in (types.TINYINT, types.SMALLINT, types.INT))
-    )
+    held = kinds[0] if len(kinds) == 2 else None
+    return held is not None and held.name == "array" and kinds[1] in types.SHORT
 
 
 _CLASSES: Mapping[str, Callable[[Types], bool]] = {

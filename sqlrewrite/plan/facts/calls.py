@@ -14,7 +14,6 @@ from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import CHECKS, tame
 from sqlrewrite.plan.facts.types import Type
 
-_MOMENTS = (types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ)
 _LONG_UNITS = frozenset("millisecond second minute hour day week month quarter year".split())
 """Of which there are no more than a BIGINT holds between any two times."""
 
@@ -24,8 +23,7 @@ _CONVERSION = re.compile(
 )
 """A conversion of format_string that takes any value of its type: text, integers, floats."""
 
-_WHOLE = (types.INT, types.SMALLINT, types.TINYINT)
-_DAYS = (*_WHOLE, types.interval("day"))
+_DAYS = (*types.SHORT, types.interval("day"))
 
 
 def never_raises(call: Call, of: TypeOf) -> bool:
@@ -34,29 +32,24 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name=name, args=(one, Literal(kind="number", text=text))) if name in known(
             "divided"
         ):
-            kind = of(one)
-            number = kind is not None and (is_integral(kind) or kind in (types.DOUBLE, types.FLOAT))
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
-            return number and whole and (name != "div" or text != "-1")
+            return _is_number(of(one)) and whole and (name != "div" or text != "-1")
         case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in known(
             "whole"
         ):
-            return of(one) in _WHOLE and never_raises(part, of)
+            return of(one) in types.SHORT and never_raises(part, of)
         case Call(name="+" | "-" | "add_months", args=(_, _)) if _moved(call, of):
             return True
         case Call(name="+" | "-" | "*", args=args):
-            return any(of(arg) in (types.DOUBLE, types.FLOAT) for arg in args) and all(
-                _number(of, arg) for arg in args
-            )
-        case Call(name="-", args=(arg,)):
-            return of(arg) in (types.DOUBLE, types.FLOAT)
+            kinds = [of(arg) for arg in args]
+            return any(it in types.FLOATING for it in kinds) and all(map(_is_number, kinds))
         case Call(name="unix_timestamp" | "to_unix_timestamp", args=(arg, *_)):
-            return of(arg) in _MOMENTS
+            return of(arg) in types.MOMENTS
         case Call(name="timestamp_seconds" | "timestamp_millis", args=(arg,)):
-            return of(arg) in _WHOLE
+            return of(arg) in types.SHORT
         case Call(name="timestampdiff", args=(Literal(text=unit), *args)):
-            return unit in _LONG_UNITS and all(of(arg) in _MOMENTS for arg in args)
+            return unit in _LONG_UNITS and all(of(arg) in types.MOMENTS for arg in args)
         case Call(name="timestampadd", args=(Literal(), amount, start)):
             return of(start) == types.DATE and isinstance(amount, Literal) and tame((amount,))
         case Call(name="decode", args=(one, *rest)) if len(rest) > 1:
@@ -94,10 +87,7 @@ def _formats(text: str, kinds: list[Type | None]) -> bool:
         return False
     return all(
         kind is not None
-        and (
-            sign == "s"
-            or (kind in (types.DOUBLE, types.FLOAT) if sign == "f" else is_integral(kind))
-        )
+        and (sign == "s" or (kind in types.FLOATING if sign == "f" else is_integral(kind)))
         for sign, kind in zip(asked, kinds, strict=False)
     )
 
@@ -117,9 +107,9 @@ def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
     return None not in {of(arg) for arg in args} and len({of(arg) for arg in args}) == 1
 
 
-def _number(of: TypeOf, arg: Expression) -> bool:
-    kind = of(arg)
-    return kind is not None and (is_integral(kind) or kind in (types.DOUBLE, types.FLOAT))
+def _is_number(kind: Type | None) -> bool:
+    """Whether a type is an integer, a FLOAT or a DOUBLE."""
+    return kind is not None and (is_integral(kind) or kind in types.FLOATING)
 
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
@@ -142,6 +132,4 @@ def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
     if None in found:
         return False
     kinds = {it for it in found if it is not None and it.name != "void"}
-    return len(kinds) == 1 or all(
-        is_integral(it) or it in (types.DOUBLE, types.FLOAT) for it in kinds
-    )
+    return len(kinds) == 1 or all(map(_is_number, kinds))

@@ -19,7 +19,6 @@ from sqlrewrite.plan.facts.types import Type, fields_of
 # Narrowest first.
 _NUMBERS = (types.TINYINT, types.SMALLINT, types.INT, types.BIGINT, types.FLOAT, types.DOUBLE)
 _DIGITS = {types.TINYINT: 3, types.SMALLINT: 5, types.INT: 10, types.BIGINT: 20}
-_FRACTIONAL = (types.FLOAT, types.DOUBLE)
 
 Common = Callable[[Type, Type, bool], Type | None]
 
@@ -168,7 +167,7 @@ def _datetime(one: Type, other: Type) -> Type | None:
     kinds = {one, other}
     if one.name == other.name == "time":
         return max(one, other, key=lambda kind: kind.numbers)
-    if not kinds <= {types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ}:
+    if not kinds <= {*types.MOMENTS}:
         return None
     return types.TIMESTAMP if types.TIMESTAMP in kinds else types.TIMESTAMP_NTZ
 
@@ -191,19 +190,15 @@ def _with_decimal(one: Type, other: Type) -> Type | None:
         if is_decimal(a):
             if is_integral(b) or is_decimal(b):
                 return wider_decimal(a, b)
-            return types.DOUBLE if b in _FRACTIONAL else None
+            return types.DOUBLE if b in types.FLOATING else None
     return None
 
 
 def _to_string(one: Type, other: Type) -> Type | None:
     """Without ANSI mode a string makes all a string (``stringPromotion``)."""
     for a, b in ((one, other), (other, one)):
-        if (
-            a.is_string
-            and not b.is_string
-            and is_atomic(b)
-            and b not in (types.BINARY, types.BOOLEAN)
-        ):
+        plain = not b.is_string and is_atomic(b) and b not in (types.BINARY, types.BOOLEAN)
+        if a.is_string and plain:
             return a
     return None
 
@@ -215,7 +210,7 @@ def _promoted(one: Type, other: Type) -> Type | None:
             continue
         if is_integral(b):
             return types.BIGINT
-        if b in _FRACTIONAL or is_decimal(b):
+        if b in types.FLOATING or is_decimal(b):
             return types.DOUBLE
         if is_atomic(b) and fields_of(b) is None:
             return b
@@ -263,6 +258,28 @@ def _never_null(given: Type, wanted: Type) -> bool:
     if is_decimal(wanted):
         return (is_decimal(given) or is_integral(given)) and holds(wanted, as_decimal(given))
     return not given.is_string and (wanted.is_string or is_numeric(given))
+
+
+def never_fails(given: Type, wanted: Type) -> bool:
+    """Whether no value of a type makes its cast to another raise an error, in ANSI mode either
+    (``Cast.canAnsiCast``, ``Cast.canUpCast`` and what they do at run time)."""
+    if given in (wanted, types.VOID):
+        return True
+    if wanted.name in ("string", "char", "varchar"):  # a cast to CHAR(n) is one to STRING
+        return is_atomic(given) and given != types.BINARY and fields_of(given) is None
+    if given in types.MOMENTS and wanted in types.MOMENTS:
+        return True
+    if wanted == types.BINARY:
+        return given.name in ("string", "varchar")  # its bytes
+    if wanted in types.FLOATING:
+        return is_numeric(given) or given == types.BOOLEAN
+    if wanted == types.BOOLEAN:
+        return is_numeric(given)
+    exact = is_integral(given) or is_decimal(given)
+    if is_integral(wanted):
+        narrow = is_integral(given) and holds(as_decimal(wanted), as_decimal(given))
+        return given == types.BOOLEAN or narrow
+    return is_decimal(wanted) and exact and holds(wanted, as_decimal(given))
 
 
 def _has_string(kind: Type) -> bool:

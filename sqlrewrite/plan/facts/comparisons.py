@@ -30,8 +30,6 @@ MODES = (False, True)
 # moments in a zone and in none are not in one order.
 _DAYS = {"date", "timestamp"}
 
-FLOATING = (types.FLOAT, types.DOUBLE)
-
 
 def family(kind: Type) -> str | None:
     """The kind of values that a type has; None where its values do not compare plainly: NaN and

@@ -19,7 +19,16 @@ from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import BIGINT, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.facts.types import (
+    BIGINT,
+    DATE,
+    INT,
+    MOMENTS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Type,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +49,6 @@ class Shape:
     stray: str = ""
     digits: bool = False
 
-
-_MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 # What trunc and date_trunc cut down to, as TruncDate and TruncTimestamp read it; another word gives
 # NULL.
@@ -87,7 +94,7 @@ def shape(expression: Expression, of: TypeOf) -> Shape | None:
 def _cast(below: Shape, given: Type | None, wanted: Type | None, *, safe: bool) -> Shape | None:
     if given is None or wanted is None:
         return None
-    if wanted == DATE and given in _MOMENTS:
+    if wanted == DATE and given in MOMENTS:
         return _and(below, Shape(zoned=given == TIMESTAMP))
     if wanted == STRING and given == DATE:
         return _and(below, Shape(stray=TEXT, daily=False))
@@ -126,7 +133,7 @@ def _moment(
     """A function of a date or time."""
     at = 1 if name == "date_trunc" else 0
     given = kinds[at] if at < len(kinds) else None
-    if given not in _MOMENTS:
+    if given not in MOMENTS:
         return None
     zoned = given == TIMESTAMP
     if len(args) == 1 and name == "to_date":
@@ -160,12 +167,9 @@ def _piece(name: str, args: tuple[Expression, ...], kinds: tuple[Type | None, ..
         from_start = numbers[:1] == [1] if name != "left" else True
         if from_start and len(numbers) == 2 - (name == "left") and (numbers[-1] or 0) > 0:
             return Shape(nulls=True, daily=False)
-    if name == "div" and _divided(args, kinds):
-        return Shape(daily=False)
-    if name == "floor" and len(args) == 1 and isinstance(first, Call) and first.name == "/":
+    floor = name == "floor" and len(args) == 1 and isinstance(first, Call) and first.name == "/"
+    if floor or (name in ("div", "/") and _divided(args, kinds)):
         return Shape(daily=False)  # of a quotient that keeps the order
-    if name == "/" and _divided(args, kinds):
-        return Shape(daily=False)
     return None
 
 
@@ -215,8 +219,8 @@ def safe(node: Expression, of: TypeOf) -> bool:
         case Call(name="div" | "/" | "%" | "pmod", args=(one, by)):
             return _divided((one, by), (of(one), of(by)))
         case Call(name="date_format", args=(one, Literal(kind="string", text=text))):
-            return text in _IN_ORDER and of(one) in _MOMENTS
+            return text in _IN_ORDER and of(one) in MOMENTS
         case Call(name="to_date", args=(one,)):
-            return of(one) in _MOMENTS
+            return of(one) in MOMENTS
         case _:
             return False

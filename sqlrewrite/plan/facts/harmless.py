@@ -199,38 +199,32 @@ def _behind(test: Callable[[str], bool]) -> Callable[[Args], bool]:
     return lambda args: all(isinstance(it, Literal) and test(it.text) for it in args[1:])
 
 
-def _bit(args: Args) -> bool:
-    """A bit that the narrowest integer has."""
-    return isinstance(args[1], Literal) and args[1].text in {*"01234567"}
+def _said(arg: Expression) -> str:
+    """The text of a literal."""
+    return arg.text if isinstance(arg, Literal) else ""
 
 
 def _inserted(args: Args) -> bool:
     """A place near either end of an array; there is none before the first."""
-    place = args[1].text.removeprefix("-") if isinstance(args[1], Literal) else ""
+    place = _said(args[1]).removeprefix("-")
     return place.isdigit() and 0 < len(place.lstrip("0")) <= _FEW
 
 
 def _slice(args: Args) -> bool:
     """A part that begins at an element, counted from either end, and is no less than nothing."""
-    start, length = (it.text if isinstance(it, Literal) else "" for it in args[1:])
+    start, length = map(_said, args[1:])
     return start.removeprefix("-").strip("0").isdigit() and length.isdigit()
-
-
-def _whole_days(args: Args) -> bool:
-    """A unit first that dates have as well as times: Trino takes no hours of a date."""
-    first = args[0].text.lower() if isinstance(args[0], Literal) else ""
-    return first in ("day", "week", "month", "quarter", "year")
 
 
 def _chosen(args: Args) -> bool:
     """The number of one of the values behind it."""
-    first = args[0].text if isinstance(args[0], Literal) else ""
+    first = _said(args[0])
     return first.isdigit() and 0 < int(first) < len(args)
 
 
 def _schema(args: Args) -> bool:
     """The columns of a struct, each of a plain type; no options."""
-    text = args[1].text if isinstance(args[1], Literal) else ""
+    text = _said(args[1])
     return len(args) == 2 and _COLUMNS.fullmatch(text) is not None and "_corrupt" not in text
 
 
@@ -243,12 +237,9 @@ def _steps(args: Args) -> bool:
     if all(len(it) <= _FEW and it.isdigit() for it in ends):
         plain = step is None or (step.text.isdigit() and len(step.text) <= _FEW)
         return plain and (step is None or (int(step.text) > 0 and int(ends[0]) <= int(ends[1])))
-    named = step is None or (step.type in ("interval day", "interval month") and _counts(step.text))
+    units = ("interval day", "interval month")
+    named = step is None or (step.type in units and step.text.isdigit() and int(step.text) > 0)
     return named and all(map(is_instant, ends)) and ends[0] <= ends[1]
-
-
-def _counts(text: str) -> bool:
-    return text.isdigit() and int(text) > 0
 
 
 CHECKS: Mapping[str, Callable[[Args], bool]] = {
@@ -268,10 +259,11 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "utf8": _behind(lambda text: text.lower() == "utf-8"),
     "slice": _slice,
     "chosen": _chosen,
-    "unit": _whole_days,
+    # a unit first that dates have as well as times: Trino takes no hours of a date
+    "unit": lambda args: _said(args[0]).lower() in ("day", "week", "month", "quarter", "year"),
     "schema": _schema,
     "steps": _steps,
-    "bit": _bit,
+    "bit": lambda args: _said(args[1]) in {*"01234567"},  # which the narrowest integer has
     "inserted": _inserted,
     "alone": lambda args: len(args) == 1,
 }

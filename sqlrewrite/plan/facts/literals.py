@@ -10,7 +10,6 @@ from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.types import Type
 
-_BITS = {types.TINYINT: 8, types.SMALLINT: 16, types.INT: 32, types.BIGINT: 64}
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _DAY = re.compile(
     r"[12]\d{3}-((0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)",
@@ -42,7 +41,7 @@ def fits(text: str, kind: Type) -> bool:
     if is_decimal(kind):
         precision, scale = kind.numbers
         return number and abs(Decimal(text)) < 10 ** (precision - scale) - 1
-    if kind in (types.FLOAT, types.DOUBLE):
+    if kind in types.FLOATING:
         return number
     if kind == types.BOOLEAN:
         return text.lower() in ("true", "false", "0", "1")
@@ -54,8 +53,8 @@ def fits(text: str, kind: Type) -> bool:
 
 
 def _in_range(value: int, kind: Type) -> bool:
-    most = 1 << (_BITS[kind] - 1)
-    return -most <= value < most
+    least, most = types.ends_of(kind)
+    return least <= value <= most
 
 
 def _exactly(text: str) -> Type | None:

@@ -7,7 +7,7 @@ Spark 4.3; all pairs of types are asked of Spark in ``tests/referee/test_types.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import (
@@ -29,7 +29,6 @@ PREDICATES = frozenset(
 )
 """Operators that are true, false or NULL."""
 
-_DAYS = (types.TINYINT, types.SMALLINT, types.INT)
 _INSTANTS = (types.TIMESTAMP, types.TIMESTAMP_NTZ)
 _DAY = types.interval("day")
 _DAY_TO_SECOND = types.interval("day", "second")
@@ -91,7 +90,7 @@ def _of_intervals(one: Type, other: Type, world: World) -> Type | None:
 
 def _moved(start: Type, by: Type) -> Type | None:
     """The type of a date or time that is moved by days or an interval."""
-    if start == types.DATE and by in _DAYS:
+    if start == types.DATE and by in types.SHORT:
         return types.DATE
     if by == types.INTERVAL or is_year_month(by) or is_day_time(by):
         if start == types.DATE:
@@ -147,10 +146,6 @@ def _scaled(kind: Type) -> Type | None:
 
 def _is_factor(kind: Type) -> bool:
     return is_numeric(kind) or kind.is_string or kind == types.VOID
-
-
-def _remainder(one: Type, other: Type, world: World) -> Type | None:
-    return _arithmetic("%", one, other, world)
 
 
 def _integral_divide(one: Type, other: Type, world: World) -> Type | None:
@@ -265,7 +260,7 @@ _RESULTS: dict[str, _Result] = {
     "-": _subtract,
     "*": _multiply,
     "/": _divide,
-    "%": _remainder,
+    "%": partial(_arithmetic, "%"),
     "div": _integral_divide,
     "&": _bitwise,
     "|": _bitwise,

@@ -17,13 +17,11 @@ from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import Function, function
 from sqlrewrite.plan.facts.operators import binary, unary
 from sqlrewrite.plan.facts.result_rules import RESULTS
-from sqlrewrite.plan.facts.signatures import Signature, filled, letters, signature
+from sqlrewrite.plan.facts.signatures import filled, letters, signature
 from sqlrewrite.plan.facts.types import Type, valued
 
 _NTZ = frozenset({"to_timestamp", "try_to_timestamp", "make_timestamp", "try_make_timestamp"})
 """What spark.sql.timestampType decides on; ``timestamp(x)`` is a cast, and it too."""
-
-
 _OPERATOR = "@operator "
 _SETTLED = {
     str(it): it for it in (types.BOOLEAN, types.INT, types.BIGINT, types.DOUBLE, types.DATE)
@@ -57,7 +55,8 @@ def result_of(found: Function, call: Arguments) -> Argument:
     elif rule is not None:
         kind = rule(call)
     else:
-        kind = _filled(form, call) if form.takes(len(call.types)) else None
+        known = letters(form, call.types, call.world) if form.takes(len(call.types)) else None
+        kind = None if known is None else filled(form.result, known)
     if call.world.ntz and found.name in _NTZ and kind == types.TIMESTAMP:
         return types.TIMESTAMP_NTZ
     return None if kind is not None and _collation_lost(kind, call) else kind
@@ -102,10 +101,6 @@ def _of_digits(kind: Type, text: str | None) -> Type:
 def _plain(kind: Argument) -> Argument:
     """CHAR and VARCHAR are strings in an expression."""
     return None if kind is None else valued(kind)
-
-
-def _filled(form: Signature, call: Arguments) -> Argument:
-    return filled(form.result, letters(form, call.types, call.world))
 
 
 def _collation_lost(kind: Type, call: Arguments) -> bool:

@@ -60,6 +60,12 @@ STRING = Type("string")
 DATE, TIMESTAMP, TIMESTAMP_NTZ = Type("date"), Type("timestamp"), Type("timestamp_ntz")
 INTERVAL = Type("interval")
 
+MOMENTS = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
+FLOATING = (FLOAT, DOUBLE)
+BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+SHORT = (TINYINT, SMALLINT, INT)
+"""Integers, with their bits, and those that an INT holds."""
+
 MAX_PRECISION = 38
 """Of a decimal."""
 
@@ -68,6 +74,12 @@ DAY_TIME = ("day", "hour", "minute", "second")
 """The fields of the two kinds of ANSI intervals, longest first."""
 
 BINARY_COLLATION = "UTF8_BINARY"
+
+
+def ends_of(kind: Type) -> tuple[int, int]:
+    """The least and the greatest value of an integer's type."""
+    most = 1 << (BITS[kind] - 1)
+    return -most, most - 1
 
 
 def decimal(precision: int, scale: int) -> Type:

@@ -18,7 +18,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import is_constant
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
-from sqlrewrite.plan.columns import column_type, expression_type
+from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
@@ -187,12 +187,7 @@ def _kinds(cases: Sequence[Case]) -> Iterator[str]:
         if pair.fact_plain:
             sides += [ColumnRef(pair.scan.relation, pair.path.column, None), pair.fact]
         for side in sides:
-            found = (
-                column_type(case.plan, side)
-                if isinstance(side, ColumnRef)
-                else expression_type(case.plan, side)
-            )
-            yield found or "unknown"
+            yield expression_type(case.plan, side) or "unknown"
 
 
 def _kind(name: str) -> str | None:
