@@ -21,7 +21,7 @@ from sqlrewrite.cli.common import (
     sorted_out,
     together,
 )
-from sqlrewrite.cli.output import writing
+from sqlrewrite.cli.output import progress, writing
 from sqlrewrite.cli.spark import (
     REPORT,
     SPARK,
@@ -231,19 +231,10 @@ def _shown(err: Printer, running: Any) -> Iterator[Callable[[str], None]]:
     if not err.stream.isatty():
         yield lambda what: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
     from sqlrewrite.spark.progress import watched
 
-    shown = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*shown, console=err.console, transient=True) as bar:
-        step = bar.add_task("starting", total=None)
-
-        def told(what: str) -> None:
-            bar.reset(step, description=what, total=None)
-
-        def far(done: int, count: int) -> None:
-            bar.update(step, completed=done, total=count)
-
-        with watched(running, far):
-            yield told
+    with (
+        progress(err, "starting") as told,
+        watched(running, lambda done, count: told(completed=done, total=count)),
+    ):
+        yield lambda what: told(completed=0, description=what)

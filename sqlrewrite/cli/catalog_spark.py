@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +22,7 @@ from sqlrewrite.cli.common import (
     setting_options,
     sorted_out,
 )
-from sqlrewrite.cli.output import write_to, writing
+from sqlrewrite.cli.output import progress, write_to, writing
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.catalogs import load_catalog
@@ -79,10 +78,10 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
         where = replace(where, conf=(zone, *where.conf))
     found: list[derived.Checked] = []
     out, err = (printer(err=it, color=color) for it in (False, True))
-    with session(where) as running, _bar(err, len(wanted), 0) as advance:
+    with session(where) as running, progress(err, "", len(wanted)) as told:
         for name, declared in wanted:
             found += derived.check(running, name, declared)
-            advance(".".join(name))
+            told(advance=1, description=".".join(name))
     for it in found:
         _print_checked(out, it)
     if any(it.why for it in found):
@@ -193,9 +192,9 @@ def pull(
             partial.begin(found.values())
         proposed: dict[Name, tuple[Derivation, ...]] = {}
         left = [name for name in wanted if name not in found]
-        with _bar(err, len(wanted), len(found)) as advance:
+        with progress(err, "", len(wanted), done=len(found)) as told:
             for pulled in catalog.pull(running, left):
-                advance(".".join(pulled.name))
+                told(advance=1, description=".".join(pulled.name))
                 if pulled.relation is None:
                     skipped.append(pulled)
                     continue
@@ -253,24 +252,3 @@ def _print_skipped(err: Printer, skipped: Sequence[Pulled]) -> None:
     for it in skipped:
         name = ".".join(it.name)
         err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
-
-
-@contextmanager
-def _bar(err: Printer, total: int, done: int) -> Iterator[Any]:
-    """A bar on stderr, with the name of what was read last; nothing where nobody watches."""
-    if not err.stream.isatty():
-        yield lambda name: None
-        return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    last = TextColumn("{task.description}")
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), last)
-    with Progress(*columns, console=err.console, transient=True) as bar:
-        task = bar.add_task("", total=total, completed=done)
-        yield lambda name: bar.update(task, advance=1, description=name)

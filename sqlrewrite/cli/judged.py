@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.cli.many import Files, Group, Run, progress, results, why_missing
+from sqlrewrite.cli.many import MANY, Files, Group, Run, results, why_missing
+from sqlrewrite.cli.output import progress
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
@@ -48,13 +49,14 @@ def judged(
     """Each path with what counts of all that was found in it, one at a time."""
     for path in of.missing:
         yield judges[0], unread(missing(path, why_missing(path)))
-    with progress("linting", of.count, err, hidden=hidden) as advance:
+    few = of.count < MANY
+    with progress(err, "linting files", of.count, hidden=hidden or few) as told:
         for judge, group in zip(judges, of.groups, strict=True):
             wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
             task = LintTask(group.request, text=wanted, count=asked.statistics)
             for result in results(of, group, task, task, kept=("lint",)):
                 yield judge, judge.rules.of(_changed(of, group, result))
-                advance()
+                told(advance=1)
 
 
 def _changed(of: Run, group: Group, result: Linted) -> Linted:

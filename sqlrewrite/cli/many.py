@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import click
 
@@ -297,19 +296,3 @@ def why_missing(path: str) -> str:
     near = nearest(path, COMMANDS, 0.7)
     hint = f"; did you mean the command `dpp-rewrite {near}`?" if near else ""
     return f"no such file or directory{hint}"
-
-
-@contextmanager
-def progress(doing: str, count: int, err: Printer, *, hidden: bool) -> Iterator[Callable[[], None]]:
-    """A bar on stderr where someone sits and waits, and what moves it on by a file; nothing at all
-    where ``hidden``."""
-    if count < MANY or hidden or not err.stream.isatty():
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn("files"))
-    own: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": True}
-    with Progress(*columns, console=err.console, **own) as bar:
-        task = bar.add_task("", total=count)
-        yield lambda: bar.advance(task)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from io import BytesIO, TextIOWrapper
+from typing import Any
 
 import click
 
 from sqlrewrite.cli.common import CommandFailure, OutputError, write_stdout
+from sqlrewrite.report.styled import Printer
 from sqlrewrite.text.source import write_file
 
 
@@ -41,6 +44,24 @@ def write_to(path: str, text: str) -> None:
         return
     with writing(path):
         write_file(path, text.encode("utf-8"))
+
+
+@contextmanager
+def progress(
+    err: Printer, what: str, total: int | None = None, *, done: int = 0, hidden: bool = False
+) -> Iterator[Callable[..., None]]:
+    """A bar on stderr where someone sits and waits, and what changes it, as ``Progress.update`` of
+    rich does; nothing at all where ``hidden``."""
+    if hidden or not err.stream.isatty():
+        yield lambda **changes: None
+        return
+    from rich import progress as rich
+
+    columns = (rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
+    said = rich.TextColumn("{task.description}")
+    own: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False, "transient": True}
+    with rich.Progress(*columns, said, console=err.console, **own) as bar:
+        yield partial(bar.update, bar.add_task(what, total=total, completed=done))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.many import Group
-from sqlrewrite.cli.output import output_to
+from sqlrewrite.cli.output import output_to, progress
 from sqlrewrite.cli.spark import SPARK, SparkCommand, asking, spark_options, started_when_needed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
@@ -187,14 +187,15 @@ def _results(
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in of.missing:
         yield ways[0], path, missing(path, many.why_missing(path))
-    with many.progress("rewriting", of.count, err, hidden=hidden) as advance:
+    few = of.count < many.MANY
+    with progress(err, "rewriting files", of.count, hidden=hidden or few) as told:
         for way in ways:
             task = _task(asked, way.group)
             kept = ("rewrite", task.plans, task.verdicts, task.survey, task.count)
             done = many.results(of, way.group, task, replace(task, write=False), kept=kept)
             for path, result in zip(way.group.files, done, strict=True):
                 yield way, path, way.left_to_spark(result)
-                advance()
+                told(advance=1)
 
 
 def _task(asked: RewriteAsked, group: Group) -> RewriteTask:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlrewrite.linting.findings import Finding, Fix, Replacement
+from sqlrewrite.linting.findings import Finding, Fix, LintResult, Replacement
 from sqlrewrite.linting.subject import place_of
-from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
+from sqlrewrite.results import NOT_PARSED, Rewrite
 from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
-
-LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
 
 
 def lint(sql: str, done: Rewrite, of: Callable[[str], LintResult]) -> LintResult:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Problem
 from sqlrewrite.text.edits import Span
 
 
@@ -104,3 +105,14 @@ class Finding:
     def name(self) -> str:
         """The name of its code."""
         return BY_CODE[self.code].name
+
+
+LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]
+"""The findings of a text, and what went wrong while looking for them."""
+
+
+def of_no_statement(
+    code: str, message: str, place: Place, subject: str = "", help: str = "", counts: bool = True
+) -> Finding:
+    """A finding that is about no statement, but about the text."""
+    return Finding(code, message, place, subject, "", BY_CODE[code].severity, help, counts=counts)

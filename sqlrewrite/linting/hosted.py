@@ -12,7 +12,15 @@ from dataclasses import replace
 from sqlrewrite.document import Document
 from sqlrewrite.embedded import documents
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, Replacement, Suppression
+from sqlrewrite.linting.findings import (
+    Finding,
+    Fix,
+    LintResult,
+    Place,
+    Replacement,
+    Suppression,
+    of_no_statement,
+)
 from sqlrewrite.linting.linter import findings
 from sqlrewrite.linting.subject import place_of
 from sqlrewrite.linting.suppression import UNUSED
@@ -35,9 +43,7 @@ class RegionFindings:
     asked: Directive | None = None
 
 
-def lint(
-    host: Host, catalog: Warehouse, wanted: Options
-) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+def lint(host: Host, catalog: Warehouse, wanted: Options) -> LintResult:
     """The findings of a file, and what went wrong while looking for them."""
     read = documents(host, catalog, wanted.limits, heed=False)
     done = [found(part.region, document, wanted) for part, document in read]
@@ -53,19 +59,8 @@ def together(host: Host, done: Sequence[RegionFindings]) -> list[Finding]:
     """The findings of all regions in the order of the file, those marked that one of them asks to
     leave alone, and one for each call or cell that is not read."""
     whole = next((it for it in done if it.asked is not None), None)
-    severity = BY_CODE[NOT_PARSED].severity
-    every = [
-        Finding(
-            NOT_PARSED,
-            f"not read: {why}",
-            place_of(host.lines, Span(at, at)),
-            "",
-            "",
-            severity,
-            counts=False,
-        )
-        for at, why in host.left
-    ]
+    left = ((place_of(host.lines, Span(at, at)), f"not read: {why}") for at, why in host.left)
+    every = [of_no_statement(NOT_PARSED, why, place, counts=False) for place, why in left]
     for it in done:
         own = it.findings
         if whole is not None and whole.asked is not None:

@@ -15,11 +15,11 @@ from sqlrewrite.document import Document, decide, heeded, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.exchanged import exchanged
-from sqlrewrite.linting.findings import BY_CODE, Finding
+from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
 from sqlrewrite.linting.subject import Subject, place_of, subjects
 from sqlrewrite.linting.suppression import suppress
 from sqlrewrite.linting.wrapped import wrapped
-from sqlrewrite.results import NOT_PARSED, Problem
+from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.rewriting import errors, rendered
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.regime import decides
@@ -43,39 +43,28 @@ CHECKS: tuple[Callable[[Subject, Decided], Iterator[Finding]], ...] = (
 )
 
 
-def lint(
-    sql: str, catalog: Warehouse, wanted: Options | None = None
-) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+def lint(sql: str, catalog: Warehouse, wanted: Options | None = None) -> LintResult:
     """The findings of a text, and what went wrong while looking for them.
 
     ``wanted`` says what a rewrite would insert, by default what ``rewrite`` does. Raises nothing
     for bad SQL.
     """
+    chosen = wanted or options()
+
+    def found(text: str) -> LintResult:
+        # Suppressed scans too: what is found without its comment shows that the comment is used.
+        return findings(read(text, catalog, chosen.limits, heed=False), chosen)
+
     with at_rest(sql):  # until no more is left of it than the findings
-        return _linted(sql, catalog, wanted or options())
-
-
-def _linted(
-    sql: str, catalog: Warehouse, wanted: Options
-) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
-    done = rendered(sql, catalog, wanted) if "{%" in sql else None
-    if done is not None:
+        done = rendered(sql, catalog, chosen) if "{%" in sql else None
+        if done is None:
+            return found(sql)
         from sqlrewrite.linting import agreed  # which only texts of dbt have need of
 
-        return agreed.lint(sql, done, lambda text: _of(text, catalog, wanted))
-    return _of(sql, catalog, wanted)
+        return agreed.lint(sql, done, found)
 
 
-def _of(
-    sql: str, catalog: Warehouse, wanted: Options
-) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
-    # Suppressed scans too: what would be found without its comment shows that the comment is used.
-    return findings(read(sql, catalog, wanted.limits, heed=False), wanted)
-
-
-def findings(
-    document: Document, wanted: Options
-) -> tuple[tuple[Finding, ...], tuple[Problem, ...]]:
+def findings(document: Document, wanted: Options) -> LintResult:
     """The same of a document, which was read without heeding its comments."""
     decision = full = heeding = decide(document, wanted)
     left = wanted.when in LEAVING or any(decides(it.catalog.settings) for it in document.statements)
@@ -129,4 +118,4 @@ def _foreign(document: Document) -> Iterator[Finding]:
     told = foreign(document.stripped, document.directives.lines)
     for at, note in zip(document.stripped.foreign, told, strict=True):
         place = place_of(document.directives.lines, Span(at, at + len(MARKER)))
-        yield Finding(FOREIGN, note.message, place, "", "", BY_CODE[FOREIGN].severity)
+        yield of_no_statement(FOREIGN, note.message, place)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
-from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place
+from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection, selection_of
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
@@ -30,7 +30,7 @@ from sqlrewrite.text.source import LINE_END, SourceError, decode
 from sqlrewrite.warehouse import CatalogError
 
 if TYPE_CHECKING:
-    from sqlrewrite.run.statistics import Counted, Statistics
+    from sqlrewrite.run.statistics import Statistics
 
 AROUND = 1
 """So many lines are shown before and behind a finding's own."""
@@ -51,7 +51,7 @@ class Linted:
     findings: tuple[Finding, ...] = ()
     failures: tuple[Problem, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
-    counted: Counted | None = None
+    counted: Statistics | None = None
 
     @property
     def shown(self) -> tuple[Finding, ...]:
@@ -149,9 +149,8 @@ def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
 
 def large(path: str, size: int, request: Request) -> Linted:
     """The result for a file that is left alone for its size."""
-    severity, place = BY_CODE[NOT_PARSED].severity, Place(Span(0, 0), 1, 1, 1, 1)
-    message = f"not read: {over_limit(size, request).message}"
-    return Linted(path, "", (Finding(NOT_PARSED, message, place, "", "", severity, counts=False),))
+    message, start = f"not read: {over_limit(size, request).message}", Place(Span(0, 0), 1, 1, 1, 1)
+    return Linted(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
 
 
 @dataclass(frozen=True, slots=True)

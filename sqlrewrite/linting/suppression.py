@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.document import Document
-from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression
+from sqlrewrite.linting.findings import BY_CODE, Finding, Suppression, of_no_statement
 from sqlrewrite.linting.subject import place_of
 from sqlrewrite.sql.directives import BLOCK, KINDS, SIGN, Directive
 from sqlrewrite.sql.suppressed import Suppressed
@@ -45,11 +45,10 @@ def suppress(found: Sequence[Finding], document: Document) -> Iterator[Finding]:
         message = _message(directive, used.get(directive.span.start, set()), closing)
         if message is not None:
             place = place_of(directives.lines, directive.span)
-            severity = BY_CODE[UNUSED].severity
             help = "take the comment off, or the code out of it"
             if directive.kind == BLOCK:
                 help = f"write `-- {SIGN} …`, or take the comment off"
-            yield Finding(UNUSED, message, place, str(directive), "", severity, help)
+            yield of_no_statement(UNUSED, message, place, str(directive), help)
         closing = directive.kind == "off" or (closing and directive.kind != "on")
 
 

@@ -38,7 +38,7 @@ from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, wr
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.run.statistics import Counted, Statistics
+    from sqlrewrite.run.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ class FileResult:
     rewrite: Rewrite | None = None
     failure: Problem | None = None
     surveyed: tuple[Surveyed, ...] = ()
-    counted: Counted | None = None
+    counted: Statistics | None = None
 
     @property
     def changed(self) -> bool:
@@ -366,7 +366,7 @@ def _drawn(plan: PlanDiff) -> PlanDiff:
     return replace(plan, draw=partial(tuple, plan.lines))
 
 
-def count(result: FileResult, request: Request) -> Counted | None:
+def count(result: FileResult, request: Request) -> Statistics | None:
     """The statistics of a file that was surveyed and what was made of it."""
     from sqlrewrite.run.statistics import counted  # which few runs ask for
 

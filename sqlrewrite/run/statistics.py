@@ -1,8 +1,8 @@
 """What a run understood, counted: statements, joins, candidates, and why nothing was written.
 
-In come a file's statements and candidates, out goes a ``Counted``, fit to be sent to another
-process; a ``Statistics`` adds them up. A reason may have a remedy: the one thing that a person can
-do about it. How many scans that would help is what tells which to do first.
+In come a file's statements and candidates, out go its ``Statistics``, fit to be sent to another
+process and to be added up. A reason may have a remedy: the one thing that a person can do about it.
+How many scans that would help is what tells which to do first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, fields
 
 from sqlrewrite.find.survey import NO_BOUND, Surveyed
 from sqlrewrite.frozen import dataclass
@@ -36,23 +36,10 @@ ReasonAndRemedy = tuple[str, str]
 """Why nothing was written, and what to do about it, empty where that is nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What was counted in one file. ``joins`` are statements that join, ``understood`` those of
-    them that were read; each of ``reasons`` is of one scan or statement."""
-
-    statements: int = 0
-    joins: int = 0
-    understood: int = 0
-    candidates: int = 0
-    rewritten: int = 0
-    already_pruned: int = 0
-    reasons: tuple[ReasonAndRemedy, ...] = ()
-
-
 @dataclass(slots=True)
 class Statistics:
-    """The sum over files."""
+    """What was counted in files. ``joins`` are statements that join, ``understood`` those of them
+    that were read; each of ``reasons`` is of one scan or statement."""
 
     files: int = 0
     statements: int = 0
@@ -64,13 +51,10 @@ class Statistics:
     reasons: Counter[str] = field(default_factory=Counter)
     remedies: Counter[str] = field(default_factory=Counter)
 
-    def add(self, counted: Counted) -> None:
-        """Counts one more file."""
-        self.files += 1
-        for name in _NUMBERS:
-            setattr(self, name, getattr(self, name) + getattr(counted, name))
-        self.reasons.update(reason for reason, _ in counted.reasons)
-        self.remedies.update(remedy for _, remedy in counted.reasons if remedy)
+    def add(self, other: Statistics) -> None:
+        """Adds what was counted in other files."""
+        for it in fields(self):
+            setattr(self, it.name, getattr(self, it.name) + getattr(other, it.name))
 
     @property
     def in_order(self) -> list[tuple[str, int]]:
@@ -83,23 +67,22 @@ class Statistics:
         return min(self.remedies.items(), key=lambda item: (-item[1], item[0]), default=None)
 
 
-_NUMBERS = ("statements", "joins", "understood", "candidates", "rewritten", "already_pruned")
-
-
-def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -> Counted:
+def counted(statements: Sequence[Surveyed], done: Rewrite, catalog: Warehouse) -> Statistics:
     """What there is to count in the statements of a file and what was made of it."""
     found, verdicts = done.candidates, Counter(it.verdict for it in done.candidates)
     joining = [it for it in statements if it.joins]
     reasons = [why for it in joining for why in _of_statement(it, catalog)]
     reasons += (why for it in found if (why := _of_candidate(it, catalog)) is not None)
-    return Counted(
+    return Statistics(
+        1,
         len(statements),
         len(joining),
         sum(it.understood for it in joining),
         len(found),
         verdicts[Verdict.REWRITTEN],
         verdicts[Verdict.ALREADY_PRUNED],
-        tuple(reasons),
+        Counter(reason for reason, _ in reasons),
+        Counter(remedy for _, remedy in reasons if remedy),
     )
 
 
