@@ -147,6 +147,16 @@ class Table:
         object.__setattr__(self, "names", tuple(column.name.lower() for column in known))
 
     @property
+    def identities(self) -> tuple[str, ...]:
+        """The columns that it is partitioned by as they are, in lower case."""
+        return tuple(it.column.lower() for it in self.partitioned_by if it.transform == "identity")
+
+    @property
+    def partitioning(self) -> frozenset[str]:
+        """All columns that it is partitioned by, also by a transform of them, in lower case."""
+        return frozenset(it.column.lower() for it in self.partitioned_by)
+
+    @property
     def laid_out(self) -> bool:
         """Whether which part of the table a row is in depends on its columns."""
         return bool(self.partitioned_by or self.clustered_by or self.buckets or self.parts)

@@ -25,10 +25,10 @@ from sqlrewrite.judge import (
     NOT_SUPPRESSED,
     OF_THE_DIMENSION,
     SHARED,
-    Case,
     Rule,
     examine,
 )
+from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict

@@ -192,18 +192,3 @@ def _result(rule: Rule, case: Case) -> RuleResult:
         return RuleResult(rule.code, rule.name, Outcome.PASS, "switched off")
     outcome, message = rule.judge(case)
     return RuleResult(rule.code, rule.name, outcome, message)
-
-
-__all__ = [
-    "CLAUSE",
-    "DECIDED",
-    "LITERALS",
-    "MISSED",
-    "NOT_SUPPRESSED",
-    "OF_THE_DIMENSION",
-    "RULES",
-    "SHARED",
-    "Case",
-    "Rule",
-    "examine",
-]

@@ -124,7 +124,5 @@ def is_asked(case: Case, scan: Scan) -> bool:
 
 def binds_partition(case: Case, scan: Scan) -> bool:
     """Whether the query binds one of a scan's own partition columns to one value."""
-    fields = {field.column.lower() for field in scan.table.partitioned_by}
-    return any(
-        binds(expression, column) for expression in _conditions(case, scan) for column in fields
-    )
+    fields = scan.table.partitioning
+    return any(binds(it, column) for it in _conditions(case, scan) for column in fields)

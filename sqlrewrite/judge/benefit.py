@@ -55,12 +55,11 @@ def judge(case: Case) -> Judgement:
 
 def _reads_names(case: Case, scan: Scan) -> bool:
     """Whether a block reads of a table nothing but its partition columns, which are no data."""
-    fields = {field.column.lower() for field in scan.table.partitioned_by}
     block = case.plan.blocks[case.plan.owner[scan.relation]]
     shown = [it.expression for it in block.outputs]
     shown += [it.expression for it in (*block.where, *block.having)]
-    refs = [ref for it in shown for ref in columns(it)]
-    return block.source is scan and block.complete and {ref.name for ref in refs} <= fields
+    named = {ref.name for it in shown for ref in columns(it)}
+    return block.source is scan and block.complete and named <= scan.table.partitioning
 
 
 def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
@@ -82,5 +81,5 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
 def _is_fact(case: Case, scan: Scan) -> bool:
     """Whether a table is joined by what it is partitioned by itself, as two facts are, and a third
     relation is there that may bound both for less."""
-    fields = {field.column.lower() for field in scan.table.partitioned_by}
-    return case.pair.key.name in fields and len(list(leaves(case.target_block.source))) > 2
+    by_itself = case.pair.key.name in scan.table.partitioning
+    return by_itself and len(list(leaves(case.target_block.source))) > 2

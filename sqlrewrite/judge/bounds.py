@@ -15,7 +15,8 @@ sources), and its own EXPLAIN is the judge of them (``tests/postgres``):
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from math import inf
 
 from sqlrewrite.find.meetings import Key, Meeting
@@ -216,11 +217,7 @@ def _bound(strategy: str, bound: PartitionBound, kinds: Sequence[Type]) -> Parti
         return PartitionBound(values=tuple(sorted(read, key=lambda it: (it is None, str(it)))))
     if any(len(end) != len(kinds) for end in (bound.low, bound.high)):
         raise _Refusal("a bound has more or fewer values than there are keys")
-    ends = (
-        tuple(_constant(it, kind) for it, kind in zip(end, kinds, strict=True))
-        for end in (bound.low, bound.high)
-    )
-    low, high = ends
+    low, high = (tuple(map(_constant, end, kinds)) for end in (bound.low, bound.high))
     return PartitionBound(low=low, high=high)
 
 
@@ -228,29 +225,9 @@ def _constant(value: BoundValue, kind: Type) -> BoundValue:
     """A value as one of a type, so that equal ones are the same. Raises _Refusal."""
     if value in (inf, -inf):
         return value
-    for of, read in _CONSTANTS:
-        if of(kind):
-            try:
-                return read(value)
-            except ValueError:
-                break
+    if is_integral(kind):
+        with suppress(ValueError):
+            return int(value)
+    if isinstance(value, str) and (kind == STRING or (kind == DATE and _DAY.fullmatch(value))):
+        return value
     raise _Refusal(f"the bound {value} is not read as one of the type {kind}")
-
-
-def _day(value: BoundValue) -> BoundValue:
-    if isinstance(value, str) and _DAY.fullmatch(value):
-        return value
-    raise ValueError(value)
-
-
-def _text(value: BoundValue) -> BoundValue:
-    if isinstance(value, str):
-        return value
-    raise ValueError(value)
-
-
-_CONSTANTS: tuple[tuple[Callable[[Type], bool], Callable[[BoundValue], BoundValue]], ...] = (
-    (is_integral, int),
-    (lambda kind: kind == DATE, _day),
-    (lambda kind: kind == STRING, _text),
-)

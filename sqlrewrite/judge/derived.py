@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.derived import DAY, SAME, SOURCE, THROUGH, DerivedColumn, stands_for
+from sqlrewrite.find.derived import DAY, SAME, THROUGH, DerivedColumn, stands_for
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
@@ -80,7 +80,7 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"
     if step == DAY and not shape.daily:
-        if derived.type is None or not _is_same(pair, derived):
+        if derived.type is None or not is_same(pair):
             said = f"the join compares the day of {derived.source}"
             return DERIVED, f"{said}, which does not decide {derived.shown}"
         step = SAME
@@ -113,8 +113,10 @@ def _can_be_tried(node: Expression, text: str) -> bool:
     return isinstance(node, Call) and node.name == "to_date" and len(node.args) == 1
 
 
-def _is_same(pair: Pair, derived: DerivedColumn) -> bool:
-    return stands_for(pair.fact_side.expression, derived, None) == SAME
+def is_same(pair: Pair) -> bool:
+    """Whether the fact's side is the derived column's own expression."""
+    derived = pair.derived
+    return derived is not None and stands_for(pair.fact_side.expression, derived, None) == SAME
 
 
 def _stepped(
@@ -190,18 +192,3 @@ def judge_zone(case: Case) -> Judgement:
     if isinstance(found, DerivedWay) and found.days:
         return passed(f"wider by {found.days} days, as time zones differ")
     return passed("no time zone matters")
-
-
-__all__ = [
-    "DAY",
-    "DERIVED",
-    "ITSELF",
-    "SAME",
-    "SOURCE",
-    "THROUGH",
-    "ZONE",
-    "DerivedWay",
-    "judge",
-    "judge_zone",
-    "way",
-]

@@ -106,7 +106,7 @@ def partition_columns(scan: Scan) -> tuple[str, ...]:
         return tuple(it for it in table.parts.keys if it)
     if table.provider == "iceberg":  # which leaves nothing out by a function of a column
         return ()
-    return tuple(it.column.lower() for it in table.partitioned_by if it.transform == "identity")
+    return table.identities
 
 
 def _tied(meeting: Meeting) -> bool:
@@ -231,16 +231,12 @@ class _Search:
         """Whether a join tree is the union of its groups; False where it is whole, the same for
         each of them. Raises Whole."""
         match node:
-            case Scan() if node in self.columns:
-                if node.sampled or node.streaming:
-                    raise Whole(f"{node.alias} is a sample or a stream")
-                return True
             case Scan() | Derived() | CteReference() | Inline():
                 if node.sampled or getattr(node, "streaming", False):
                     raise Whole(f"{node.alias} is a sample or a stream")
                 if isinstance(node, Derived) and node.lateral:
                     raise Whole("a LATERAL subquery stands in its FROM")
-                return False
+                return isinstance(node, Scan) and node in self.columns
             case Join(left=left, right=right):
                 sides = self._split(left), self._split(right)
                 self._legal(node, *sides)

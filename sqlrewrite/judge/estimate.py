@@ -25,7 +25,7 @@ from sqlrewrite.plan.algebra import (
     Scan,
 )
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.relations import joins, read_by
+from sqlrewrite.plan.relations import conditions_of, read_by
 from sqlrewrite.results import Estimate
 
 _COLUMNAR = frozenset({"parquet", "orc", "delta", "iceberg"})
@@ -88,13 +88,10 @@ def _bytes(scan: Scan, refs: Iterable[ColumnRef]) -> int | None:
     table = scan.table
     if table.size_in_bytes is None or table.provider not in _COLUMNAR or not table.complete:
         return table.size_in_bytes
-    apart = {
-        field.column.lower() for field in table.partitioned_by if field.transform == "identity"
-    }
     widths = {
         it.name.lower(): WIDTHS.get(it.type or "", WIDEST)
         for it in table.columns
-        if it.name.lower() not in apart
+        if it.name.lower() not in table.identities
     }
     named = {ref.name for ref in refs if ref.relation == scan.relation} & widths.keys()
     if not named:
@@ -114,11 +111,8 @@ def _named_beside(plan: Plan, scan: Scan) -> Iterator[ColumnRef]:
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
         return
-    asked = [*block.where, *block.having]
-    for join in joins(block.source):
-        asked += join.conditions
-    values = (*(it.expression for it in asked), *(it.expression for it in block.outputs))
-    for expression in (*values, *block.keys):
+    asked = [it.expression for it in (*conditions_of(block), *block.having)]
+    for expression in (*asked, *(it.expression for it in block.outputs), *block.keys):
         yield from columns(expression)
 
 

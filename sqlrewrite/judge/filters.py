@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlrewrite.find.derived import SAME, stands_for
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
 from sqlrewrite.judge.conditions import GUARDS, of_value
-from sqlrewrite.judge.derived import DerivedWay, way
+from sqlrewrite.judge.derived import DerivedWay, is_same, way
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Parameter
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns
@@ -63,7 +62,7 @@ def _says_more(case: Case) -> bool:
     others = (it for it in case.pairs if it.tie.condition is case.pair.tie.condition)
     own = (it for it in others if it.key_side.operand is not None)
     same = [replace(case, pair=it) for it in own if it.derived is case.pair.derived]
-    return any(_is_same(it) and isinstance(way(it), DerivedWay) for it in same)
+    return any(is_same(it.pair) and isinstance(way(it), DerivedWay) for it in same)
 
 
 def judge_constant(case: Case) -> Judgement:
@@ -119,7 +118,7 @@ def read_constant(case: Case, constant: Expression, side: Type) -> Constant | No
     would rather cast the column."""
     literal = isinstance(constant, Literal)
     kind = type_of(case.plan, constant)
-    if _is_same(case) and not literal:
+    if is_same(case.pair) and not literal:
         return None
     if kind is not None and read_as(kind) == side:
         return Constant()
@@ -166,13 +165,6 @@ def is_moment(constant: Expression) -> bool:
             return is_moment(one) and text.lstrip("-").isdigit() and len(text) <= _DIGITS
         case _:
             return False
-
-
-def _is_same(case: Case) -> bool:
-    derived = case.pair.derived
-    return derived is not None and (
-        stands_for(case.pair.fact_side.expression, derived, None) == SAME
-    )
 
 
 def within_years(constant: Expression) -> bool:

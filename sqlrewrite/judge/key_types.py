@@ -56,12 +56,11 @@ def _of_derived(case: Case, derived: DerivedColumn) -> Judgement:
     the derived column of the type of its expression."""
     pair = case.pair
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
-    refs = ((pair.scan.alias, derived.column), (pair.scan.alias, pair.path.column))
     column = ColumnRef(pair.scan.relation, derived.column, None)
     sides: list[tuple[str, Type | None]] = [
-        (f"{refs[0][0]}.{refs[0][1]}", type_of(case.plan, column)),
+        (f"{pair.scan.alias}.{column.name}", type_of(case.plan, column)),
         (derived.derivation.expression, derived.type),
-        (f"{refs[1][0]}.{refs[1][1]}", type_of(case.plan, stored)),
+        (f"{pair.scan.alias}.{stored.name}", type_of(case.plan, stored)),
         (case.label(pair.fact), type_of(case.plan, pair.fact)),
         ("the fact's side", type_of(case.plan, pair.fact_side.expression)),
         (case.label(pair.key), type_of(case.plan, pair.key_side.expression)),

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan, Scan
+from sqlrewrite.plan.algebra import ColumnRef, JoinType, Plan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import read_as
 from sqlrewrite.plan.facts.types import FLOATING
@@ -43,6 +43,7 @@ _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
 _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket", "truncate"})
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
+_BY_STORAGE = ((GROUPING, True), (STORED, True), (PUSHED, True))
 SIDES = {
     JoinType.INNER: (0, 1),
     JoinType.LEFT: (1,),
@@ -150,7 +151,7 @@ def _by_fields(
     relations = {_relation(a, b) for a, b in zip(first, second, strict=True)}
     if None in relations:
         return None
-    wanted = [(GROUPING, True), (STORED, True), (PUSHED, True)]
+    wanted = [*_BY_STORAGE]
     wanted += [(COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
     if fewer and not any(on(said, it) for it in SUBSETS):
@@ -188,34 +189,22 @@ def _by_partitions(
     meeting: Meeting, tied: Mapping[str, str], said: Mapping[str, str]
 ) -> Storage | None:
     """Of tables of Spark's own formats that are partitioned alike: what definition would do."""
-    fields = [_identities(scan) for scan in (meeting.one, meeting.other)]
+    scans = (meeting.one, meeting.other)
+    fields = [scan.table.identities for scan in scans]
     columns = [it for it in fields[0] if tied.get(it) in fields[1]]
     if not columns:
         return None
     others = [(one, two) for one, two in tied.items() if one not in fields[0]]
     others = [(one, two) for one, two in others if two not in fields[1]]
     alike = f"partitioned by {', '.join(columns)}"
-    scans = (meeting.one, meeting.other)
+    names = [*zip(*(others or [(it, tied[it]) for it in columns]), strict=True)]
+    clause, wanted = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
-        count = _count(meeting)
-        ddl = (
-            f"{scan.parts[-1]}: CLUSTERED BY ({', '.join(it[side] for it in others)}) INTO {count} "
-            "BUCKETS"
-            for side, scan in enumerate(scans)
-        )
-        return Storage(alike, _missing(said, (BUCKETS, True), (ALL_KEYS, False)), tuple(ddl))
-    names = (columns, [tied[it] for it in columns])
-    ddl = (
-        f"{scan.parts[-1]}: USING iceberg PARTITIONED BY ({', '.join(names[side])})"
-        for side, scan in enumerate(scans)
-    )
-    wanted = [(GROUPING, True), (STORED, True), (PUSHED, True)]
+        clause = f"CLUSTERED BY ({{}}) INTO {_count(meeting)} BUCKETS"
+        wanted = [(BUCKETS, True), (ALL_KEYS, False)]
+    both = zip(scans, names, strict=True)
+    ddl = (f"{scan.parts[-1]}: {clause.format(', '.join(its))}" for scan, its in both)
     return Storage(alike, _missing(said, *wanted), tuple(ddl))
-
-
-def _identities(scan: Scan) -> list[str]:
-    fields = scan.table.partitioned_by
-    return [it.column.lower() for it in fields if it.transform == "identity"]
 
 
 def _count(meeting: Meeting) -> str:

@@ -9,9 +9,10 @@ the literals with which some functions cannot fail that otherwise could.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import chain
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import (
@@ -99,7 +100,7 @@ def raising_of(case: Case, node: Subquery) -> Expression | None:
     culprit = next((it for it in found if it is not None), None)
     if culprit is None and node.kind == "scalar" and not one_row_at_most(case.plan, node.query):
         return node
-    return culprit or _raising_among(case, _deciding_in(case, node.query))
+    return culprit or _raising_among(case, node.query)
 
 
 def one_row_at_most(plan: Plan, query: Query) -> bool:
@@ -157,38 +158,32 @@ def raising_inside(
     is written ``anew`` there raises none."""
     if not isinstance(relation, Derived | CteReference):
         return None
-    but = {id(it) for it in anew}
-    found = (it for it in _deciding_in(case, relation.query) if id(it[0]) not in but)
-    return _raising_among(case, found)
+    return _raising_among(case, relation.query, anew)
 
 
 def deciding_is_total(case: Case, node: Subquery) -> bool:
     """Whether nothing that decides which rows a subquery has can raise an error."""
-    return _raising_among(case, _deciding_in(case, node.query)) is None
+    return _raising_among(case, node.query) is None
 
 
 def beside_its_text(case: Case, node: Subquery, written: tuple[Expression, ...]) -> bool:
     """Whether nothing can raise an error in a subquery besides those expressions."""
-    its = {id(it) for it in written}
-    others = (it for it in _deciding_in(case, node.query) if id(it[0]) not in its)
-    return _meets(case, node) and _raising_among(case, others) is None
+    return _meets(case, node) and _raising_among(case, node.query, written) is None
 
 
-def _raising_among(case: Case, found: Iterable[tuple[Expression, bool]]) -> Expression | None:
-    """The first that can raise an error, or is a condition that may be no BOOLEAN."""
-    for expression, condition in found:
+def _raising_among(case: Case, query: Query, but: Iterable[Expression] = ()) -> Expression | None:
+    """The first of what decides which rows a query has, and those of all that it reads, that can
+    raise an error, or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
+    left_out = {id(it) for it in but}
+    read = (it for it in read_by(case.plan, query) if isinstance(it, Derived | CteReference))
+    below = chain.from_iterable(deciding(it.query) for it in read)
+    for expression, condition in chain(deciding(query), below):
+        if id(expression) in left_out:
+            continue
         culprit = raising_in(case, expression)
         if culprit is not None or (condition and not truth(case, expression)):
             return culprit or expression
     return None
-
-
-def _deciding_in(case: Case, query: Query) -> Iterator[tuple[Expression, bool]]:
-    """What decides which rows a query has, and those of all that it reads."""
-    yield from deciding(query)
-    for relation in read_by(case.plan, query):
-        if isinstance(relation, Derived | CteReference):
-            yield from deciding(relation.query)
 
 
 def raising_in(case: Case, expression: Expression) -> Expression | None:

@@ -33,7 +33,7 @@ from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.literals import of_number
-from sqlrewrite.plan.lineage import same
+from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
 from sqlrewrite.warehouse import Table
@@ -302,12 +302,12 @@ def total_order(plan: Plan, block: Block) -> bool:
     shown = [it.expression for it in block.outputs] if block.complete else []
     kinds = [type_of(plan, it) for it in shown]
     alike = all(kind is not None and identical(kind) for kind in kinds)
-    if shown and alike and all(_among(it, order) for it in shown):
+    if shown and alike and all(among(it, order) for it in shown):
         return True
     if block.aggregate == "group by" and block.keys:
-        return all(_among(key, order) for key in block.keys)
+        return all(among(key, order) for key in block.keys)
     if block.distinct and block.complete:
-        return all(_among(output.expression, order) for output in block.outputs)
+        return all(among(output.expression, order) for output in block.outputs)
     source = block.source
     if isinstance(source, Scan) and source.table.primary_key:
         return all(
@@ -315,7 +315,3 @@ def total_order(plan: Plan, block: Block) -> bool:
             for column in source.table.primary_key
         )
     return False
-
-
-def _among(expression: Expression, keys: tuple[Expression, ...]) -> bool:
-    return any(same(expression, key) for key in keys)

@@ -64,7 +64,7 @@ def whole(plan: Plan, pairs: Sequence[Pair]) -> WholeTarget | None:
         return None
     join, scan = found
     table = scan.table
-    names = frozenset(field.column.lower() for field in table.partitioned_by)
+    names = table.partitioning
     # By what a partition is computed from, and by what orders its rows, files are left out too.
     sources = (name for it in table.derived if it.column.lower() in names for name in it.sources)
     choosing = names.union(sources, table.clustered_by)

@@ -9,9 +9,9 @@ from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
-from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Condition, Expression, Join, Plan, Scan
+from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Expression, Join, Plan, Scan
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.relations import joins, leaves
+from sqlrewrite.plan.relations import conditions_of, leaves
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.options import ALONE
@@ -71,16 +71,6 @@ def scans(plan: Plan) -> Iterator[Scan]:
             yield from (leaf for leaf in leaves(block.source) if isinstance(leaf, Scan))
 
 
-def _conditions(plan: Plan) -> Iterator[Condition]:
-    """The conjuncts of each WHERE and ON of the author's text."""
-    for block in plan.blocks:
-        if block.in_view:
-            continue
-        yield from block.where
-        for join in joins(block.source):
-            yield from join.conditions
-
-
 def partitions(scan: Scan, engine: Engine) -> frozenset[str]:
     """The columns by which a table is partitioned as they are."""
     return frozenset(
@@ -130,7 +120,8 @@ def _ties(plan: Plan) -> dict[tuple[int, str], list[int]]:
     found: dict[tuple[int, str], list[int]] | None = plan.memo.get("ties")
     if found is None:
         found = plan.memo["ties"] = {}
-        for condition in _conditions(plan):
+        own = (block for block in plan.blocks if not block.in_view)
+        for condition in (it for block in own for it in conditions_of(block)):
             for ref in columns(condition.expression) if len(condition.relations) > 1 else ():
                 found.setdefault((ref.relation, ref.name), []).append(id(condition))
     return found
@@ -138,9 +129,8 @@ def _ties(plan: Plan) -> dict[tuple[int, str], list[int]]:
 
 def _plain(block: Block, scan: Scan) -> bool:
     """Whether a block filters no relation beside the scan: tables as they are, tied and no more."""
-    conditions = [*block.where, *(it for join in joins(block.source) for it in join.conditions)]
     return all(isinstance(leaf, Scan) for leaf in leaves(block.source)) and all(
-        _equates(it.expression) or it.relations == {scan.relation} for it in conditions
+        _equates(it.expression) or it.relations == {scan.relation} for it in conditions_of(block)
     )
 
 

@@ -159,10 +159,10 @@ def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
             case Filter(child=child):
                 pass
             case Window(child=child, partitions=partitions):
-                if not all(_among(ref, keys) for keys in partitions):
+                if not all(among(ref, keys) for keys in partitions):
                     yield f"a window function without {ref.name} in PARTITION BY"
             case Aggregate(child=child, keys=keys, kind="group by"):
-                if not _among(ref, keys):
+                if not among(ref, keys):
                     yield f"a GROUP BY without {ref.name}"
             case Aggregate(child=child, kind=kind):
                 yield _AGGREGATIONS.get(kind, f"an aggregation of the kind {kind}")
@@ -176,5 +176,6 @@ def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
         node = child
 
 
-def _among(ref: ColumnRef, keys: Iterable[Expression]) -> bool:
+def among(ref: Expression, keys: Iterable[Expression]) -> bool:
+    """Whether an expression is the same as one of these."""
     return any(same(ref, key) for key in keys)

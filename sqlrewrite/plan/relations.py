@@ -108,6 +108,13 @@ def joins(node: Node) -> Iterator[Join]:
                 pass
 
 
+def conditions_of(block: Block) -> Iterator[Condition]:
+    """The conditions of a block's WHERE, and of the ONs in its FROM."""
+    yield from block.where
+    for join in joins(block.source):
+        yield from join.conditions
+
+
 def deciding(query: Query) -> Iterator[tuple[Expression, bool]]:
     """The expressions that decide which rows a query has, and whether each is a condition: keys of
     groups and windows, and columns of which each row is kept once, are none."""

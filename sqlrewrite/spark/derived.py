@@ -83,7 +83,7 @@ def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
     """What some rows of a table show its partition columns to be computed by, the first expression
     for each of them. Nothing where all rows read are of one partition, of which any could hold."""
     declared = {it.column.lower() for it in table.derived}
-    parts = {it.column.lower() for it in table.partitioned_by if it.transform == "identity"}
+    parts = frozenset(table.identities)
     tried_ = [
         (column, source, form.format(literal_name((source.name,))))
         for column in table.columns

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from sqlrewrite.find.derived import THROUGH
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.derived import THROUGH, DerivedWay, way
+from sqlrewrite.judge.derived import DerivedWay, way
 from sqlrewrite.plan.algebra import (
     Call,
     ColumnRef,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.plan.algebra import Block, Condition, Join, JoinType, Node, Plan
-from sqlrewrite.plan.relations import joins, numbers
+from sqlrewrite.plan.relations import conditions_of, numbers
 
 _INNER = (JoinType.INNER, JoinType.CROSS)
 
@@ -40,7 +40,7 @@ def _across(block: Block, fact: int, key: int) -> tuple[Node, ...]:
     node: Node = block.source
     while isinstance(node, Join):
         if node.type in _INNER:
-            inputs = _ordered(_inputs(node), _conditions(block))
+            inputs = _ordered(_inputs(node), list(conditions_of(block)))
             at, to = _place(inputs, fact), _place(inputs, key)
             if at != to:
                 # PartitionPruning matches inner joins, and an explicit CROSS JOIN stays one.
@@ -83,14 +83,6 @@ def _tied(joined: frozenset[int], other: frozenset[int], conditions: Sequence[Co
         it.relations <= joined | other and it.relations & joined and it.relations & other
         for it in conditions
     )
-
-
-def _conditions(block: Block) -> list[Condition]:
-    """All conditions over the relations of a block."""
-    found = list(block.where)
-    for join in joins(block.source):
-        found += join.conditions
-    return found
 
 
 def _place(inputs: Sequence[Input], relation: int) -> int:

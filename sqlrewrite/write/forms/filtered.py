@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlrewrite.find.derived import THROUGH
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.derived import THROUGH
 from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
 from sqlrewrite.plan.algebra import Expression, Literal
 from sqlrewrite.sql.anchors import AnchorError, Anchors
