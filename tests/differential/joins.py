@@ -245,15 +245,15 @@ def _without(source: Source, names: set[str]) -> Source:
 
 
 def _lateral(w: Writer, block: Block, new: Source, equal: str) -> None:
-    """``JOIN LATERAL (SELECT … WHERE inner = outer)``: a correlated derived table."""
+    """``JOIN LATERAL (SELECT … WHERE inner = outer)``: a correlated derived table. Never after a
+    comma: where it is joined with one more relation, DuckDB 1.5 forgets the correlation."""
     where = " AND ".join([equal, *([w.condition(new)] if w.chance(0.7) else [])])
     columns = tuple(w.rng.sample(new.columns, 2))
     alias = w.fresh("l")
     listed = ", ".join(map(new.ref, columns))
     inner = f"LATERAL (SELECT {listed} FROM {new.text} WHERE {where}) AS {alias}"
-    word = w.rng.choice((",", " JOIN", " LEFT JOIN"))
-    block.comma = len(block.visible) if word == "," else block.comma
-    block.text += f"{word} {inner}" + ("" if word == "," else " ON TRUE")
+    word = w.rng.choice(("CROSS JOIN", "JOIN", "LEFT JOIN"))
+    block.text += f" {word} {inner}" + ("" if word == "CROSS JOIN" else " ON TRUE")
     block.visible.append(Source(inner, alias, columns, columns))
 
 
