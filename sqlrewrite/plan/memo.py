@@ -12,7 +12,8 @@ Question = TypeVar("Question", bound=Callable[..., Any])
 
 def remembered(ask: Question) -> Question:
     """The question, worked out once for each plan and set of arguments, which have no names."""
-    name = ask.__name__  # and not the function, which a pickled plan could not hold
+    # A name and not the function, which a pickled plan could not hold.
+    name = f"{ask.__module__}.{ask.__qualname__}"
 
     def asked(plan: Plan, *about: Hashable) -> Any:
         key = (name, *about)
