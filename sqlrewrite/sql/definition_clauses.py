@@ -203,37 +203,23 @@ def _quoted(found: Definition, at: Cursor) -> None:
     at.string()
 
 
-def _grouped(found: Definition, at: Cursor) -> None:
-    """A clause whose names in parentheses are no columns of the list."""
-    _closed(found, at)
-
-
-def _clustered(found: Definition, at: Cursor) -> None:
-    """CLUSTER BY of Delta's liquid clustering, after which files hold narrow ranges of each."""
-    found.clustered = _closed(found, at)
-
-
-def _sorted(found: Definition, at: Cursor) -> None:
-    """SORTED BY of a bucketed table: within a bucket by the first, by the others only in ties."""
-    found.clustered = _closed(found, at)[:1]
-
-
-def _bucketed(found: Definition, at: Cursor) -> None:
-    """CLUSTERED BY (k) INTO 8 BUCKETS: Hive's and Spark's own; SORTED BY may stand between."""
-    found.bucketed = _closed(found, at)
-
-
 def _counted(found: Definition, at: Cursor) -> None:
     if at.word_at(at.at + 1) == "buckets" and at.word.isdigit():
         found.buckets = int(at.word)
 
 
-def _closed(found: Definition, at: Cursor) -> tuple[str, ...]:
-    """The names in parentheses, which have to be closed."""
-    names = named(at)
-    if at.opens:
-        found.unread = _NOT_CLOSED
-    return names
+def _columns_of(said: str, most: int | None = None) -> _Clause:
+    """A clause with columns in parentheses, which have to be closed: what it says of a table, if
+    anything, and by how many of them."""
+
+    def clause(found: Definition, at: Cursor) -> None:
+        names = named(at)
+        if at.opens:
+            found.unread = _NOT_CLOSED
+        if said:
+            setattr(found, said, names[:most])
+
+    return clause
 
 
 def named(at: Cursor) -> tuple[str, ...]:
@@ -255,11 +241,15 @@ _CLAUSES: tuple[tuple[tuple[str, ...], _Clause], ...] = tuple(
         ("tblproperties, options", _settings),
         ("default collation", _collated_by),
         ("comment, location", _quoted),
-        ("clustered by", _bucketed),
+        # CLUSTERED BY (k) INTO 8 BUCKETS, Hive's and Spark's own; SORTED BY may stand between:
+        # within a bucket by the first, by the others only in ties
+        ("clustered by", _columns_of("bucketed")),
         ("into", _counted),
-        ("sorted by", _sorted),
-        ("cluster by", _clustered),
-        ("with serdeproperties, with dbproperties, skewed by, on, order by, sort by", _grouped),
+        ("sorted by", _columns_of("clustered", 1)),
+        # of Delta's liquid clustering, after which files hold narrow ranges of each
+        ("cluster by", _columns_of("clustered")),
+        ("with serdeproperties, with dbproperties, skewed by", _columns_of("")),
+        ("on, order by, sort by", _columns_of("")),
     )
     for words in several.split(", ")
 )

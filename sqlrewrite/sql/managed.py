@@ -18,7 +18,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.sql.keywords import CHANGES
 from sqlrewrite.sql.marked import Managed, markers, predicates
-from sqlrewrite.text.edits import MARKER, Edit, Span
+from sqlrewrite.text.edits import MARKER, Edit, Span, cut
 from sqlrewrite.text.source import LINE_END
 
 _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
@@ -180,12 +180,6 @@ def _clauses(
 
 def _spans(clauses: Sequence[_Taken]) -> list[Span]:
     return sorted((span for clause in clauses for span in clause.spans), key=_start)
-
-
-def cut(text: str, spans: Sequence[Span]) -> str:
-    """The text without some spans of it, which are in order."""
-    ends, starts = [0, *(span.end for span in spans)], [*(span.start for span in spans), len(text)]
-    return "".join([text[end:start] for end, start in zip(ends, starts, strict=True)])
 
 
 def _start(span: Span) -> int:

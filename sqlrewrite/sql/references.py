@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.parse import statements
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.warehouse import Name, Table, Warehouse
 
 # What may stand behind a name and its alias whatever the name means.
@@ -104,11 +104,11 @@ def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier]]]:
 
 def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:
     """The text with another name in the place of each reference given, called as before."""
-    for reference, name in sorted(names, key=lambda it: -it[0].span.start):
+    changes: list[tuple[Span, str]] = []
+    for reference, name in sorted(names, key=lambda it: it[0].span.start):
         alias = reference.alias.replace("`", "``")
-        called = f"{name} AS `{alias}`" if alias else name
-        text = text[: reference.span.start] + called + text[reference.span.end :]
-    return text
+        changes.append((reference.span, f"{name} AS `{alias}`" if alias else name))
+    return spliced(text, changes)
 
 
 def _is_cte(table: exp.Table) -> bool:

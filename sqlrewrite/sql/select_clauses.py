@@ -122,45 +122,25 @@ def grouped(
 ) -> Aggregate | None:
     """The aggregation of a block over ``child``, if there is one. ``shown`` and ``plain`` are as
     ``listed`` gives them, and all of them if it is ``complete``."""
-    group = node.args.get("group")
-    if group is None or group.args.get("all"):
-        return _ungrouped(node, child, plain if complete else None, translator)
-    return _aggregate(node, child, shown if complete else (), translator)
-
-
-def _ungrouped(
-    node: exp.Select, child: Node, plain: tuple[Expression, ...] | None, translator: Translator
-) -> Aggregate | None:
-    """The aggregation of a block without GROUP BY, or with GROUP BY ALL over ``plain`` items, which
-    are None where not all are known (Spark's ResolveGroupByAll)."""
-    facts = translator.facts
-    if node.args.get("group") is not None:
-        if plain is None or facts.uncertain or not lacks(translator.scope, "all"):
+    group, facts = node.args.get("group"), translator.facts
+    if group is None:
+        # HAVING alone makes a single group of all rows, too.
+        if facts.aggregates or node.args.get("having") is not None:
+            return Aggregate(child, (), "global")
+        return Aggregate(child, (), "unknown") if facts.uncertain else None
+    if group.args.get("all"):  # Spark's ResolveGroupByAll
+        if not complete or facts.uncertain or not lacks(translator.scope, "all"):
             return Aggregate(child, (), "unknown")
-        if plain:
-            return Aggregate(child, plain)
-        return Aggregate(child, (), "global")
-    # HAVING alone makes a single group of all rows, too.
-    if facts.aggregates or node.args.get("having") is not None:
-        return Aggregate(child, (), "global")
-    return Aggregate(child, (), "unknown") if facts.uncertain else None
-
-
-def _aggregate(
-    node: exp.Select,
-    child: Node,
-    shown: tuple[OutputColumn, ...],
-    translator: Translator,
-) -> Aggregate:
-    group = node.args["group"]
+        return Aggregate(child, plain) if plain else Aggregate(child, (), "global")
     grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
     if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
         for item in group.expressions:
             for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
                 translator.translate(part)
         return Aggregate(child, (), "grouping sets")
+    positions = shown if complete else ()
     keys = tuple(
-        _by_position(item, shown) or translator.translate(item) for item in group.expressions
+        _by_position(item, positions) or translator.translate(item) for item in group.expressions
     )
     if any(isinstance(key, Call) and key.name != "%" and is_template(key.name) for key in keys):
         return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more

@@ -15,7 +15,7 @@ from dataclasses import field
 from itertools import islice
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Span, cut, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
 MOST = 16
@@ -112,9 +112,9 @@ def renderings(text: str) -> tuple[Rendering, ...]:
     found = {_merged(hidden): None for hidden, _ in ways}
     return tuple(
         Rendering(
-            _without(text, hidden, blank=True),
+            spliced(text, ((it, _VISIBLE.sub(" ", text[it.start : it.end])) for it in hidden)),
             hidden,
-            tuple(_without(text, _merged((*hidden, *it))) for it in eaten),
+            tuple(cut(text, _merged((*hidden, *it))) for it in eaten),
         )
         for hidden in reversed(found)
     )
@@ -336,14 +336,3 @@ def _merged(hidden: Sequence[Span]) -> _Hidden:
         else:
             found.append(span)
     return tuple(found)
-
-
-def _without(text: str, spans: _Hidden, *, blank: bool = False) -> str:
-    """A text without stretches that are in order and do not touch, or with these blank."""
-    pieces: list[str] = []
-    done = 0
-    for span in spans:
-        left = _VISIBLE.sub(" ", text[span.start : span.end]) if blank else ""
-        pieces += (text[done : span.start], left)
-        done = span.end
-    return "".join((*pieces, text[done:]))

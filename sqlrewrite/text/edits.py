@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlrewrite.frozen import dataclass
 
 MARKER = "/* dpp-rewrite */"
@@ -22,3 +24,19 @@ class Edit:
 
     offset: int
     text: str
+
+
+def cut(text: str, spans: Iterable[Span]) -> str:
+    """A text without some stretches of it, which are in order and do not overlap."""
+    return spliced(text, ((span, "") for span in spans))
+
+
+def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
+    """A text with another in the place of each of some stretches, which are in order and do not
+    overlap."""
+    pieces: list[str] = []
+    done = 0
+    for span, new in changes:
+        pieces += (text[done : span.start], new)
+        done = span.end
+    return "".join((*pieces, text[done:]))

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"
 _OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
@@ -86,12 +86,8 @@ class Lines:
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
     """``text`` with all insertions made; those at one offset stand in the order given."""
-    pieces: list[str] = []
-    done = 0
-    for edit in sorted(edits, key=lambda edit: edit.offset):  # sorted is stable
-        pieces += (text[done : edit.offset], edit.text)
-        done = edit.offset
-    return "".join((*pieces, text[done:]))
+    ordered = sorted(edits, key=lambda edit: edit.offset)  # sorted is stable
+    return spliced(text, ((Span(it.offset, it.offset), it.text) for it in ordered))
 
 
 def unified_diff(before: str, after: str, path: str) -> str:

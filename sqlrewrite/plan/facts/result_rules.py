@@ -19,39 +19,26 @@ from sqlrewrite.plan.facts.coercion import (
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 
-_MOMENTS = {types.DATE, types.TIMESTAMP, types.TIMESTAMP_NTZ}
-
 # --- by the type of the first argument, which is known --------------------------------------------
 
 
-def _number(kind: Type, call: Arguments) -> Type:
+def _number(kind: Type) -> Type:
     """The argument's own type, a string being cast to DOUBLE."""
     return types.DOUBLE if kind.is_string or kind == types.VOID else kind
 
 
-def _shift(kind: Type, call: Arguments) -> Argument:
-    if not is_integral(kind):
-        return None
+def _shifted(kind: Type) -> Type:
     return types.BIGINT if kind == types.BIGINT else types.INT
 
 
-def _text(kind: Type, call: Arguments) -> Type:
+def _text(kind: Type) -> Type:
     """BINARY of a binary, else a string."""
     return kind if kind == types.BINARY or kind.is_string else types.STRING
 
 
-def _reverse(kind: Type, call: Arguments) -> Type:
-    return kind if kind.name == "array" else _text(kind, call)
-
-
-def _zero(kind: Type, call: Arguments) -> Argument:
-    """``zeroifnull(x)`` is ``coalesce(x, 0)``."""
-    return common_of_all((kind, types.INT), call.world.ansi)
-
-
 def _round(kind: Type, call: Arguments) -> Argument:
     """``RoundBase.dataType``."""
-    kind = _number(kind, call)
+    kind = _number(kind)
     if not is_decimal(kind):
         return kind
     scale = call.number(1, 0)
@@ -84,7 +71,7 @@ def _ceil(kind: Type, call: Arguments) -> Argument:
     return types.BIGINT
 
 
-def _sum(kind: Type, call: Arguments) -> Type:
+def _sum(kind: Type) -> Type:
     if is_decimal(kind):
         precision, scale = kind.numbers
         return types.decimal(min(types.MAX_PRECISION, precision + 10), scale)
@@ -93,20 +80,17 @@ def _sum(kind: Type, call: Arguments) -> Type:
     return types.BIGINT if is_integral(kind) else types.DOUBLE
 
 
-def _avg(kind: Type, call: Arguments) -> Type:
+def _avg(kind: Type) -> Type:
     if is_decimal(kind):
         return types.decimal(*(min(types.MAX_PRECISION, it + 4) for it in kind.numbers))
-    return _widest_interval(kind) or types.DOUBLE
+    return _middle(kind)
 
 
-def _widest_interval(kind: Type) -> Argument:
+def _middle(kind: Type) -> Type:
+    """What lies between values of a type, but for decimals and times."""
     if is_year_month(kind):
         return types.interval("year", "month")
-    return types.interval("day", "second") if is_day_time(kind) else None
-
-
-def _percentile(kind: Type, call: Arguments) -> Argument:
-    return _for_each(call, kind if kind.name == "time" else _widest_interval(kind) or types.DOUBLE)
+    return types.interval("day", "second") if is_day_time(kind) else types.DOUBLE
 
 
 def _for_each(call: Arguments, kind: Type) -> Argument:
@@ -119,60 +103,57 @@ def _for_each(call: Arguments, kind: Type) -> Argument:
     return types.array(kind) if wanted.name == "array" else kind
 
 
-def _histogram(kind: Type, call: Arguments) -> Type:
-    return types.array(types.struct(("x", _number(kind, call)), ("y", types.DOUBLE)))
-
-
-def _map_from_entries(kind: Type, call: Arguments) -> Argument:
+def _map_from_entries(kind: Type) -> Argument:
     pairs = kind.name == "array" and len(kind.element.items) == 2
     return types.map_of(*kind.element.items) if pairs else None
 
 
-def _window(kind: Type, call: Arguments) -> Type:
+def _window(kind: Type) -> Type:
     kind = kind if kind == types.TIMESTAMP_NTZ else types.TIMESTAMP
     return types.struct(("start", kind), ("end", kind))
 
 
-def _explode(kind: Type, call: Arguments) -> Argument:
+def _explode(kind: Type, *before: tuple[str, Type]) -> Argument:
     match kind.name:
         case "array":
-            return types.struct(("col", kind.element))
+            return types.struct(*before, ("col", kind.element))
         case "map":
-            return types.struct(("key", kind.items[0]), ("value", kind.items[1]))
+            return types.struct(*before, ("key", kind.items[0]), ("value", kind.items[1]))
     return None
 
 
-def _posexplode(kind: Type, call: Arguments) -> Argument:
-    found = _explode(kind, call)
-    if found is None:
-        return None
-    return types.struct(("pos", types.INT), *zip(found.names, found.items, strict=True))
-
-
-_OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
-    "@first": lambda kind, call: kind,
+_OF_FIRST_ALONE: Mapping[str, Callable[[Type], Argument]] = {
+    "@first": lambda kind: kind,
     "@number": _number,
-    "@shift": _shift,
+    "@shift": lambda kind: _shifted(kind) if is_integral(kind) else None,
     "@text": _text,
-    "@reverse": _reverse,
-    "@zero": _zero,
-    "@round": _round,
-    "@ceil": _ceil,
+    "@reverse": lambda kind: kind if kind.name == "array" else _text(kind),
     "@sum": _sum,
     "@avg": _avg,
-    "@percentile": _percentile,
-    "@percentile_approx": lambda kind, call: _for_each(call, _number(kind, call)),
-    "@max_by": lambda kind, call: types.array(kind) if len(call.types) > 2 else kind,
-    "@histogram_numeric": _histogram,
-    "@element_at": lambda kind, call: kind.items[-1] if kind.name in ("array", "map") else None,
+    "@histogram_numeric": lambda kind: types.array(
+        types.struct(("x", _number(kind)), ("y", types.DOUBLE))
+    ),
+    "@element_at": lambda kind: kind.items[-1] if kind.name in ("array", "map") else None,
     "@map_from_entries": _map_from_entries,
-    "@approx_top_k": lambda kind, call: types.array(
+    "@approx_top_k": lambda kind: types.array(
         types.struct(("item", kind), ("count", types.BIGINT))
     ),
     **dict.fromkeys(("@window", "@session"), _window),
     "@explode": _explode,
-    "@posexplode": _posexplode,
-    "@inline": lambda kind, call: kind.element if kind.name == "array" else None,
+    "@posexplode": lambda kind: _explode(kind, ("pos", types.INT)),
+    "@inline": lambda kind: kind.element if kind.name == "array" else None,
+}
+
+_OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
+    "@round": _round,
+    "@ceil": _ceil,
+    # ``zeroifnull(x)`` is ``coalesce(x, 0)``
+    "@zero": lambda kind, call: common_of_all((kind, types.INT), call.world.ansi),
+    "@percentile": lambda kind, call: _for_each(
+        call, kind if kind.name == "time" else _middle(kind)
+    ),
+    "@percentile_approx": lambda kind, call: _for_each(call, _number(kind)),
+    "@max_by": lambda kind, call: types.array(kind) if len(call.types) > 2 else kind,
 }
 
 
@@ -205,7 +186,7 @@ def _nanvl(kinds: _Types, call: Arguments) -> Argument:
 
 
 def _sequence(kinds: _Types, call: Arguments) -> Argument:
-    if set(kinds[:2]) <= _MOMENTS:
+    if set(kinds[:2]) <= {*types.MOMENTS}:
         found = common_of_all(kinds[:2], call.world.ansi)
     else:
         found = _integral(kinds[:3], call)
@@ -241,11 +222,6 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
 
 
 # --- by some of them, and by literals -------------------------------------------------------------
-
-
-def _elt(call: Arguments) -> Argument:
-    kinds = call.known(1)
-    return None if kinds is None else _texts(kinds)
 
 
 def _case(call: Arguments) -> Argument:
@@ -284,15 +260,12 @@ def _at(call: Arguments, position: int) -> Argument:
 
 
 def _variant_get(call: Arguments) -> Argument:
-    if len(call.types) < 3:
-        return types.VARIANT
-    text = call.literal(2)
-    return None if text is None else parse(text)
+    return types.VARIANT if len(call.types) < 3 else parse(call.literal(2) or "")
 
 
 def _timestampadd(call: Arguments) -> Argument:
     kind = _at(call, 2)
-    return types.TIMESTAMP if kind == types.DATE else kind if kind in _MOMENTS else None
+    return types.TIMESTAMP if kind == types.DATE else kind if kind in types.MOMENTS else None
 
 
 def _to_number(call: Arguments) -> Argument:
@@ -340,8 +313,8 @@ def _stack(call: Arguments) -> Argument:
     return types.struct(*((f"col{at}", kind) for at, kind in enumerate(firsts)))
 
 
-def _json_tuple(call: Arguments) -> Argument:
-    return types.struct(*((f"c{at}", types.STRING) for at in range(len(call.types) - 1)))
+def _with_first_alone(rule: Callable[[Type], Argument]) -> ResultRule:
+    return lambda call: None if call.first is None else rule(call.first)
 
 
 def _with_first(rule: Callable[[Type, Arguments], Argument]) -> ResultRule:
@@ -353,9 +326,10 @@ def _with_all(rule: Callable[[_Types, Arguments], Argument]) -> ResultRule:
 
 
 RESULTS: Mapping[str, ResultRule] = {
+    **{name: _with_first_alone(rule) for name, rule in _OF_FIRST_ALONE.items()},
     **{name: _with_first(rule) for name, rule in _OF_FIRST.items()},
     **{name: _with_all(rule) for name, rule in _OF_ALL.items()},
-    "@elt": _elt,
+    "@elt": lambda call: None if (kinds := call.known(1)) is None else _texts(kinds),
     "@case": _case,
     "@decode": _decode,
     "@date_part": _date_part,
@@ -371,7 +345,9 @@ RESULTS: Mapping[str, ResultRule] = {
     "@schema": _schema,
     "@time_bucket": lambda call: _at(call, 1),
     "@stack": _stack,
-    "@json_tuple": _json_tuple,
+    "@json_tuple": lambda call: types.struct(
+        *((f"c{at}", types.STRING) for at in range(len(call.types) - 1))
+    ),
     "@variant_explode": lambda _: parse("struct<pos:int,key:string,value:variant>"),
     "@sql_keywords": lambda _: parse("struct<keyword:string,reserved:boolean>"),
     "@range": lambda _: parse("struct<id:bigint>"),

@@ -33,37 +33,34 @@ def is_python(text: str) -> bool:
 def read_python(text: str) -> Host:
     """A notebook of Python: its cells of SQL, and the SQL that its Python runs."""
     # What is inserted at a cell's end goes into its last line.
-    wholes = map(joined, _cells(text))
+    lines = (_lines(text, *cell, "#") for cell in _between(_CELL_END, text))
+    wholes = (joined(it) for it in lines if it)
     cells = [Region(it.cut(0, len(it.text.rstrip("\r\n")))) for it in wholes]
     found = python.read(plain(text), notebook=True)
     if found.left[:1] and found.left[0][0] == 0:  # it is no Python as a whole: what its cells hold
-        numbers = count(1)
-        read = [jupyter.python_cell(it, numbers) for it in _python_cells(text)]
+        numbers, single = count(1), (plain(text, *cell) for cell in _between(_CELL_END, text))
+        read = [jupyter.python_cell(it, numbers) for it in single]
         regions, left = chain(*(it.regions for it in read)), chain(*(it.left for it in read))
         found = python.Read(tuple(regions), tuple(left))
     ordered = sorted((*cells, *found.regions), key=lambda it: it.at)
     return Host(text, tuple(ordered), found.left)
 
 
-def _python_cells(text: str) -> Iterator[Embedded]:
-    """The cells of a notebook of Python, one by one."""
-    since = 0
-    for end in [*_CELL_END.finditer(text), None]:
-        yield plain(text, since, end.start() if end is not None else len(text))
-        since = end.end() if end is not None else len(text)
-
-
 def read_sql(text: str) -> Host:
     """A notebook of SQL: each of its cells by itself, so that one that cannot be read costs no
     other."""
-    found, since = list[Region](), 0
-    for end in [*CELL_END.finditer(text), None]:
-        until = end.start() if end is not None else len(text)
-        cell = _sql_cell(text, since, until)
-        if cell is not None:
-            found.append(Region(cell.cut(0, len(cell.text.rstrip()))))
-        since = end.end() if end is not None else until
+    cells = (_sql_cell(text, *cell) for cell in _between(CELL_END, text))
+    found = (Region(it.cut(0, len(it.text.rstrip()))) for it in cells if it is not None)
     return Host(text, tuple(found))
+
+
+def _between(ends: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where each cell of a text begins and ends, by the lines that stand between them."""
+    since = 0
+    for end in ends.finditer(text):
+        yield since, end.start()
+        since = end.end()
+    yield since, len(text)
 
 
 def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
@@ -77,18 +74,6 @@ def _sql_cell(text: str, start: int, end: int) -> Embedded | None:
         return plain(text, start + language.end(), end)
     lines = _lines(text, start, end, "--")
     return joined(lines) if lines else None
-
-
-def _cells(text: str) -> list[list[Embedded]]:
-    """The cells of SQL that stand in comments, line by line."""
-    found, since = list[list[Embedded]](), 0
-    for end in [*_CELL_END.finditer(text), None]:
-        until = end.start() if end is not None else len(text)
-        lines = _lines(text, since, until, "#")
-        if lines:
-            found.append(lines)
-        since = end.end() if end is not None else len(text)
-    return found
 
 
 def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:

@@ -65,12 +65,10 @@ def _bodies(scope: ast.AST) -> Iterator[list[ast.stmt]]:
         if isinstance(node, _Function | ast.ClassDef) and node is not scope:
             continue
         fields = (value for _, value in ast.iter_fields(node))
-        yield from (it for it in fields if isinstance(it, list) and it and _is_line(it[0]))
+        yield from (
+            it for it in fields if it and isinstance(it, list) and isinstance(it[0], ast.stmt)
+        )
         waiting += ast.iter_child_nodes(node)
-
-
-def _is_line(node: object) -> bool:
-    return isinstance(node, ast.stmt)
 
 
 def _read_later(scope: ast.AST) -> Iterator[str]:

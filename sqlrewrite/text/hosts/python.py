@@ -36,16 +36,8 @@ ANY = ""
 """What is said to make a view of a name that is not told: it may hide any table."""
 _PLAIN_NAME = re.compile(r"[\w.`]+")
 _AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.IfExp, ast.Match)
-_LATER = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.Lambda,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.BoolOp,
-)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS, ast.BoolOp)
 
 
 @dataclass(frozen=True, slots=True)

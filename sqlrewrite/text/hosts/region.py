@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Protocol
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.text.edits import Span
+from sqlrewrite.text.edits import Span, spliced
 from sqlrewrite.text.source import Lines
 
 Change = tuple[Span, str]
@@ -148,13 +148,9 @@ class Host:
 
     def changed(self, changes: Iterable[Change]) -> str:
         """The file's text with changes of it made, which do not overlap."""
-        pieces, done = list[str](), 0
-        for span, new in sorted(changes, key=lambda change: (change[0].start, change[0].end)):
-            pieces += (self.text[done : span.start], new)
-            done = span.end
-        return "".join((*pieces, self.text[done:]))
+        return changed(self.text, changes)
 
 
 def changed(text: str, changes: Iterable[Change]) -> str:
     """A text with changes of it made, which do not overlap."""
-    return Host(text).changed(changes)
+    return spliced(text, sorted(changes, key=lambda change: (change[0].start, change[0].end)))
