@@ -37,8 +37,7 @@ class Around:
         return self.suppressed.reason(self.text.original_offset(offset))
 
     def keeps(self, offset: int, mends: bool) -> str | None:
-        """Why nothing may be inserted at an offset; ``mends`` says of what would be that it was
-        there before."""
+        """Why nothing may be inserted at an offset; ``mends``: it was there before."""
         if self.suppressed is None:
             return None
         return self.suppressed.frozen(self.text.original_offset(offset), mends)

@@ -133,8 +133,7 @@ def _is_day(expression: Expression) -> bool:
 
 
 def _by_day(side: Expression) -> bool:
-    """Whether an expression over a date or time, or its day, is decided by the day, and never
-    raises an error."""
+    """Whether the day alone decides an expression over a date or time, without any error."""
     match side:
         case Call(name=name, args=(inner,)):
             found = name in known("year") or name in known("days")

@@ -108,8 +108,7 @@ Compared = tuple[str, Expression, int, Expression, int | None]
 
 
 def _comparisons(condition: Expression) -> Iterator[Compared]:
-    """What a condition compares: the operator as it is read from a side, that side and its number,
-    the other side and its own."""
+    """Comparisons, read from each side: operator, side, its number, other side, its number."""
     match condition:
         case Call(name="=" | "<" | "<=" | ">" | ">=" as name, args=(one, other)):
             yield name, one, 0, other, 1

@@ -35,8 +35,7 @@ def spoken(value: T, limits: Limits) -> T:
 def understood(
     statement: Statement, text: Stripped, said: Heard, limits: Limits, catalog: Warehouse
 ) -> Statement:
-    """The statement, or one that is left alone: what is not understood in it, or is by another
-    parser of its dialect otherwise."""
+    """The statement, or one left alone where its dialect's own parser reads another."""
     from sqlrewrite.sql.second import otherwise
 
     start, end = map(text.original_offset, (statement.start, statement.end))

@@ -88,8 +88,7 @@ def read_statement(
 
 
 def missing(statement: Statement, catalog: Warehouse) -> Failure | None:
-    """That a relation of a statement is not known, which says nothing of what an earlier run has
-    written there."""
+    """Why what an earlier run wrote stays: a relation of the statement is not known."""
     found = None if statement.tree is None else unknown(statement.tree, catalog)
     if found is None:
         return None

@@ -105,8 +105,7 @@ def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction
 def _implied(
     condition: Condition, expression: Expression, relation: int, path: tuple[tuple[int, int], ...]
 ) -> tuple[Restriction, ...]:
-    """What an OR over several relations says of one: of each branch the conjuncts on it alone,
-    where every branch has some."""
+    """What an OR asks of one relation: the conjuncts on it alone, where every branch has some."""
     if not isinstance(expression, Call) or expression.name != "or":
         return ()
     branches: list[tuple[Restriction, ...]] = []
@@ -127,8 +126,7 @@ def _implied(
 
 
 def conditions_reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
-    """The conditions of its block that hold wherever a row of a relation matters, and speak of
-    it, alone or with others."""
+    """The conditions of its block that speak of a relation and hold for its rows that matter."""
     return _reaching(plan, plan.owner[relation])[relation]
 
 
@@ -139,8 +137,7 @@ def _reaching(plan: Plan, block: int) -> dict[int, tuple[Condition, ...]]:
 
 @remembered
 def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
-    """The columns that must equal a column of another relation in the block wherever a row of this
-    one matters, ours first."""
+    """The columns of a relation that equal others' where a row of it matters, its own first."""
     found: list[tuple[ColumnRef, ColumnRef]] = []
     for condition in conditions_reaching(plan, relation):
         match condition.expression:

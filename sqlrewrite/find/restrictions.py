@@ -92,8 +92,7 @@ def any_of(branches: Sequence[tuple[Restriction, ...]]) -> tuple[Restriction, ..
 
 
 def _merged(branches: tuple[tuple[Restriction, ...], ...]) -> tuple[Restriction, ...] | None:
-    """One semi-join for branches that are each a single one with the same neighbour; None where
-    they are not."""
+    """One semi-join for branches that each are one with the same neighbour; else None."""
     joins = [branch[0] for branch in branches if len(branch) == 1]
     first = joins[0] if len(joins) == len(branches) else None
     if not isinstance(first, SemiJoin):

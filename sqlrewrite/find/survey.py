@@ -132,8 +132,7 @@ def _held(reading: Reading) -> dict[str, str]:
 
 
 def _narrowed(condition: Expression, fields: Mapping[str, str]) -> str | None:
-    """The partition column of which a condition asks more than that it be there, if it asks of
-    nothing else."""
+    """The partition column that a condition narrows, and says nothing else of."""
     from sqlrewrite.plan.algebra import Call, Subquery, Unknown
     from sqlrewrite.plan.expressions import columns, walk
 

@@ -49,8 +49,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def written_in(query: Query) -> tuple[tuple[Expression, ...], tuple[Expression, ...]]:
-    """The list of a query that is one SELECT, and the conjuncts of its WHERE and HAVING; of another
-    query none."""
+    """The SELECT list, and the conjuncts of WHERE and HAVING, of a query that is one SELECT."""
     shown: tuple[Expression, ...] = ()
     conditions: tuple[Expression, ...] = ()
     node: Node = query.node
@@ -131,8 +130,7 @@ def substitute(expression: Expression, of: Callable[[ColumnRef], ColumnRef]) -> 
 
 
 def said(expression: Expression) -> object:
-    """What an expression says, as a value to compare: wherever it stands, and whatever relation its
-    columns are of."""
+    """An expression as a value to compare, wherever it stands, whosever its columns are."""
     match expression:
         case ColumnRef(name=name):
             return ("column", name)

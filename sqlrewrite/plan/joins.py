@@ -113,8 +113,7 @@ def reaching(
 
 
 def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """The conditions that every row coming out of the tree satisfies: WHERE, and the ONs of the
-    joins that nothing null-extends."""
+    """The conditions of all rows of the tree: WHERE, and the ONs of joins never null-extended."""
     match node:
         case Generate(child=child):
             return required(child, above)

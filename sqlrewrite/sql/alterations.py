@@ -48,8 +48,7 @@ def altered(relation: Table | View, at: Cursor, catalog: Warehouse) -> Table | V
 
 
 def _written(table: Table, at: Cursor) -> Table:
-    """Iceberg's WRITE … ORDERED BY a, b: by the first, by the others only in ties. Without an order
-    there is none."""
+    """Iceberg's WRITE … ORDERED BY a, b: the first alone is an order, b is one only within a."""
     while not at.done and not at.take("ordered", "by"):
         at.at += 1
     return replace(table, clustered_by=() if at.done else (at.part().lower(),))

@@ -302,8 +302,7 @@ class Anchors(Walk):
         return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
 
     def unnamed(self, item: Range) -> Range:
-        """An item without DISTINCT before it, and the alias behind it: two operands never stand
-        side by side."""
+        """An item of a list without the DISTINCT before it and the alias behind it."""
         start = item.start + (self.kind(item.start) is TokenType.DISTINCT)
         named = next((it for it in self._top(item) if self._types[it] is TokenType.ALIAS), None)
         if named is not None:
@@ -361,8 +360,8 @@ class Anchors(Walk):
         return self.text[token.start : token.end + 1]
 
     def copy(self, tokens: Range, replaced: Mapping[Span, str] | None = None) -> str:
-        """Tokens as one line: comments and line breaks become a space, and the spans of
-        ``replaced`` the text given for them."""
+        """Tokens on one line without comments; spans of ``replaced`` are the texts given for
+        them."""
         starts = {span.start: (span.end, new) for span, new in (replaced or {}).items()}
         pieces: list[str] = []
         end = None

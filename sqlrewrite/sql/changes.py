@@ -42,8 +42,7 @@ def query_of(tree: exp.Expr) -> tuple[exp.Select | None, str]:
 
 
 def _plain(tree: exp.Delete | exp.Update) -> bool:
-    """Whether a DELETE or UPDATE is one of Spark's: of one table, with a WHERE or without, and what
-    it sets are columns."""
+    """Whether it is a DELETE or UPDATE of Spark's: of one table, setting only columns."""
     known = _OF_A_DELETE if isinstance(tree, exp.Delete) else _OF_AN_UPDATE
     return all(key in known for key, value in tree.args.items() if value) and all(
         isinstance(it, exp.EQ) and isinstance(it.this, exp.Column) for it in tree.expressions

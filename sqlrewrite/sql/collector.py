@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LARGE = 100_000
-"""Of a text of more characters than this the trees would pile up: a tree takes a hundred times its
-text."""
+"""In a longer text trees would pile up, each a hundred times the size of its text."""
 
 
 @contextmanager

@@ -40,8 +40,7 @@ def generated_as(item: Cursor) -> str:
 
 
 def computed_as(item: Cursor) -> str:
-    """The expression of ``name AS expression``, which each scan computes; empty where there is
-    none."""
+    """The expression of ``name AS expression``, computed by each scan; else an empty text."""
     ahead = item.between(item.at, item.end)
     return ahead.rest() if ahead.part() and ahead.take("as") else ""
 

@@ -53,8 +53,7 @@ def others_each_time(name: str | None, options: Mapping[str, str], columns: int)
 
 
 def computed_anew(column: str, expression: str) -> str | None:
-    """That a computed column is another for each scan, or may be; by the functions that its
-    expression calls."""
+    """Why a computed column may differ between scans: a function that its expression calls."""
     for match in _CALL.finditer(expression):
         name = (match[1] or "").lower()
         if name and name not in _PLAIN and not _steady(name):

@@ -26,8 +26,7 @@ class _Deep(threading.Thread):
 
 
 def deep(work: Callable[[], T]) -> T:
-    """What ``work`` gives, which may be begun twice. Raises what it raises; RecursionError only
-    where even a large stack is too small."""
+    """What ``work`` gives, or raises; it may be begun twice, the second time on a large stack."""
     try:
         return work()
     except RecursionError:

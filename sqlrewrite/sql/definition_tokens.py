@@ -153,8 +153,7 @@ class Cursor:
         return None
 
     def group(self) -> Cursor | None:
-        """What stands in the parentheses that open here, which are stepped over; None where they
-        do not open, or do not close."""
+        """The inside of the parentheses that open here, stepped over; None if they never close."""
         close = self.closing(self.at) if self.opens else None
         if close is None:
             return None

@@ -36,8 +36,7 @@ _DIRECTIVE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One such comment: ``codes`` are empty where it means all of them; ``kind`` as written, which
-    need not be one of ``KINDS``."""
+    """One such comment: no ``codes`` means all of them; ``kind`` may be none of ``KINDS``."""
 
     kind: str
     codes: tuple[str, ...]

@@ -34,18 +34,15 @@ _TOKENS = re.compile(
 _LITERALS = frozenset("'0123456789")
 _COMPARISONS = frozenset("= == <> != < <= > >= <=> like".split())
 _AFTER = frozenset(
-    """
-    and or ) , ; then when else end group order having limit union intersect except minus join left
-    right inner full cross semi anti natural where window qualify lateral sort cluster distribute
-    """.split()
+    "and or ) , ; then when else end group order having limit union intersect except minus"
+    " join left right inner full cross semi anti natural where window qualify lateral sort"
+    " cluster distribute".split()
 )
 _TYPES = {"date": DATE, "timestamp": TIMESTAMP}
 _WORD = re.compile(r"[A-Za-z][A-Za-z_ %&-]*")
 # Words that are a value of some type that is no string.
 _VALUES = frozenset(
-    """
-    true false t f yes y no n nan inf infinity null epoch now today tomorrow yesterday
-    """.split()
+    "true false t f yes y no n nan inf infinity null epoch now today tomorrow yesterday".split()
 )
 _INT_DIGITS = 9
 """So many digits are an INT, whatever they are."""
@@ -102,8 +99,7 @@ def _folded(tokens: Sequence[str], literals: Sequence[int]) -> Iterator[tuple[in
 
 @lru_cache(1 << 16)
 def _kind(token: str) -> str:
-    """The kind of a literal, of which each value is as good as another; empty where its own value
-    may matter."""
+    """The kind of a literal whose own value does not matter; empty where it may."""
     if token[0] != "'":
         usual = len(token) <= _INT_DIGITS and token[0] != "0"
         return f"n{len(token.partition('.')[0])}.{len(token.partition('.')[2])}" if usual else ""
@@ -124,8 +120,7 @@ def _ends_between(tokens: Sequence[str], and_: int) -> bool:
 
 
 def _in_list(tokens: Sequence[str], at: int) -> bool:
-    """Whether what is before a literal, a comma or a parenthesis, is of a list of literals behind
-    IN."""
+    """Whether the comma or parenthesis before a literal belongs to a list of literals behind IN."""
     while tokens[at] == "," and at > 2 and tokens[at - 1][0] in _LITERALS:
         at -= 1
         if tokens[at - 1].lower() in _TYPES:

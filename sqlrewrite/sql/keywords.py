@@ -34,10 +34,8 @@ BEFORE_STATEMENT = (None, TokenType.SEMICOLON, TokenType.R_PAREN)
 # What ends a FROM or WHERE clause at its own depth: SELECT and INSERT are the next ones over a FROM
 # that several have.
 AFTER_WHERE = token_types(
-    """
-    group_by having qualify window order_by sort_by cluster_by distribute_by limit offset fetch
-    union except intersect semicolon select insert pipe_gt
-    """
+    "group_by having qualify window order_by sort_by cluster_by distribute_by limit offset"
+    " fetch union except intersect semicolon select insert pipe_gt"
 )
 
 # What parts one query from another at the same depth.
@@ -45,10 +43,8 @@ BETWEEN_QUERIES = token_types("semicolon union except intersect pipe_gt") | {Non
 
 # What ends an ON clause at its own depth.
 AFTER_ON = AFTER_WHERE | token_types(
-    """
-    where comma join inner left right full cross semi anti natural lateral on using pivot
-    unpivot table_sample
-    """
+    "where comma join inner left right full cross semi anti natural lateral on using pivot"
+    " unpivot table_sample"
 )
 
 # These are functions where a parenthesis follows.
@@ -56,10 +52,8 @@ ALSO_FUNCTIONS = frozenset({TokenType.LEFT, TokenType.RIGHT})
 
 # What follows a column that is called limit or offset, and no LIMIT or OFFSET.
 AFTER_NAME = token_types(
-    """
-    from comma r_paren alias eq neq nullsafe_eq lt lte gt gte is in not between like and or plus
-    dash star slash dpipe
-    """
+    "from comma r_paren alias eq neq nullsafe_eq lt lte gt gte is in not between like and"
+    " or plus dash star slash dpipe"
 ) | {None}
 _NO_CLAUSE = (AFTER_NAME - {None, *token_types("not plus dash star")}) | token_types(
     "dot l_bracket then when end"
@@ -69,8 +63,7 @@ be in Spark (SqlBaseParser.g4, ``nonReserved``)."""
 
 
 def as_names(tokens: Sequence[Token]) -> list[Token] | None:
-    """A statement's tokens, with FROM and VALUES as names where they begin no clause; None where
-    there are none of these."""
+    """The tokens with FROM and VALUES as names where they open no clause; None where none is."""
     found = [
         Token(TokenType.VAR, it.text, it.line, it.col, it.start, it.end, it.comments)
         if it.token_type in (TokenType.FROM, TokenType.VALUES)

@@ -16,9 +16,7 @@ from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 from sqlrewrite.text.templates import DEFINES
 
 _QUERY_OPENERS = token_types(
-    """
-    select with l_paren insert create cache merge delete update from values table use drop
-    """
+    "select with l_paren insert create cache merge delete update from values table use drop"
 )
 """A statement that opens with one of these may hold a query that can be rewritten, or changes what
 names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
@@ -56,10 +54,8 @@ UNENDED = "a statement begins here, and the one before it has no end: is a ; mis
 _BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
 
 _AFTER_FROM = frozenset(
-    """
-    where group having qualify window order sort cluster distribute limit offset select union
-    except intersect insert when set
-    """.split()
+    "where group having qualify window order sort cluster distribute limit offset select"
+    " union except intersect insert when set".split()
 )
 
 _CALLED = (

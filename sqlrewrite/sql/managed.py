@@ -26,8 +26,7 @@ _LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A predicate of literals that was taken out: where, without its marker, and what the comment
-    beside it says."""
+    """A predicate of literals taken out: its place, its text, and what its comment says."""
 
     start: int
     text: str
@@ -117,8 +116,7 @@ class Stripped:
 
 
 Keep = Callable[[Anchors, Sequence[Managed]], Container[Managed]]
-"""Which managed predicates stay, because the author asked for them or their scans to be left
-alone."""
+"""The managed predicates that stay: the author asked to leave them, or their scans, alone."""
 
 
 def strip(
@@ -290,8 +288,7 @@ def _token(anchors: Anchors, index: int) -> Span:
 
 
 def _joined(anchors: Anchors, parts: list[Span], until: int | None) -> Iterator[Span]:
-    """The parts in order, those with only white space between them as one, up to ``until``; an
-    author's comment in between stays."""
+    """The parts in order, joined where only white space is between them; comments stay."""
     found: list[Span] = []
     ends = [Span(until, until)] if until is not None else []
     for part in sorted(parts, key=lambda part: part.start) + ends:

@@ -120,8 +120,7 @@ def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
 
 
 def bounded(predicate: str) -> str:
-    """What a predicate of ours bounds, in lower case: the value before IN or a comparison, the last
-    operand of array_contains."""
+    """What a predicate bounds, in lower case: before IN or a comparison, last in array_contains."""
     said = (predicate.rpartition(MARKER)[0] or predicate).rstrip()
     end = _value(said)
     if end:

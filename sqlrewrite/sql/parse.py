@@ -95,8 +95,7 @@ class Lexed:
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:
-    """The tokens of a text, and where they are not Spark's. ``refer`` says what the templates in it
-    refer to."""
+    """The tokens of a text, and where Spark's differ; ``refer`` resolves its templates."""
     masked = mask(text)
     tokens, differences = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
@@ -109,8 +108,7 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
 def statements(
     text: str, lexed: Lexed | None = None, limits: Limits | None = None
 ) -> Iterator[Statement]:
-    """The statements of a text in order; empty ones are left out, those over the limits are not
-    parsed. Raises nothing."""
+    """The statements of a text; those over the limits are not parsed. Raises nothing."""
     lexed, limits = lexed or lex(text), limits or Limits()
     obstacles, differences = deque(lexed.obstacles), deque(lexed.differences)
     for index, piece in enumerate(pieces(text, lexed.tokens)):
@@ -167,8 +165,7 @@ def _one(trees: Sequence[exp.Expr | None]) -> exp.Expr:
 def _parsed(
     tokens: list[Token], tree: Callable[[list[Token]], exp.Expr]
 ) -> tuple[exp.Expr, list[Token]]:
-    """What tokens are parsed to, and these, of which words may turn out to be names. Raises
-    sqlglot's ParseError."""
+    """The tree of tokens, and the tokens with words made names if need be. Raises ParseError."""
     try:
         return tree(tokens), tokens
     except ParseError:

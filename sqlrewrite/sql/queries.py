@@ -70,8 +70,7 @@ def _kind(statement: Statement) -> StatementKind:
 
 
 def targets(statement: Statement) -> frozenset[str]:
-    """The words of a statement, in lower case, among which is the name of what it may change; none
-    for a query."""
+    """The words of a statement, lower case, that may name what it changes; none for a query."""
     tokens = statement.tokens
     if not tokens or isinstance(statement.tree, exp.Query):
         return frozenset()

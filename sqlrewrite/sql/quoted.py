@@ -47,8 +47,7 @@ _SET = "where spark.sql.ansi.doubleQuotedIdentifiers is set"
 
 
 def words_around(statement: Statement, text: str) -> frozenset[str] | None:
-    """What in a statement may be a name, in lower case, but for its values in double quotes; None
-    where there are none of these."""
+    """The words of a statement that may be names; None where no value in double quotes is in it."""
     assert statement.tree is not None
     if '"' not in text[statement.start : statement.end]:
         return None

@@ -87,8 +87,7 @@ def all_generated(node: exp.Table) -> exp.Select:
 
 
 def listed_whole(node: exp.Expr) -> exp.Expr:
-    """The query of an IN; where a UNION, groups or a generator make its rows, all of a derived
-    table that it is."""
+    """The query of an IN; a UNION, one with groups or a generator as a derived table."""
     query = node.this if isinstance(node, exp.Subquery) else node
     first = query
     while isinstance(first, exp.SetOperation):

@@ -73,8 +73,7 @@ class RelationBinder(TableBinder):
     # --- the FROM clause -----------------------------------------------------------------------
 
     def from_clause(self, node: exp.Select, translator: Translator) -> tuple[Node, bool]:
-        """The join tree of a SELECT, and whether several SELECTs have its text; one without FROM
-        reads a single row of nothing."""
+        """The join tree of a SELECT, and whether several SELECTs share its FROM."""
         held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
         shared, from_ = self.sharing, node.args.get("from_")
         tree: Node
@@ -285,8 +284,7 @@ class RelationBinder(TableBinder):
         return Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
 
     def _shared_table(self, node: exp.Subquery, outside: Scope) -> Relation:
-        """A derived table in a FROM that several SELECTs have: each of them reads the same rows,
-        as those of a CTE without a name."""
+        """A derived table in a shared FROM: all SELECTs read its rows, as a nameless CTE's."""
         number, alias, columns = self.number(), alias_of(node), alias_columns(node) or ()
         key = node.meta[SHARED]
         if key not in self._shared:

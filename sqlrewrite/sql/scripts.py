@@ -27,10 +27,8 @@ _LEADS = {"IF": "THEN", "ELSEIF": "THEN", "WHEN": "THEN", "CASE": "THEN", "WHILE
 _TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK"})
 _DEFINES = frozenset({"CREATE", "REPLACE", "DROP", "ALTER", "CACHE", "UNCACHE"})
 _BEFORE_A_NAME = frozenset(
-    """
-    CREATE REPLACE DROP ALTER CACHE UNCACHE LAZY OR GLOBAL TEMPORARY TEMP EXTERNAL MATERIALIZED
-    TABLE VIEW SCHEMA DATABASE NAMESPACE FUNCTION IF NOT EXISTS
-    """.split()
+    "CREATE REPLACE DROP ALTER CACHE UNCACHE LAZY OR GLOBAL TEMPORARY TEMP EXTERNAL"
+    " MATERIALIZED TABLE VIEW SCHEMA DATABASE NAMESPACE FUNCTION IF NOT EXISTS".split()
 )
 
 
@@ -188,8 +186,7 @@ def _led(piece: Piece) -> Iterator[Piece]:
 
 
 def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
-    """The index behind a word that stands in no parentheses and no CASE; beyond the last if there
-    is none."""
+    """The index behind a word outside of parentheses and CASE; beyond the last if there is none."""
     depth = 0
     for at in range(index + 1, len(tokens)):
         kind, word = tokens[at].token_type, _word(tokens, at)

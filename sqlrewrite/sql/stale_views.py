@@ -14,8 +14,7 @@ from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
 
 
 def without_stale(before: Warehouse, after: Warehouse) -> Warehouse:
-    """The catalog after a statement, without the views that read what the statement has changed,
-    and those that read these views."""
+    """The catalog without the views that read, however deep, what a statement has changed."""
     if after is before or len(after.relations) > len(before.relations):
         return after  # nothing is new, or nothing else is
     changed = {

@@ -97,8 +97,7 @@ def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
 
 
 def _value(anchors: Anchors, managed: Managed) -> range:
-    """The tokens of what a predicate bounds: before its IN or comparison, or behind the query in
-    array_contains."""
+    """The tokens that a predicate bounds: before IN or a comparison, last in array_contains."""
     start, word = managed.tokens.start, managed.word
     if word > start:
         return range(start, word)

@@ -63,8 +63,7 @@ _CONNECTIVES = (exp.Connector, exp.Not)
 
 
 class _Relations:
-    """Whether the tokens up to here are in a FROM, where a comma is between relations, and whether
-    they are ``within`` a query."""
+    """Whether the place is in a FROM, where commas part relations, and ``within`` a query."""
 
     def __init__(self) -> None:
         self.within = False
@@ -241,8 +240,7 @@ def _dotted(name: Name) -> list[_Piece]:
 
 
 def _tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
-    """Tokens side by side over the stretch of one: of a name the last part takes what is left, of a
-    call the function's name does."""
+    """Tokens side by side over the stretch of one; a name's last is long, a call's first."""
     widths = [1] * len(pieces)
     longest = 0 if pieces[-1][0] is TokenType.R_PAREN else -1
     widths[longest] = token.end - token.start + 2 - len(pieces)

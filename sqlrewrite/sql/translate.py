@@ -118,8 +118,7 @@ class Translator:
         return _SKIMMED
 
     def conjunct(self, node: exp.Expr) -> Expression:
-        """A top-level conjunct of WHERE: an EXISTS or IN that it is, under one NOT or none, decides
-        over the row."""
+        """A conjunct of WHERE: an EXISTS or IN that it is, or negates once, is required."""
         return self._deciding(node, True, False)
 
     def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> Expression:
@@ -326,8 +325,7 @@ class Translator:
         return Call(name, arguments)
 
     def _lambda(self, node: exp.Expr, function: str, before: list[Expression]) -> Expression:
-        """A lambda among the arguments of a function, behind others; its parameters hide columns of
-        their names."""
+        """A lambda behind other arguments; its parameters hide columns of their names."""
         others = takewhile(lambda it: not (isinstance(it, Call) and it.name == "=>"), before)
         given = tuple(others)
         around, number = self.variables, len(before) - len(given)

@@ -73,8 +73,7 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
 
 
 def computed_alias(node: exp.Expr) -> bool:
-    """Whether a relation goes by ``IDENTIFIER('…')``, which sqlglot reads as a name and a list of
-    columns."""
+    """Whether an alias is ``IDENTIFIER('…')``, which sqlglot reads as a name and columns."""
     alias = node.args.get("alias")
     if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
         return False

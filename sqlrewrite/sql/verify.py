@@ -63,8 +63,7 @@ class ReadClause:
 
 
 def clause(text: str, whole: bool, refer: Refer) -> ReadClause:
-    """What a clause is read as: ``SELECT WHERE condition``, or ``SELECT 1 FROM …`` as a ``whole``.
-    Raises sqlglot's TokenError."""
+    """A clause read: ``SELECT WHERE …``, or a ``whole`` ``SELECT 1 FROM …``. Raises TokenError."""
     if len(text) > _LONG or templated(text):
         return _clause(text, whole, refer)
     return _plain_clause(text, whole)
@@ -149,8 +148,7 @@ def _is_constant(tree: exp.Expr) -> bool:
 
 
 def same_statements(one: Sequence[Statement], other: Sequence[Statement]) -> bool:
-    """Whether two texts say the same, statement by statement, but for parentheses that change
-    nothing."""
+    """Whether two texts say the same but for parentheses that change nothing."""
     return len(one) == len(other) and all(map(_same_statement, one, other))
 
 

@@ -155,8 +155,7 @@ class Walk:
         raise AnchorError(f"no {wanted.name} around the place")
 
     def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
-        """The first token after ``start`` at its depth of one of these types, or where that depth
-        ends."""
+        """The next token of one of these types at a token's depth, or where that depth ends."""
         types, index = self._types, start + 1
         while index < len(types):
             kind = types[index]

@@ -19,9 +19,7 @@ from sqlrewrite.sql.scripts import Piece, pieces
 
 # What opens a statement that is bound, and so may get a predicate.
 _OPENERS = token_types(
-    """
-    select with from l_paren insert create cache merge delete update alter replace
-    """
+    "select with from l_paren insert create cache merge delete update alter replace"
 )
 _NOT_SPARKS = frozenset({TokenType.USING, TokenType.LIMIT, TokenType.ORDER_BY, TokenType.JOIN})
 _MADE_OF_A_QUERY = frozenset({"table", "view", "function"})

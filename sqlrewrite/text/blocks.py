@@ -158,8 +158,7 @@ def _made(text: str, rendering: Rendering, found: Changes) -> str | None:
 def _agree(
     new: str, every: Sequence[Rendering], before: Sequence[Changes], changed: ChangesOf, same: Same
 ) -> bool:
-    """Whether each rendering of a text says what it said before it was changed, and none takes out
-    more than it did."""
+    """Whether each rendering says what it said before, and loses no more of its text."""
     for old, was, it in zip(every, before, renderings(new), strict=True):
         found = changed(it)
         if found is None or len(_replaced(found)) > len(_replaced(was)) or not same(old, it):
@@ -183,8 +182,7 @@ def _indented(new: str, rendering: str, text: str, span: Span) -> str:
 
 
 def _tags(text: str) -> list[_Tag] | None:
-    """The tags of ``if`` blocks that stand in no other block; None where they cannot be told, or
-    are too many to be followed."""
+    """The tags of ``if`` blocks at the top; None where they are not told apart, or too many."""
     told = units(text)
     if told is None:
         return None
@@ -298,8 +296,7 @@ def _chosen(block: _Block, facts: _Facts) -> Iterator[tuple[_Hidden, _Facts]]:
 
 
 def _assumed(facts: _Facts | None, condition: str, value: bool) -> _Facts | None:
-    """What is known where a condition is so; None where it cannot be. What stands behind ``else``
-    is always so."""
+    """What is known where a condition has a value; None where it cannot. Else has no condition."""
     if facts is None or not condition:
         return facts if value else None
     constant = _CONSTANT.fullmatch(condition)

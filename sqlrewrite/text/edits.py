@@ -32,8 +32,7 @@ def cut(text: str, spans: Iterable[Span]) -> str:
 
 
 def spliced(text: str, changes: Iterable[tuple[Span, str]]) -> str:
-    """A text with another in the place of each of some stretches, which are in order and do not
-    overlap."""
+    """A text with other texts in the place of some stretches of it, which are in order."""
     pieces: list[str] = []
     done = 0
     for span, new in changes:

@@ -91,8 +91,7 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
-    """What ``diff -u`` prints for the two texts: ``patch`` and ``git apply`` with ``-p0`` can apply
-    it, CRLF and all."""
+    """What ``diff -u`` prints; ``patch`` and ``git apply -p0`` can apply it, CRLF and all."""
     from difflib import unified_diff as diff
 
     name = _named(path)

@@ -78,8 +78,7 @@ _STEADY = (
 
 
 def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
-    """Whether a node calls nothing, or something that repeats, and its text is ``plain``. A filter
-    is called by its name."""
+    """Whether a node calls nothing that may change, and its text is ``plain``."""
     match node:
         case ast.Constant(value=str(text)):
             return plain.fullmatch(text) is not None
@@ -95,8 +94,7 @@ def _steady(node: ast.AST, plain: re.Pattern[str]) -> bool:
 
 
 def meaning(unit: str) -> tuple[TemplateKind, Reference]:
-    """What an expression stands for. Where dbt's calls have constant arguments, Jinja reads as
-    Python does."""
+    """What an expression stands for; dbt's calls with constants read as Python's do."""
     if not unit.startswith("{{"):
         return TemplateKind.VALUE, ()
     inner = _inner(unit)

@@ -46,8 +46,7 @@ def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
 
 
 def in_range(expression: Expression, of: TypeOf) -> bool:
-    """Whether arithmetic over integers stays in the range of its type, whatever the columns hold:
-    ``CAST(k AS BIGINT) + 1``."""
+    """Whether integer arithmetic never leaves the range of its type: ``CAST(k AS BIGINT) + 1``."""
     kind, found = of(expression), _range(expression, of)
     if kind is None or found is None or kind not in BITS or not _within(found, kind):
         return False

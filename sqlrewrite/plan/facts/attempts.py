@@ -88,8 +88,7 @@ def legacy_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
 
 
 def moved(unit: str) -> Attempt:
-    """The form of a time that is moved by a few units, which leaves those near the end of all time
-    where they are not known."""
+    """A time moved by a few units; near the end of all time the result is not known."""
     near = "if(year({2}) BETWEEN -200000 AND 200000, {2}, NULL)"
     return Attempt(f"timestampadd({unit.upper()}, {{1}}, {near})", exact=False)
 

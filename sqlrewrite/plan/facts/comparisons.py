@@ -68,8 +68,7 @@ def alike(one: Type, other: Type) -> bool:
 
 @lru_cache(maxsize=4096)
 def exact(given: Type, wanted: Type) -> bool:
-    """Whether a cast keeps each value as it is, and the order of values: neither rounds, nor fails,
-    nor makes one of two."""
+    """Whether a cast keeps each value and their order: no rounding, no error, no two made one."""
     given, wanted = read_as(given), read_as(wanted)
     if given == wanted:
         return family(given) is not None
@@ -83,8 +82,7 @@ def exact(given: Type, wanted: Type) -> bool:
 
 
 def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
-    """Whether a column that is stored as one type and joined as another, cast on its way, compares
-    with a key in either place alike."""
+    """Whether a column stored as one type and joined as another compares alike with a key."""
     if stored == joined:
         return alike(joined, key)
     if not (exact(stored, joined) and alike(joined, key) and alike(stored, key)):

@@ -66,8 +66,7 @@ _IN_ORDER = frozenset(
 )
 _OF_DAYS = re.compile(r"[yMdDEQLqu\W_]*")
 TEXT, NUMBER = "'0'", "0"
-"""What the text of a date, or the number of its digits, lies below where its year is outside of 1
-to 9999, as literals."""
+"""Literals above the text, and the number, of any date outside of the years 1 to 9999."""
 
 
 def in_order_of_days(pattern: str) -> bool:
@@ -211,8 +210,7 @@ def _and(below: Shape, own: Shape) -> Shape:
 
 
 def safe(node: Expression, of: TypeOf) -> bool:
-    """Whether a node is one of those here that never raise an error, whatever the table of
-    functions says of its like."""
+    """Whether a node never raises an error, though the table of functions says its like may."""
     match node:
         case Call(name="floor", args=(Call(name="/"),)):
             return True

@@ -157,8 +157,7 @@ def names_of(dialect: str) -> DialectNames:
 
 @cache
 def _foreign() -> dict[str, Function]:
-    """The functions of all other dialects, each by its name as it is written for Spark's grammar,
-    with a small letter or a capital."""
+    """The functions of other dialects, by the names they have in Spark's grammar, in both cases."""
     found = {}
     for path in sorted((rules_folder() / "functions").glob("*.toml")):
         if path.stem == "spark":

@@ -58,8 +58,7 @@ def _pattern(args: Args) -> bool:
 
 
 def reads_moments(pattern: Expression) -> bool:
-    """Whether texts can be read by a pattern of dates or times; no form spares the error of one
-    that is none."""
+    """Whether a pattern surely is one of dates or times; no form spares the error of another."""
     return (
         isinstance(pattern, Literal)
         and pattern.kind == "string"
@@ -144,8 +143,7 @@ def _small(args: Args) -> bool:
 
 
 def tame(args: Args) -> bool:
-    """Dates, the clock, and what moves them a little: nothing that is added to them leaves the
-    range of its type."""
+    """Dates, the clock, and what moves them a little: sums of these stay in the range of a type."""
     nodes = [node for arg in args for node in walk(arg)]
     return len(nodes) <= _NODES and all(map(_is_tame, nodes))
 
@@ -267,5 +265,4 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "inserted": _inserted,
     "alone": lambda args: len(args) == 1,
 }
-"""What the table of functions names behind ``raises``: of literal arguments with which there is no
-error."""
+"""The checks that the table of functions names behind ``raises``."""

@@ -63,8 +63,7 @@ def result_of(found: Function, call: Arguments) -> Argument:
 
 
 def parameters(name: str, call: Arguments) -> tuple[tuple[Argument, ...], ...]:
-    """The types of the parameters of each lambda among the arguments, in order; an argument that is
-    a lambda has no type yet."""
+    """The types of the parameters of each lambda in a call, in order."""
     found = function(name)
     if found is None:
         return ()

@@ -40,10 +40,8 @@ _KEYWORDS = Spark.Tokenizer.KEYWORDS
 _OPEN = "'\"`rR"
 # Of several words to Spark, too. Of others (DOUBLE PRECISION, USER-DEFINED) each is a name to it.
 _OF_WORDS = token_types(
-    """
-    group_by order_by sort_by cluster_by distribute_by partition_by grouping_sets primary_key
-    foreign_key command
-    """
+    "group_by order_by sort_by cluster_by distribute_by partition_by grouping_sets"
+    " primary_key foreign_key command"
 )
 _GLUED = tuple(
     keyword.lower().replace("-", " ").split()
@@ -163,8 +161,7 @@ def difference(text: str, tokens: Sequence[Token], lexemes: Sequence[Lexeme]) ->
 
 
 def _behind_hint(text: str, lexemes: Sequence[Lexeme], at: int) -> int:
-    """The index behind a hint that stands right behind another: a comment to sqlglot, and what it
-    hints at changes no rows."""
+    """The index behind a second hint in a row: a comment to sqlglot, and it changes no rows."""
     ends = [text[begins:end] == "*/" for _, begins, end in lexemes[at - 1 :]]
     if not at or not ends[0] or lexemes[at][0] != LexemeKind.HINT or True not in ends[1:]:
         return at

@@ -94,8 +94,7 @@ def _lexeme() -> re.Pattern[str]:
 
 
 def lexemes(text: str) -> list[Lexeme]:
-    """The lexemes of a text: without white space and comments, of which only one without its end
-    is told. Raises nothing."""
+    """The lexemes of a text, and a comment if it has no end. Raises nothing."""
     found: list[Lexeme] = []
     at = 0
     while at < len(text):

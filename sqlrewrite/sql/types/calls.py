@@ -26,9 +26,8 @@ from sqlrewrite.sql.types.scope import (
 )
 
 _CASTS = frozenset(
-    """
-    bigint binary boolean date decimal double float int smallint string time timestamp tinyint
-    """.split()
+    "bigint binary boolean date decimal double float int smallint string time timestamp"
+    " tinyint".split()
 )
 """Functions that are casts, and printed as what they cast."""
 

@@ -91,10 +91,8 @@ def _named(it: tree.WrittenName | tree.Field, scope: TypeScope) -> Typed:
 
 
 _BARE = frozenset(
-    """
-    current_catalog current_database current_date current_schema current_time current_timestamp
-    current_user session_user user
-    """.split()
+    "current_catalog current_database current_date current_schema current_time"
+    " current_timestamp current_user session_user user".split()
 )
 """Functions that need no parentheses."""
 
@@ -164,8 +162,7 @@ def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
 
 
 def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> Typed:
-    """A subquery is printed with the names that it takes from here; where it takes several, their
-    order and number is not known."""
+    """A subquery prints the names it takes from here; the order of several is not known."""
     operand = None if it.operand is None else typed(it.operand, scope)
     before = len(scope.reached)
     columns = scope.context.analyze(it.query, scope)

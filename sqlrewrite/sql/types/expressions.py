@@ -43,8 +43,7 @@ class Expressions(Calls):
         return self._joined("OR", lambda: self._joined("AND", self._negated))
 
     def placed(self, start: int, found: tree.Expr) -> tree.Expr:
-        """What was read from a token on, up to the one that is next: where that is of interest, it
-        is noted here."""
+        """What was read since a token; a subclass may note its place."""
         return found
 
     def item(self) -> tree.WrittenItem:

@@ -28,8 +28,7 @@ from sqlrewrite.warehouse import Table, View
 def columns_of(
     it: tree.WrittenRelation, scope: TypeScope, piece: ScopeColumns = ()
 ) -> ScopeColumns:
-    """The columns of a relation; ``scope`` is the query around it, ``piece`` what a pipe begins
-    with. Raises UnknownError."""
+    """The columns of a relation; ``piece`` are those before a pipe. Raises UnknownError."""
     match it:
         case tree.TableName():
             return _aliased(_table(it.parts, scope), it.alias, qualified=True)

@@ -91,8 +91,7 @@ class TypeScope:
     reached: list[str] = field(default_factory=list)
 
     def typed(self, it: tree.Expr) -> Typed:
-        """What is known of an expression here. Raises UnknownError where a name in it means
-        nothing."""
+        """What is known of an expression here. Raises UnknownError for an unknown name."""
         return self.context.typed(it, self)
 
     def resolve(self, parts: tuple[str, ...]) -> Typed | None:

@@ -47,8 +47,7 @@ def read_python(text: str) -> Host:
 
 
 def read_sql(text: str) -> Host:
-    """A notebook of SQL: each of its cells by itself, so that one that cannot be read costs no
-    other."""
+    """A notebook of SQL, cell by cell, so that one that cannot be read costs no other."""
     cells = (_sql_cell(text, *cell) for cell in _between(CELL_END, text))
     found = (Region(it.cut(0, len(it.text.rstrip()))) for it in cells if it is not None)
     return Host(text, tuple(found))

@@ -96,8 +96,7 @@ def _added(source: Embedded) -> str:
 def _literals(
     source: Embedded, filled: str, line_end: str, splices: Mapping[str, str]
 ) -> Iterator[_Part]:
-    """The values of literals that stand side by side, as Python has them before they are filled.
-    Raises Unmapped."""
+    """The values of literals side by side, before they are filled. Raises Unmapped."""
     at, end = 0, len(source.text)
     while at < end:
         opens = _OPENS.match(source.text, at)
@@ -122,8 +121,7 @@ def _end(text: str, at: int, quote: str) -> int:
 
 
 def _unescaped(inner: Embedded, raw: bool, ways: tuple[Way, ...], *, braces: bool) -> Embedded:
-    """The value of a literal's inside; where ``braces`` mean something none may come of an
-    escape."""
+    """A literal's value; where ``braces`` mean something, none may come of an escape."""
     pieces, indexes = list[str](), array("q")
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
         value = _value(match)

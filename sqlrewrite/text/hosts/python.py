@@ -42,8 +42,7 @@ _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS, a
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a text of Python holds: its regions, and the offsets in the file of what is left alone,
-    each with why."""
+    """The regions of a text of Python, and what is left alone: its offset in the file, and why."""
 
     regions: tuple[Region, ...] = ()
     left: tuple[tuple[int, str], ...] = ()

@@ -51,8 +51,7 @@ class Embedded:
         return Embedded(self.text[start:end], self.offsets[start : end + 1], ways)
 
     def read_as(self, text: str, indexes: Sequence[int], *ways: Way) -> Embedded:
-        """What is read in it: another text, each character (and the end) with the index of where
-        it is written in this one."""
+        """Another text read in this one: each character, and the end, with its index here."""
         offsets = array("q", map(self.offsets.__getitem__, indexes))
         both = ((bisect_left(indexes, since), (*ways, *outer)) for since, outer in self.ways)
         return Embedded(text, offsets, tuple(both))
@@ -124,8 +123,7 @@ class HostLines(Lines):
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A file's text with its regions of SQL, in order; ``left`` are the offsets of what is left
-    alone, each with why."""
+    """A file's text, its regions of SQL in order, and what is left alone: its offset, and why."""
 
     text: str
     regions: tuple[Region, ...] = ()
