@@ -84,15 +84,18 @@ class Anchors(Walk):
             self._wheres[select] = self._where(select)
         return self._wheres[select]
 
+    def _behind(
+        self, keyword: int, after: frozenset[TokenType | None], lead: int, opening: int
+    ) -> ConditionClause:
+        """The clause of a keyword, whose condition goes on to one of ``after``."""
+        condition = Range(keyword + 1, self._find(keyword, after))
+        return ConditionClause(keyword, condition, self.disjunction(condition), lead, opening)
+
     def _where(self, select: int) -> ConditionClause:
         if self.kind(select) is TokenType.WHERE:  # |> WHERE
-            condition = Range(select + 1, self._find(select, AFTER_WHERE))
-            disjunction = self.disjunction(condition)
-            return ConditionClause(select, condition, disjunction, select, select)
+            return self._behind(select, AFTER_WHERE, select, select)
         if self.kind(select) in CHANGES:
-            start = self._find(select, _TO_WHERE)
-            condition = Range(start + 1, self._find(start, AFTER_WHERE))
-            return ConditionClause(start, condition, self.disjunction(condition), select, select)
+            return self._behind(self._find(select, _TO_WHERE), AFTER_WHERE, select, select)
         if self.kind(select) is not TokenType.SELECT:
             raise AnchorError("no SELECT around the place")
         start = self._find(select, _TO_FROM)
@@ -105,19 +108,16 @@ class Anchors(Walk):
             if self.kind(stop - 1) is TokenType.ALIAS:
                 raise AnchorError("an alias without a name")
             return ConditionClause(None, Range(stop, stop), False, select, start)
-        end = self._find(stop, AFTER_WHERE)
-        condition = Range(stop + 1, end)
-        if any(self._types[index] is TokenType.COMMA for index in self._top(condition)):
+        found = self._behind(stop, AFTER_WHERE, select, start)
+        if self._commas(found.condition):
             raise AnchorError("a comma in a condition")
-        return ConditionClause(stop, condition, self.disjunction(condition), select, start)
+        return found
 
     def on(self, inside: int) -> ConditionClause:
         """The ON that the token at an offset belongs to."""
         keyword = self._outward(self.index(inside), TokenType.ON)
         after = _AFTER_MERGE_ON if self._of_merge(keyword) else AFTER_ON
-        condition = Range(keyword + 1, self._find(keyword, after))
-        disjunction = self.disjunction(condition)
-        return ConditionClause(keyword, condition, disjunction, keyword, keyword)
+        return self._behind(keyword, after, keyword, keyword)
 
     def whole_select(self, inside: int) -> Range:
         """The SELECT that the token at an offset belongs to, up to its ORDER BY, if it has one."""
@@ -153,10 +153,10 @@ class Anchors(Walk):
             after = _AFTER_MERGE_ON
         elif self.kind(self.lead(keyword)) is TokenType.MERGE:
             raise AnchorError("no SELECT around the place")
-        condition = Range(keyword + 1, self._find(keyword, after))
-        if not self.at_top(index, condition):
+        found = self._behind(keyword, after, keyword, keyword)
+        if not self.at_top(index, found.condition):
             raise AnchorError("not at the top of a condition")
-        return ConditionClause(keyword, condition, self.disjunction(condition), keyword, keyword)
+        return found
 
     def at_top(self, index: int, condition: Range) -> bool:
         """Whether a token stands in a condition, inside no parentheses or CASE of it."""

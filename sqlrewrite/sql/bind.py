@@ -93,13 +93,9 @@ def bind(
     binder.around, binder.whole = around, whole
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), role)
+    blocks = tuple(sorted(binder.blocks, key=lambda block: block.number))
     plan = Plan(
-        bound,
-        tuple(sorted(binder.blocks, key=lambda block: block.number)),
-        tuple(binder.ctes),
-        binder.relations,
-        binder.owner,
-        _unbound(tree, binder),
+        bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
     )
     return Bound(plan, binder.selects, binder.ons)
 
@@ -294,7 +290,9 @@ class Binder(RelationBinder):
         distinct = node.args.get("distinct") is not None
         top = Aggregate(top, (), "distinct") if distinct else top
         limit = limited(node, top, order, translator)
-        self._own(number)
+        for relation in self.pending:
+            self.owner.setdefault(relation, number)
+        self.pending.clear()
         self.blocks.append(
             Block(
                 number=number,
@@ -341,11 +339,6 @@ class Binder(RelationBinder):
         found = self.generate(source, "", columns, expression)
         its = [OutputColumn(it, ColumnRef(found.relation, it, None)) for it in columns]
         return found, (*shown[:at], *its, *shown[at + 1 :]), True
-
-    def _own(self, block: int) -> None:
-        for relation in self.pending:
-            self.owner.setdefault(relation, block)
-        self.pending.clear()
 
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator

@@ -106,22 +106,15 @@ def _found(text: str, tokens: Sequence[Token], lines: Lines) -> Iterator[Directi
         if at < 0:
             continue
         for comment in _COMMENT.finditer(text, end, start):
-            span = Span(*comment.span())
-            if _BLOCK.match(comment.group()):
-                yield Directive(BLOCK, (), comment.group(), span, lines.place(span.start)[0])
-            match = None
-            if comment.group().startswith("--"):
-                match = _DIRECTIVE.search(text, *comment.span())
+            said, span = comment.group(), Span(*comment.span())
+            if _BLOCK.match(said):
+                yield Directive(BLOCK, (), said, span, lines.place(span.start)[0])
+            match = _DIRECTIVE.search(text, *comment.span()) if said.startswith("--") else None
             if match is None:
                 continue
             codes = tuple(code.strip().upper() for code in (match["codes"] or "").split(","))
             codes, why = tuple(filter(None, codes)), match["why"].strip()
             # Codes were meant, and there are none: it must not be taken for all of them.
             missing = why.startswith("[") or (match["codes"] is not None and not codes)
-            yield Directive(
-                match["kind"] + "[" * missing,
-                codes,
-                why,
-                Span(match.start(), comment.end()),
-                lines.place(match.start())[0],
-            )
+            kind, place = match["kind"] + "[" * missing, Span(match.start(), comment.end())
+            yield Directive(kind, codes, why, place, lines.place(match.start())[0])

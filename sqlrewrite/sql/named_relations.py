@@ -76,17 +76,9 @@ class TableBinder:
         visible_ctes = translator.scope.ctes
         if len(parts) == 1 and name in visible_ctes:
             cte = self.ctes[visible_ctes[name]]
-            listed = columns or ()
+            listed, names = columns or (), columns or cte.columns
             return CteReference(
-                number,
-                cte.number,
-                cte.query,
-                alias,
-                name,
-                span,
-                listed or cte.columns,
-                listed,
-                sampled,
+                number, cte.number, cte.query, alias, name, span, names, listed, sampled
             )
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
@@ -98,17 +90,9 @@ class TableBinder:
             if version is not None and version.find(exp.Column) is not None:
                 why = "a temporal join reads it as of a time of each row"
                 found = replace(found, streaming=True, unsteady=why)
+            names, streaming = found.names, found.streaming
             return Scan(
-                number,
-                found,
-                found.names,
-                alias,
-                parts,
-                span,
-                found.streaming,
-                sampled,
-                shown,
-                aliased,
+                number, found, names, alias, parts, span, streaming, sampled, shown, aliased
             )
         if isinstance(found, View):
             return self._view(number, found, alias, parts, span, columns, sampled, aliased)

@@ -18,15 +18,6 @@ from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.walking import AnchorError
 from sqlrewrite.text.edits import Span
 
-_WORDS = {
-    "div": "DIV",
-    "like": "LIKE",
-    "ilike": "ILIKE",
-    "rlike": "RLIKE",
-    "between": "BETWEEN",
-    "in": "IN",
-}
-
 _Written = tree.Expr | tuple[tree.Expr, tree.Expr] | tree.WrittenQuery
 """A node as it is written, a WHEN with its THEN, or the query in a subquery."""
 

@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from sqlglot import Token, TokenType, exp
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ParseError
+from sqlglot.errors import TokenError as TokenError
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import NOT_PARSED
@@ -135,11 +136,9 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
-    return (
-        tokens
-        if untouched(masked, text)
-        else template_tokens.substituted(tokens, masked, text, refer)[0]
-    )
+    if untouched(masked, text):
+        return tokens
+    return template_tokens.substituted(tokens, masked, text, refer)[0]
 
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
@@ -297,16 +296,3 @@ def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
             why = "time travel written as t@v1 is not supported: write VERSION AS OF"
             return Failure(token.start, why, True)
     return None
-
-
-__all__ = [
-    "NOT_PARSED",
-    "Failure",
-    "Statement",
-    "TokenError",
-    "misread",
-    "parse_condition",
-    "parse_tokens",
-    "statements",
-    "tokenize",
-]

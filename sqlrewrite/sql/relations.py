@@ -102,13 +102,7 @@ class RelationBinder(TableBinder):
         return tree
 
     def _join(
-        self,
-        left: Node,
-        right: Node,
-        join: exp.Expr,
-        translator: Translator,
-        *,
-        either: bool = False,
+        self, left: Node, right: Node, join: exp.Expr, translator: Translator, either: bool = False
     ) -> Node:
         """A join; ``either`` says of one behind a comma that spark.sql.ansi.relationPrecedence
         decides what it takes in: all that is before it, or what is behind the comma."""
@@ -130,16 +124,9 @@ class RelationBinder(TableBinder):
             if using is None:
                 equal = [_condition(Unknown("a NATURAL join over columns that are not known"))]
                 translator.facts.unknowns.append("a NATURAL join over columns that are not known")
-            settled = using is not None and not either
+            settled, names = using is not None and not either, using or ()
             return Join(
-                declared,
-                left,
-                right,
-                tuple(equal),
-                declared,
-                using or (),
-                natural,
-                settled=settled,
+                declared, left, right, tuple(equal), declared, names, natural, settled=settled
             )
         conditions = self.conditions(join.args.get("on"), "on", translator)
         if len(conditions) == 1 and conditions[0].expression == Literal("boolean", "true"):
@@ -173,9 +160,8 @@ class RelationBinder(TableBinder):
         self, tree: Node, alias: str, columns: Name | None, expression: Expression
     ) -> Generate:
         """A generator over a join tree."""
-        number = self.number()
-        found = Generate(number, tree, alias, columns, expression)
-        self.relations[number] = found
+        found = Generate(self.number(), tree, alias, columns, expression)
+        self.relations[found.relation] = found
         return found
 
     def generated(self, expression: Expression) -> Name | None:

@@ -36,14 +36,7 @@ def family(kind: Type) -> str | None:
     -0.0, collations, what is nested, what has no order."""
     if is_integral(kind) or is_decimal(kind):
         return "number"
-    if kind in (
-        types.STRING,
-        types.BOOLEAN,
-        types.BINARY,
-        types.DATE,
-        types.TIMESTAMP,
-        types.TIMESTAMP_NTZ,
-    ):
+    if kind in (types.STRING, types.BOOLEAN, types.BINARY, *types.MOMENTS):
         return kind.name
     if kind.name in ("string", "varchar"):
         return "string" if kind.collation in (None, types.BINARY_COLLATION) else None

@@ -113,12 +113,5 @@ def statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]
 
 def _shifted(token: Token, offset: int, line: int) -> Token:
     """A token of a part of the text as one of the whole."""
-    return Token(
-        token.token_type,
-        token.text,
-        token.line + line,
-        token.col,
-        token.start + offset,
-        token.end + offset,
-        token.comments,
-    )
+    place = token.line + line, token.col, token.start + offset, token.end + offset
+    return Token(token.token_type, token.text, *place, token.comments)

@@ -31,7 +31,6 @@ _CASTS = frozenset(
 )
 """Functions that are casts, and printed as what they cast."""
 
-
 _SCHEMAS = frozenset({"from_json", "from_csv", "from_xml"})
 
 
@@ -52,7 +51,9 @@ def call(it: tree.WrittenCall, scope: TypeScope) -> Typed:
         tuple(part.name for part in given),
     )
     if it.within and name in _ORDERED:
-        of = _within(of, name, it, scope)
+        key = scope.typed(it.within[0].key)  # the first argument of these
+        literals, names = (None, *of.literals), (key.name, *of.names)
+        of = replace(of, types=(key.type, *of.types), literals=literals, names=names)
     kind = _type(name, of) if signature(known.signature).takes(len(of.types)) else None
     if known.generator:
         return _generator(kind)
@@ -99,12 +100,7 @@ def constant(it: Typed) -> str | None:
 
 
 def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
-    if (
-        name == "count"
-        and len(it.arguments) == 1
-        and it.arguments[0] == tree.Star()
-        and not it.distinct
-    ):
+    if name == "count" and it.arguments == (tree.Star(),) and not it.distinct:
         return [Typed("1", types.INT, constant=1)]
     if name == "count" and any(isinstance(part, tree.Star) for part in it.arguments):
         return [NOTHING]  # spark.sql.legacy.allowStarWithSingleTableIdentifierInCount
@@ -147,24 +143,11 @@ _ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
 _LISTS = frozenset({"listagg", "string_agg"})
 
 
-def _within(of: Arguments, name: str, it: tree.WrittenCall, scope: TypeScope) -> Arguments:
-    """The key of ORDER BY is the first argument of these."""
-    key = scope.typed(it.within[0].key)
-    return replace(
-        of,
-        types=(key.type, *of.types),
-        literals=(None, *of.literals),
-        names=(key.name, *of.names),
-    )
-
-
 def _with_order(text: str | None, name: str, orders: list[str | None]) -> str | None:
-    if text is None or None in orders or not (name in _LISTS or name in _ORDERED):
+    """The keys of ``_ORDERED`` are printed without NULLS, and without ASC: they are not told."""
+    if text is None or None in orders or name not in _LISTS:
         return None
-    shown = ", ".join(map(str, orders))
-    if name in _ORDERED:  # their keys are printed without NULLS, and ASC goes without saying
-        return None
-    return f"{text} WITHIN GROUP (ORDER BY {shown})"
+    return f"{text} WITHIN GROUP (ORDER BY {', '.join(map(str, orders))})"
 
 
 # --- windows, as Spark prints them ----------------------------------------------------------------

@@ -6,21 +6,13 @@ from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, UnreadError
 from sqlrewrite.sql.types.expressions import Expressions
 
-_JOINS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("INNER",), "inner"),
-    (("CROSS",), "cross"),
-    (("LEFT", "OUTER"), "left"),
-    (("LEFT", "SEMI"), "semi"),
-    (("LEFT", "ANTI"), "anti"),
-    (("LEFT",), "left"),
-    (("SEMI",), "semi"),
-    (("ANTI",), "anti"),
-    (("RIGHT", "OUTER"), "right"),
-    (("RIGHT",), "right"),
-    (("FULL", "OUTER"), "full"),
-    (("FULL",), "full"),
+_JOINS = (
+    *((("LEFT", word), word.lower()) for word in ("SEMI", "ANTI")),
+    *(((side, "OUTER"), side.lower()) for side in ("LEFT", "RIGHT", "FULL")),
+    *(((it,), it.lower()) for it in "INNER CROSS LEFT RIGHT FULL SEMI ANTI".split()),
     ((), "inner"),
 )
+"""The words of a join, the longest first, and its kind."""
 _NO_ALIAS = CLAUSES | STRICT
 
 
