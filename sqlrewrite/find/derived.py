@@ -1,6 +1,6 @@
-"""The partition columns of a scan that are computed from others of its columns.
+"""The columns that a scan may be pruned by, and those of them that are computed from others.
 
-In: a scan. Out: a ``DerivedColumn`` for each such column, with what is known of its expression, or
+In: a scan. Out: a ``DerivedColumn`` for each computed one, with what is known of its expression, or
 why nothing is. A bound on the column that it is computed from then says something of it.
 """
 
@@ -14,6 +14,7 @@ from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, shape
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.lineage import LineagePath
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.sql.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
@@ -144,3 +145,29 @@ def _by_day(side: Expression) -> bool:
         case _:
             return False
     return found and (isinstance(inner, ColumnRef) or _is_day(inner))
+
+
+def may_prune(plan: Plan, ref: ColumnRef) -> bool:
+    """Whether a column may lead down to one that a fact is partitioned by: most are a dimension's,
+    or a fact's that is no partition column."""
+    relation = plan.relations[ref.relation]
+    return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
+
+
+def prunable(plan: Plan, path: LineagePath) -> bool:
+    """Whether a path ends in a column that its table is partitioned by, plainly or transformed, or
+    that such a column is computed from, or that its rows are clustered by."""
+    return isinstance(path.end, Scan) and partitioned(plan, path.end, path.column)
+
+
+def partitioned(plan: Plan, scan: Scan, column: str) -> bool:
+    """Whether a bound on a column is one on the table's partitions, or leads to one."""
+    return bounded(scan, column) or bool(derived_from(plan, scan, column))
+
+
+def bounded(scan: Scan, column: str) -> bool:
+    """Whether a table is partitioned by a column, plainly or transformed, or clustered by it."""
+    table = scan.table
+    return column in table.clustered_by or any(
+        field.column.lower() == column for field in table.partitioned_by
+    )

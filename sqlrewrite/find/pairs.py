@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from sqlrewrite.find.derived import DerivedColumn, derived_from
-from sqlrewrite.find.partitions import bounded, may_prune, prunable
+from sqlrewrite.find.derived import DerivedColumn, bounded, derived_from, may_prune, prunable
 from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie, columns_of, ties
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.partitions import may_prune
+from sqlrewrite.find.derived import may_prune
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import (
     Block,

@@ -43,12 +43,11 @@ from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
-from sqlrewrite.sql.relation_trees import listed_whole
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
 from sqlrewrite.sql.translate import Facts, Translator
-from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, short_names
+from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, listed_whole, short_names
 from sqlrewrite.sql.understood import plain, strange
 from sqlrewrite.warehouse import Warehouse
 

@@ -20,9 +20,9 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.quoted import unreadable, words_around
-from sqlrewrite.sql.relation_trees import alias_columns, alias_of, names_of, streamed
 from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.translate import Translator
+from sqlrewrite.sql.trees import alias_columns, alias_of, names_of, streamed
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 

@@ -35,21 +35,21 @@ from sqlrewrite.sql.grammar import EXTENT
 from sqlrewrite.sql.named_relations import TableBinder
 from sqlrewrite.sql.pipe_grammar import PIPED
 from sqlrewrite.sql.query_grammar import SHARED
-from sqlrewrite.sql.relation_trees import (
+from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
+from sqlrewrite.sql.translate import Translator
+from sqlrewrite.sql.trees import (
     alias_columns,
     alias_of,
     alias_offset,
     all_generated,
     all_of,
     behind_comma,
+    computed_alias,
     is_beside,
     is_generated,
     is_query,
     may_be_comma,
 )
-from sqlrewrite.sql.scope import NAMELESS, Scope, key, star
-from sqlrewrite.sql.translate import Translator
-from sqlrewrite.sql.trees import computed_alias
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name
 

@@ -13,14 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.sql import connectors
 from sqlrewrite.sql.column_definition import find, read_column, spark_type
-from sqlrewrite.sql.connectors import (
-    WATERMARK,
-    computed_anew,
-    connector,
-    endless,
-    others_each_time,
-)
 from sqlrewrite.sql.definition_clauses import UNKNOWN, Definition
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.warehouse import (
@@ -63,7 +57,9 @@ def created_table(
     """The table that a definition makes, under the name given. Raises nothing."""
     relation = catalog.resolve(said.model) if said.model else None
     model = relation if isinstance(relation, Table) else None
-    provider = said.provider or ("hive" if said.hive else None) or connector(said.settings)
+    provider = (
+        said.provider or ("hive" if said.hive else None) or connectors.connector(said.settings)
+    )
     left_out = said.excluding or frozenset()
     kept = model if left_out.isdisjoint({"all", "options"}) else None
     provider = provider or (kept.provider if kept is not None else None)
@@ -135,15 +131,15 @@ def _of_connector(said: Definition, model: Table | None, name: str | None) -> tu
     left_out = said.excluding or frozenset()
     inherits = model is not None and model.unsteady and left_out.isdisjoint({"all", "options"})
     why = others = None
-    if name is not None and (connector(said.settings) or (said.settings and inherits)):
-        why = endless(name, said.settings)
-        others = others_each_time(name, said.settings, len(said.columns))
-    elif inherits and model is not None and model.unsteady != WATERMARK:
+    if name is not None and (connectors.connector(said.settings) or (said.settings and inherits)):
+        why = connectors.endless(name, said.settings)
+        others = connectors.others_each_time(name, said.settings, len(said.columns))
+    elif inherits and model is not None and model.unsteady != connectors.WATERMARK:
         why, others = (model.unsteady, None) if model.streaming else (None, model.unsteady)
-    marked = model is not None and model.unsteady == WATERMARK
+    marked = model is not None and model.unsteady == connectors.WATERMARK
     if said.watermark or (marked and left_out.isdisjoint({"all", "watermarks"})):
-        why = why or WATERMARK
-    anew = (found for it in said.computed if (found := computed_anew(*it)))
+        why = why or connectors.WATERMARK
+    anew = (found for it in said.computed if (found := connectors.computed_anew(*it)))
     return why is not None, why or others or next(anew, "")
 
 

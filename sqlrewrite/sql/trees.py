@@ -1,4 +1,5 @@
-"""What can be read off sqlglot's trees alone, before anything is bound."""
+"""What sqlglot's trees say by themselves, before anything is bound: conjuncts and operands, and of
+a relation its names, its alias, and whether a comma stands before it."""
 
 from __future__ import annotations
 
@@ -6,6 +7,12 @@ import re
 from collections.abc import Iterator
 
 from sqlglot import exp
+
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.grammar import EXTENT
+from sqlrewrite.sql.plan_names import function_name
+from sqlrewrite.sql.query_grammar import HOMELESS
+from sqlrewrite.warehouse import Name
 
 ANY = "*"
 """Stands for any name of a table."""
@@ -19,6 +26,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
+
+# How far before a relation's first name its comma is looked for, and what in between speaks against
+# one: a join's word, or a comment, which may hold anything.
+_NEAR = 200
+_COMMENT = re.compile(r"--|/\*|\*/")
+_CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
+_NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
@@ -115,3 +129,143 @@ def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
 
 def _is_operand(node: exp.Expr, names: bool) -> bool:
     return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)
+
+
+# --- relations -----------------------------------------------------------------------------------
+
+
+def names_of(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a table's name that are written; of another relation what is in it."""
+    return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+
+
+def behind_comma(node: exp.Expr, text: str) -> bool:
+    """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    start = _first(node)
+    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
+    return bool(comma) and _NOT_A_COMMA.search(between) is None
+
+
+def may_be_comma(join: exp.Expr, text: str) -> bool:
+    """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
+    if join.args.get("kind") != "CROSS":
+        return False
+    before = text[max(0, _first(join.this) - _NEAR) : _first(join.this)]
+    return _COMMENT.search(before) is not None or _CROSS_JOIN.search(before) is None
+
+
+def _first(node: exp.Expr) -> int:
+    """Where a relation's first name stands in the text, or what stands first in it."""
+    start = next(iter(names_of(node)), node).meta.get("start")
+    if start is None:
+        tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
+        start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+    return int(start)
+
+
+def all_of(node: exp.Subquery) -> exp.Subquery:
+    """A join in parentheses with an alias, as the derived table of all its columns that it is."""
+    joined = node.this.copy()
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
+    select.meta[HOMELESS] = "a join under an alias has no WHERE"
+    alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
+    found = exp.Subquery(this=select, alias=alias, joins=joins)
+    found.meta.update(node.meta)
+    return found
+
+
+def is_beside(join: exp.Expr) -> bool:
+    """Whether what is joined is a generator for each row before it: ``LATERAL explode(…) e``."""
+    if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
+        return False
+    known = function(function_name(join.this.this))
+    alone = not any(join.args.get(key) for key in ("on", "using", "method", "side", "pivots"))
+    return alone and known is not None and known.generator and not join.this.args.get("outer")
+
+
+def is_generated(node: exp.Table) -> bool:
+    """Whether what stands for a table is the call of a generator that is understood."""
+    if not isinstance(node.this, exp.Anonymous):
+        return False
+    known = function(function_name(node.this))
+    only = all(name in ("this", "alias") for name, value in node.args.items() if value)
+    return only and known is not None and known.kind in ("generator", "table")
+
+
+def all_generated(node: exp.Table) -> exp.Select:
+    """A generator in FROM as the query of all its columns that it is."""
+    lateral = exp.Lateral(this=node.this.copy(), view=True)
+    select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
+    select.meta[HOMELESS] = "a table function has no WHERE"
+    return select
+
+
+def listed_whole(node: exp.Expr) -> exp.Expr:
+    """The query of an IN; a UNION, one with groups or a generator as a derived table."""
+    query = node.this if isinstance(node, exp.Subquery) else node
+    first = query
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or EXTENT not in node.meta or not _makes_rows(query):
+        return node
+    if any(item.is_star or isinstance(item, exp.Aliases) for item in first.expressions):
+        return node
+    names = [exp.to_identifier(f"key{at}") for at, _ in enumerate(first.expressions, 1)]
+    table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
+    table.meta[EXTENT] = node.meta[EXTENT]
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
+    select.meta[HOMELESS] = "the query of an IN is read as a whole"
+    return select
+
+
+def _makes_rows(query: exp.Expr) -> bool:
+    """Whether the rows of a query are other than those of a FROM, with more or fewer of each."""
+    if not isinstance(query, exp.Select):
+        return isinstance(query, exp.SetOperation)
+    grouped = bool(query.args.get("group"))
+    calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
+    found = (function(function_name(call)) for call in calls)
+    return any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
+
+
+def is_query(node: exp.Expr) -> bool:
+    """Whether a tree in parentheses is a query, and not a relation or a join."""
+    while isinstance(node, exp.Subquery):
+        if node.args.get("alias") or node.args.get("joins"):
+            return False
+        node = node.this
+    return isinstance(node, exp.Select | exp.SetOperation)
+
+
+def streamed(node: exp.Table) -> Name | None:
+    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``, if any."""
+    inner = node.this
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "stream":
+        argument = inner.expressions[0] if inner.expressions else None
+        if isinstance(argument, exp.Column):
+            return tuple(part.name.lower() for part in argument.parts)
+        return ("?",)
+    if node.name.lower() == "stream" and not node.args.get("db") and not inner.quoted:
+        return (node.alias.lower(),) if node.alias else None
+    return None
+
+
+def alias_of(node: exp.Expr) -> str:
+    """The name under which a relation's columns are found."""
+    alias = node.args.get("alias")
+    if alias is not None and alias.name:
+        return str(alias.name)
+    return str(node.name) if isinstance(node, exp.Table) else ""
+
+
+def alias_offset(node: exp.Expr) -> int | None:
+    """Where a relation's alias stands in the text."""
+    alias = node.args.get("alias")
+    return alias.this.meta.get("start") if alias is not None and alias.this is not None else None
+
+
+def alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
+    """The names that a relation's alias gives to its columns."""
+    alias = node.args.get("alias")
+    names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
+    return names or None

@@ -11,16 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import (
-    as_decimal,
-    common_without_strings,
-    compared,
-    holds,
-    in_list,
-    is_decimal,
-    is_integral,
-)
+from sqlrewrite.plan.facts import coercion, types
 from sqlrewrite.plan.facts.types import Type, fields_of
 
 MODES = (False, True)
@@ -34,7 +25,7 @@ _DAYS = {"date", "timestamp"}
 def family(kind: Type) -> str | None:
     """The kind of values that a type has; None where its values do not compare plainly: NaN and
     -0.0, collations, what is nested, what has no order."""
-    if is_integral(kind) or is_decimal(kind):
+    if coercion.is_integral(kind) or coercion.is_decimal(kind):
         return "number"
     if kind in (types.STRING, types.BOOLEAN, types.BINARY, *types.MOMENTS):
         return kind.name
@@ -65,10 +56,10 @@ def exact(given: Type, wanted: Type) -> bool:
     given, wanted = read_as(given), read_as(wanted)
     if given == wanted:
         return family(given) is not None
-    if is_decimal(wanted) and (is_integral(given) or is_decimal(given)):
-        return holds(wanted, as_decimal(given))
-    if is_integral(given) and is_integral(wanted):
-        return holds(as_decimal(wanted), as_decimal(given))
+    if coercion.is_decimal(wanted) and (coercion.is_integral(given) or coercion.is_decimal(given)):
+        return coercion.holds(wanted, coercion.as_decimal(given))
+    if coercion.is_integral(given) and coercion.is_integral(wanted):
+        return coercion.holds(coercion.as_decimal(wanted), coercion.as_decimal(given))
     if given.name == wanted.name == "time":
         return given.numbers <= wanted.numbers
     return (given, wanted) == (types.DATE, types.TIMESTAMP)
@@ -83,7 +74,7 @@ def exactly_alike(stored: Type, joined: Type, key: Type) -> bool:
     return all(
         at is not None and exact(it, at) and exact(key, at)
         for it in (stored, joined)
-        for at in [compared(read_as(it), read_as(key), ansi=False)]
+        for at in [coercion.compared(read_as(it), read_as(key), ansi=False)]
     )
 
 
@@ -94,10 +85,10 @@ def identical(kind: Type) -> bool:
 
 
 _MEETINGS: tuple[Callable[[Type, Type, bool], Type | None], ...] = (
-    compared,
-    lambda one, other, ansi: compared(one, other, ansi, equality=False),
-    lambda one, other, ansi: in_list((one, other), ansi),
-    lambda one, other, ansi: common_without_strings((one, other), ansi),
+    coercion.compared,
+    lambda one, other, ansi: coercion.compared(one, other, ansi, equality=False),
+    lambda one, other, ansi: coercion.in_list((one, other), ansi),
+    lambda one, other, ansi: coercion.common_without_strings((one, other), ansi),
 )
 """``=`` and ``<=>``, ``<`` and the like, IN, array_contains."""
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts import coercion, types
 from sqlrewrite.plan.facts.call import Argument, Arguments, ResultRule
-from sqlrewrite.plan.facts.coercion import (
-    bounded,
-    common_of_all,
-    common_of_known,
-    common_without_strings,
-    is_decimal,
-    is_integral,
-    is_numeric,
-)
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type, is_day_time, is_year_month
 
@@ -39,7 +30,7 @@ def _text(kind: Type) -> Type:
 def _round(kind: Type, call: Arguments) -> Argument:
     """``RoundBase.dataType``."""
     kind = _number(kind)
-    if not is_decimal(kind):
+    if not coercion.is_decimal(kind):
         return kind
     scale = call.number(1, 0)
     return None if scale is None else _rounded(kind, scale)
@@ -62,26 +53,26 @@ def _ceil(kind: Type, call: Arguments) -> Argument:
     """``Ceil.dataType``, and of two arguments ``RoundCeil``, which is of decimals."""
     if len(call.types) > 1:
         scale = call.number(1, 0)
-        exact = kind if is_decimal(kind) else None
+        exact = kind if coercion.is_decimal(kind) else None
         if exact is None and kind.name in _AS_DECIMAL:
             exact = types.decimal(*_AS_DECIMAL[kind.name])
         return None if scale is None or exact is None else _rounded(exact, scale)
-    if is_decimal(kind):
-        return bounded(kind.numbers[0] - kind.numbers[1] + 1, 0)
+    if coercion.is_decimal(kind):
+        return coercion.bounded(kind.numbers[0] - kind.numbers[1] + 1, 0)
     return types.BIGINT
 
 
 def _sum(kind: Type) -> Type:
-    if is_decimal(kind):
+    if coercion.is_decimal(kind):
         precision, scale = kind.numbers
         return types.decimal(min(types.MAX_PRECISION, precision + 10), scale)
     if is_year_month(kind) or is_day_time(kind):
         return kind
-    return types.BIGINT if is_integral(kind) else types.DOUBLE
+    return types.BIGINT if coercion.is_integral(kind) else types.DOUBLE
 
 
 def _avg(kind: Type) -> Type:
-    if is_decimal(kind):
+    if coercion.is_decimal(kind):
         return types.decimal(*(min(types.MAX_PRECISION, it + 4) for it in kind.numbers))
     return _middle(kind)
 
@@ -125,7 +116,7 @@ def _explode(kind: Type, *before: tuple[str, Type]) -> Argument:
 _OF_FIRST_ALONE: Mapping[str, Callable[[Type], Argument]] = {
     "@first": lambda kind: kind,
     "@number": _number,
-    "@shift": lambda kind: _shifted(kind) if is_integral(kind) else None,
+    "@shift": lambda kind: _shifted(kind) if coercion.is_integral(kind) else None,
     "@text": _text,
     "@reverse": lambda kind: kind if kind.name == "array" else _text(kind),
     "@sum": _sum,
@@ -148,7 +139,7 @@ _OF_FIRST: Mapping[str, Callable[[Type, Arguments], Argument]] = {
     "@round": _round,
     "@ceil": _ceil,
     # ``zeroifnull(x)`` is ``coalesce(x, 0)``
-    "@zero": lambda kind, call: common_of_all((kind, types.INT), call.world.ansi),
+    "@zero": lambda kind, call: coercion.common_of_all((kind, types.INT), call.world.ansi),
     "@percentile": lambda kind, call: _for_each(
         call, kind if kind.name == "time" else _middle(kind)
     ),
@@ -164,14 +155,14 @@ _Types = tuple[Type, ...]
 
 def _integral(kinds: _Types, call: Arguments) -> Argument:
     """The wider of integers."""
-    if not kinds or not all(map(is_integral, kinds)):
+    if not kinds or not all(map(coercion.is_integral, kinds)):
         return None
-    return common_of_all(kinds, call.world.ansi)
+    return coercion.common_of_all(kinds, call.world.ansi)
 
 
 def _concat(kinds: _Types, call: Arguments) -> Argument:
     if any(kind.name == "array" for kind in kinds):
-        return common_of_all(kinds, call.world.ansi)
+        return coercion.common_of_all(kinds, call.world.ansi)
     return _texts(kinds)
 
 
@@ -180,14 +171,14 @@ def _texts(kinds: _Types) -> Type:
 
 
 def _nanvl(kinds: _Types, call: Arguments) -> Argument:
-    if not all(map(is_numeric, kinds)):
+    if not all(map(coercion.is_numeric, kinds)):
         return None
     return types.FLOAT if set(kinds) == {types.FLOAT} else types.DOUBLE
 
 
 def _sequence(kinds: _Types, call: Arguments) -> Argument:
     if set(kinds[:2]) <= {*types.MOMENTS}:
-        found = common_of_all(kinds[:2], call.world.ansi)
+        found = coercion.common_of_all(kinds[:2], call.world.ansi)
     else:
         found = _integral(kinds[:3], call)
     return None if found is None else types.array(found)
@@ -213,7 +204,7 @@ def _struct(kinds: _Types, call: Arguments) -> Argument:
 _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
     "@integral": _integral,
     "@concat": _concat,
-    "@least": lambda kinds, call: common_without_strings(kinds, call.world.ansi),
+    "@least": lambda kinds, call: coercion.common_without_strings(kinds, call.world.ansi),
     "@nanvl": _nanvl,
     "@sequence": _sequence,
     "@arrays_zip": _arrays_zip,
@@ -227,7 +218,7 @@ _OF_ALL: Mapping[str, Callable[[_Types, Arguments], Argument]] = {
 def _case(call: Arguments) -> Argument:
     """``when(condition, value, …, otherwise)``: what its values have in common."""
     values = [*call.types[1::2], *(call.types[-1:] if len(call.types) % 2 else ())]
-    return common_of_known(values, call.world.ansi)
+    return coercion.common_of_known(values, call.world.ansi)
 
 
 def _decode(call: Arguments) -> Argument:
@@ -236,7 +227,7 @@ def _decode(call: Arguments) -> Argument:
         return types.STRING
     values = list(call.types[2::2])
     values.append(call.types[-1] if len(call.types) % 2 == 0 else types.STRING)  # the NULL for all
-    return common_of_known(values, call.world.ansi)
+    return coercion.common_of_known(values, call.world.ansi)
 
 
 def _date_part(call: Arguments) -> Argument:
@@ -280,8 +271,8 @@ def _to_number(call: Arguments) -> Argument:
 
 
 def _map(call: Arguments) -> Argument:
-    key = common_of_known(call.types[::2], call.world.ansi)
-    value = common_of_known(call.types[1::2], call.world.ansi)
+    key = coercion.common_of_known(call.types[::2], call.world.ansi)
+    value = coercion.common_of_known(call.types[1::2], call.world.ansi)
     return None if key is None or value is None else types.map_of(key, value)
 
 

@@ -13,15 +13,7 @@ from sqlglot import Token
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.sql.dialect import DIALECT
-from sqlrewrite.sql.lex.agreement import (
-    Difference,
-    continued,
-    difference,
-    glued,
-    joined,
-    spelled,
-    unread,
-)
+from sqlrewrite.sql.lex import agreement
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes, plain
 from sqlrewrite.sql.lex.quick import COMPILED, quick
 
@@ -36,7 +28,7 @@ def tokenize(text: str) -> list[Token]:
 
 def _certain(text: str) -> bool:
     """Whether a text leaves no lexer a choice."""
-    return plain(text) and not glued(text)
+    return plain(text) and not agreement.glued(text)
 
 
 def _tokenized(text: str, certain: bool) -> list[Token]:
@@ -44,15 +36,15 @@ def _tokenized(text: str, certain: bool) -> list[Token]:
     others by the one tokenizer of this thread: to make one takes as long as to lex a line."""
     found = quick(text) if certain and not COMPILED else None
     if found is not None:
-        return joined(text, found)
+        return agreement.joined(text, found)
     try:
         tokenizer = _OF_THREAD.tokenizer
     except AttributeError:
         tokenizer = _OF_THREAD.tokenizer = DIALECT.tokenizer()
-    return joined(text, tokenizer.tokenize(text))
+    return agreement.joined(text, tokenizer.tokenize(text))
 
 
-def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
+def read(text: str) -> tuple[list[Token], tuple[agreement.Difference, ...]]:
     """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
     does, at most once a statement. Raises nothing."""
     certain = _certain(text)
@@ -69,12 +61,12 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
         theirs = _tried(text[start:end])
         mine = [_shifted(it, start, line) for it in theirs or ()]
         if theirs is None:
-            parted: Difference | None = unread(text, part)
+            parted: agreement.Difference | None = agreement.unread(text, part)
         else:
             parted = _parted(text, mine, part, start, end)
         if parted is not None:
             differences.append(parted)
-            mine = spelled(text, part)
+            mine = agreement.spelled(text, part)
         tokens += mine
         line += text.count("\n", start, end)
         start = end
@@ -83,11 +75,11 @@ def read(text: str) -> tuple[list[Token], tuple[Difference, ...]]:
 
 def _parted(
     text: str, tokens: Sequence[Token], found: Sequence[Lexeme], start: int, end: int
-) -> Difference | None:
+) -> agreement.Difference | None:
     """Where tokens and lexemes of a stretch of text part, or would behind an insertion."""
-    parted = difference(text, tokens, found)
+    parted = agreement.difference(text, tokens, found)
     if parted is None and text.find("\\", start, end) >= 0:
-        parted = continued(text, found, start, end)
+        parted = agreement.continued(text, found, start, end)
     return parted
 
 
