@@ -231,6 +231,7 @@ def _summed(told: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
         tuple(item for it in found for item in it.plans),
         tuple(item for it in found for item in it.removed),
         tuple(item for it in found for item in it.notes),
+        tuple(item for it in found for item in it.grouped),
     )
 
 
@@ -241,4 +242,5 @@ def _moved(told: Rewrite, by: int) -> Rewrite:
         candidates=tuple(replace(it, statement=it.statement + by) for it in told.candidates),
         plans=tuple(replace(it, statement=it.statement + by) for it in told.plans),
         removed=tuple(replace(it, statement=it.statement + by) for it in told.removed),
+        grouped=tuple(it + by for it in told.grouped),
     )

@@ -43,6 +43,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         return Rewrite(sql, sql, 1, (), (), (Problem(CODE, why, 1, 1),), ())
     document = read(without(sql), catalog, wanted.limits, whole=True)
     text, made, told = document.stripped.original, list[Edit](), list[Told]()
+    grouped: list[int] = []
     for reading in document.statements:
         if reading.failure is None and reading.bound is not None:
             work = partial(_statement, document, reading, wanted)
@@ -52,6 +53,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
                 continue
             made += found[0]
             told += found[1]
+            grouped += [reading.statement.index] if found[0] else []
     after = apply(text, made)
     failures = [it.failure for it in document.statements if it.failure is not None]
     done = Rewrite(
@@ -63,6 +65,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         skipped=tuple(_problem(document, it) for it in failures if it.parsed),
         plans=(),
         notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
+        grouped=tuple(grouped),
     )
     return spoken(done, wanted.limits)
 

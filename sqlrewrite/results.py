@@ -165,6 +165,7 @@ class Rewrite:
     ``skipped`` are the statements left alone unread (templates, syntax not supported), ``errors``
     those that do not parse; ``statements`` counts all of them. ``removed`` are earlier predicates
     of ours that no longer follow, ``notes`` what else an author should know, with its place.
+    ``grouped`` are the numbers of the statements into which groups of partitions were written.
     """
 
     original: str
@@ -176,6 +177,7 @@ class Rewrite:
     plans: tuple[PlanDiff, ...]
     removed: tuple[Removed, ...] = ()
     notes: tuple[Problem, ...] = ()
+    grouped: tuple[int, ...] = ()
 
     @property
     def changed(self) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.cli.commands import program
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.groups import without
@@ -172,3 +175,15 @@ def test_a_comment_inside_sort_by_hides_nothing() -> None:
         sql, notes = _done(f"{JOIN} {words} a.k")
         assert sql == f"{JOIN} {words} a.k"
         assert "SORT BY, CLUSTER BY or DISTRIBUTE BY" in notes[-1]
+
+
+def test_the_program_counts_what_is_written_and_taken_out(tmp_path: Path) -> None:
+    ddl, query = tmp_path / "ddl.sql", tmp_path / "q.sql"
+    ddl.write_text(_sized("a", None) + _sized("b", None))
+    query.write_text(f"{JOIN};\nSELECT 1;\n")
+    groups = ("--strategy", "partition-wise", "--groups", "2", "-c", str(ddl), "-w", str(query))
+    for options in (groups, groups, ("--strip", "-w", str(query))):  # of a cache, too
+        said = CliRunner().invoke(program, ("rewrite", *options)).stderr
+        assert said.endswith("1 rewritten, 1 unchanged, 0 skipped\n")
+    assert "removed /* dpp-rewrite groups */ WHERE pmod(hash(p), 2) = 0) a" in said
+    assert query.read_text() == f"{JOIN};\nSELECT 1;\n"

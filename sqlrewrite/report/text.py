@@ -121,7 +121,7 @@ def _removed(path: str, removed: Removed) -> Line:
     """A predicate of an earlier run that went, or was written anew."""
     word = "refreshed" if removed.refreshed else "removed"
     place = _place(path, removed.line, removed.column, word, "bold green")
-    old, new = (it.rpartition(MARKER)[0].split() for it in (removed.text, removed.by))
+    old, new = ((it.rpartition(MARKER)[0] or it).split() for it in (removed.text, removed.by))
     what = _change(old, new) if new and new != old else shortened(" ".join(old))
     return (*place, (f"{what}: {removed.reason}", ""))
 

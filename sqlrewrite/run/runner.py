@@ -168,9 +168,9 @@ class Summary:
         if result.silent:
             self.statements_unchanged += statements
             return
-        found = done.candidates if done else ()
+        found, gone, grouped = (done.candidates, done.removed, done.grouped) if done else ((),) * 3
         rewritten = [c.statement for c in found if c.verdict is Verdict.REWRITTEN]
-        touched = {*rewritten, *(it.statement for it in (done.removed if done else ()))}
+        touched = {*rewritten, *(it.statement for it in gone), *grouped}
         left = len(done.errors) + len(done.skipped) if done else 0
         self.changed += result.changed
         self.failures += result.failure is not None
@@ -318,6 +318,7 @@ class RewriteTask:
             plans,
             done.removed,
             done.notes,
+            done.grouped,
             result.surveyed,
         )
 
@@ -345,6 +346,7 @@ _Kept = (
         tuple[tuple[int, int, tuple[PlanLine, ...]], ...],
         tuple[Removed, ...],
         tuple[Problem, ...],
+        tuple[int, ...],
         tuple[Surveyed, ...],
     ]
 )
@@ -356,9 +358,9 @@ def _record(kept: _Kept) -> Rewrite:
     """A ``Rewrite`` without the text that it began with."""
     if isinstance(kept, int):
         return Rewrite("", "", kept, (), (), (), ())
-    sql, statements, candidates, errors, skipped, plans, removed, notes, _ = kept
+    sql, statements, candidates, errors, skipped, plans, removed, notes, grouped, _ = kept
     drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
-    return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes)
+    return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes, grouped)
 
 
 def _drawn(plan: PlanDiff) -> PlanDiff:
