@@ -9,21 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    Condition,
-    Expression,
-    JoinType,
-    Plan,
-    Scan,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.relations import joins, numbers
 
 _EQUALS = ("=", "<=>")
-_NO_OUTER = (JoinType.INNER, JoinType.CROSS)
+_NO_OUTER = (ra.JoinType.INNER, ra.JoinType.CROSS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +30,28 @@ class Meeting:
     """Two scans that meet in a block: ``one`` of the left side, or of the query around a subquery,
     and ``other`` of the right side, or of the subquery."""
 
-    block: Block
-    kind: JoinType
-    one: Scan
-    other: Scan
+    block: ra.Block
+    kind: ra.JoinType
+    one: ra.Scan
+    other: ra.Scan
     keys: tuple[Key, ...]
 
 
-def meetings(plan: Plan) -> Iterator[Meeting]:
+def meetings(plan: ra.Plan) -> Iterator[Meeting]:
     """The meetings of a plan, block by block; those in views are told at the views' own texts."""
     for block in plan.blocks:
         if block.in_view:
             continue
         for join in joins(block.source):
-            kind = JoinType.INNER if join.type in _NO_OUTER else join.type
-            above = block.where if kind is JoinType.INNER else ()
+            kind = ra.JoinType.INNER if join.type in _NO_OUTER else join.type
+            above = block.where if kind is ra.JoinType.INNER else ()
             sides = numbers(join.left), numbers(join.right)
             said = (it.expression for it in (*join.conditions, *above))
             yield from _meeting(plan, block, kind, sides, said)
         yield from _of_subquery(plan, block)
 
 
-def _of_subquery(plan: Plan, block: Block) -> Iterator[Meeting]:
+def _of_subquery(plan: ra.Plan, block: ra.Block) -> Iterator[Meeting]:
     """A block that is the subquery of an EXISTS or IN that its parent's WHERE asks for, or of a
     NOT EXISTS: a semi-join or an anti-join of the two. NOT IN is neither, for its NULLs."""
     if block.parent is None or block.role not in ("exists", "in") or not block.required:
@@ -75,33 +65,33 @@ def _of_subquery(plan: Plan, block: Block) -> Iterator[Meeting]:
     said = [it.expression for it in block.where]
     if block.role == "in":
         said += _of_in(plan.blocks[block.parent].where, block)
-    kind = JoinType.ANTI if block.negated else JoinType.SEMI
+    kind = ra.JoinType.ANTI if block.negated else ra.JoinType.SEMI
     yield from _meeting(plan, block, kind, (outer, inner), said)
 
 
-def _of_in(where: Sequence[Condition], block: Block) -> Iterator[Expression]:
+def _of_in(where: Sequence[ra.Condition], block: ra.Block) -> Iterator[ra.Expression]:
     """What an IN says: each of its operands is the column in its place."""
     for condition in where:
         match condition.expression:
-            case Subquery(kind="in", operand=operand, query=query) if operand is not None:
-                several = isinstance(operand, Call) and operand.name == "tuple"
+            case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
+                several = isinstance(operand, ra.Call) and operand.name == "tuple"
                 wanted = operand.args if several else (operand,)  # type: ignore[union-attr]
                 if query.top == (block.number,) and len(wanted) == len(block.outputs):
                     for one, output in zip(wanted, block.outputs, strict=True):
-                        yield Call("=", (one, output.expression))
+                        yield ra.Call("=", (one, output.expression))
 
 
 def _meeting(
-    plan: Plan,
-    block: Block,
-    kind: JoinType,
+    plan: ra.Plan,
+    block: ra.Block,
+    kind: ra.JoinType,
     sides: tuple[frozenset[int], frozenset[int]],
-    said: Iterator[Expression] | Sequence[Expression],
+    said: Iterator[ra.Expression] | Sequence[ra.Expression],
 ) -> Iterator[Meeting]:
     found: dict[tuple[int, int], list[Key]] = {}
     for expression in said:
         match expression:
-            case Call(name=name, args=(ColumnRef() as one, ColumnRef() as other)) if (
+            case ra.Call(name=name, args=(ra.ColumnRef() as one, ra.ColumnRef() as other)) if (
                 name in _EQUALS
             ):
                 if one.relation in sides[1]:
@@ -111,5 +101,5 @@ def _meeting(
                     found.setdefault((one.relation, other.relation), []).append(key)
     for (first, second), keys in found.items():
         left, right = plan.relations[first], plan.relations[second]
-        if isinstance(left, Scan) and isinstance(right, Scan):
+        if isinstance(left, ra.Scan) and isinstance(right, ra.Scan):
             yield Meeting(block, kind, left, right, tuple(dict.fromkeys(keys)))

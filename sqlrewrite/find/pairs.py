@@ -13,18 +13,7 @@ from itertools import islice
 from sqlrewrite.find.derived import DerivedColumn, bounded, derived_from, may_prune, prunable
 from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie, columns_of, ties
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Block,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Generate,
-    Join,
-    Node,
-    Plan,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.joins import LEFT, RIGHT, extended
 from sqlrewrite.plan.lineage import LineagePath, trace, trace_query
@@ -56,12 +45,12 @@ class Pair:
     operator: str
     side: str
     path: LineagePath
-    fact: ColumnRef
+    fact: ra.ColumnRef
     fact_side: Side
-    target: Relation
+    target: ra.Relation
     target_column: str
-    dimension: Relation
-    key: ColumnRef
+    dimension: ra.Relation
+    key: ra.ColumnRef
     key_side: Side
     derived: DerivedColumn | None = None
 
@@ -86,26 +75,26 @@ class Pair:
         """The offset in the text at which the target stands: of its name, or of its alias."""
         if self.target.span is not None:
             return self.target.span.start
-        return self.target.anchor if isinstance(self.target, Derived) else None
+        return self.target.anchor if isinstance(self.target, ra.Derived) else None
 
     @property
     def fact_plain(self) -> bool:
         """Whether the fact's side of the tie is just its column."""
-        return isinstance(self.fact_side.expression, ColumnRef)
+        return isinstance(self.fact_side.expression, ra.ColumnRef)
 
     @property
     def key_plain(self) -> bool:
         """Whether the key is just a column."""
-        return isinstance(self.key_side.expression, ColumnRef)
+        return isinstance(self.key_side.expression, ra.ColumnRef)
 
     @property
-    def scan(self) -> Scan:
+    def scan(self) -> ra.Scan:
         """The fact's scan."""
-        assert isinstance(self.path.end, Scan)
+        assert isinstance(self.path.end, ra.Scan)
         return self.path.end
 
 
-def find_pairs(plan: Plan) -> tuple[Pair, ...]:
+def find_pairs(plan: ra.Plan) -> tuple[Pair, ...]:
     """All pairs of a plan in the order of their ties, each fact scan and key once."""
     found: dict[tuple[object, ...], Pair] = {}
     for block in plan.blocks:
@@ -130,7 +119,7 @@ def _identity(pair: Pair) -> tuple[object, ...]:
 # --- pairs ----------------------------------------------------------------------------------------
 
 
-def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
+def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
     keys = columns_of(key.expression)
     if not keys:
         return
@@ -149,14 +138,14 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
             ]
         dimension = plan.relations[keys[0].relation]
         for path in ways:
-            if not prunable(plan, path) or isinstance(dimension, Generate):
+            if not prunable(plan, path) or isinstance(dimension, ra.Generate):
                 continue
-            assert isinstance(path.end, Scan)
+            assert isinstance(path.end, ra.Scan)
             plain = bounded(path.end, path.column)
             side, shape = _side(plan, tie, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
                 if derived is None:
-                    target, column = _target(path, ways, isinstance(fact.expression, ColumnRef))
+                    target, column = _target(path, ways, isinstance(fact.expression, ra.ColumnRef))
                 else:
                     target, column, derived = derived_target(plan, path, derived)
                 yield Pair(
@@ -176,30 +165,30 @@ def _pairs(plan: Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterat
 
 
 @remembered
-def _ways(plan: Plan, relation: int, column: str) -> list[LineagePath]:
+def _ways(plan: ra.Plan, relation: int, column: str) -> list[LineagePath]:
     """The ways down from a column; none where none of them ends at a partition column."""
-    found = list(islice(trace(plan, ColumnRef(relation, column, None)), MOST_WAYS))
+    found = list(islice(trace(plan, ra.ColumnRef(relation, column, None)), MOST_WAYS))
     return found if any(prunable(plan, it) for it in found) else []
 
 
-def _target(path: LineagePath, ways: list[LineagePath], plain: bool) -> tuple[Relation, str]:
+def _target(path: LineagePath, ways: list[LineagePath], plain: bool) -> tuple[ra.Relation, str]:
     """Where a predicate for the scan can be written: at the scan, or at the first view above it; an
     expression at the join, or below it, has its values at the join alone."""
     if path.computed or not plain:
         return path.relations[0], ways[0].column
     for depth, relation in enumerate(path.relations, 1):
-        if isinstance(relation, Derived) and relation.view:
+        if isinstance(relation, ra.Derived) and relation.view:
             above = path.relations[:depth]
             return relation, next(way.column for way in ways if way.relations == above)
     return path.end, path.column
 
 
-def at_reference(plan: Plan, pair: Pair) -> Pair | None:
+def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
     """The same pair, its predicate to stand at the reference to a CTE that others refer to as well:
     there it is about the rows of this reference alone. None where there is no such one."""
     path = pair.path
     for depth, relation in enumerate(path.relations, 1):
-        if isinstance(relation, CteReference) and pair.target is not relation:
+        if isinstance(relation, ra.CteReference) and pair.target is not relation:
             if pair.target is path.relations[0] or pair.derived is not None:
                 return None
             above = path.relations[:depth]
@@ -210,17 +199,17 @@ def at_reference(plan: Plan, pair: Pair) -> Pair | None:
 
 
 def derived_target(
-    plan: Plan, path: LineagePath, derived: DerivedColumn
-) -> tuple[Relation, str, DerivedColumn]:
+    plan: ra.Plan, path: LineagePath, derived: DerivedColumn
+) -> tuple[ra.Relation, str, DerivedColumn]:
     """Where a predicate for a derived column can be written: at the scan, or at the first view
     above it, if that shows the column too; else nothing follows for it, and why."""
     for depth, relation in enumerate(path.relations, 1):
-        if isinstance(relation, Derived) and relation.view:
+        if isinstance(relation, ra.Derived) and relation.view:
             below = path.relations[depth - 1 :]
-            queries = [it.query for it in below if isinstance(it, Derived | CteReference)]
+            queries = [it.query for it in below if isinstance(it, ra.Derived | ra.CteReference)]
             view = ".".join(relation.view)
             for name in column_names(relation) or ():
-                for way in trace(plan, ColumnRef(relation.relation, name, None)):
+                for way in trace(plan, ra.ColumnRef(relation.relation, name, None)):
                     if way.relations == below and way.column == derived.column and not way.computed:
                         if all(len(query.top) == 1 for query in queries):
                             return relation, name, derived
@@ -231,7 +220,7 @@ def derived_target(
     return path.end, derived.column, derived
 
 
-def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, str]:
+def _side(plan: ra.Plan, tie: Tie, fact: ra.ColumnRef, key: ra.ColumnRef) -> tuple[str, str]:
     """Where the fact stands in the tie, and the shape of the tie as seen from there."""
     here, block = plan.owner, tie.block
     at_fact, at_key = here[fact.relation], here[key.relation]
@@ -243,7 +232,7 @@ def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, s
         return "outside", (tie.shape if alone or tie.shape != "in" else "in (not required)")
     if at_fact == at_key == block.number:
         tree = tie.join if tie.join is not None else _meeting(block.source, fact, key)
-        left = not isinstance(tree, Join) or fact.relation in numbers(tree.left)
+        left = not isinstance(tree, ra.Join) or fact.relation in numbers(tree.left)
         return (LEFT if left else RIGHT), tie.shape
     if at_fact == block.number:
         # The fact is in a subquery, or beside one in its own block's outer join.
@@ -258,20 +247,20 @@ def _side(plan: Plan, tie: Tie, fact: ColumnRef, key: ColumnRef) -> tuple[str, s
     return "outside", _role(block) if direct else "scalar"
 
 
-def _inner_lateral(plan: Plan, block: Block) -> bool:
+def _inner_lateral(plan: ra.Plan, block: ra.Block) -> bool:
     """Whether a row of the block around comes out only with one of a LATERAL subquery: an inner
     join, and no other branch of a union that may have one."""
     assert block.parent is not None
     source = plan.blocks[block.parent].source
     return any(
-        isinstance(leaf, Derived)
+        isinstance(leaf, ra.Derived)
         and leaf.query.top == (block.number,)
         and not extended(source, leaf.relation)
         for leaf in leaves(source)
     )
 
 
-def _role(block: Block) -> str:
+def _role(block: ra.Block) -> str:
     """A subquery's shape as its rows decide over the block around it."""
     if block.role in ("exists", "in"):
         if block.negated:
@@ -280,13 +269,13 @@ def _role(block: Block) -> str:
     return block.role if block.role in ("lateral", "scalar") else "scalar"
 
 
-def _meeting(node: Node, one: ColumnRef, other: ColumnRef) -> Node:
+def _meeting(node: ra.Node, one: ra.ColumnRef, other: ra.ColumnRef) -> ra.Node:
     """The lowest join over two relations of a tree."""
     while True:
-        if isinstance(node, Generate):
+        if isinstance(node, ra.Generate):
             node = node.child
             continue
-        if not isinstance(node, Join):
+        if not isinstance(node, ra.Join):
             return node
         for side in (node.left, node.right):
             if {one.relation, other.relation} <= numbers(side):

@@ -16,18 +16,7 @@ from typing import TypeGuard
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.find.ties import Side
-from sqlrewrite.plan.algebra import (
-    Call,
-    ColumnRef,
-    Condition,
-    CteReference,
-    Derived,
-    Expression,
-    Inline,
-    Plan,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import columns, conjuncts, relations, substitute
 from sqlrewrite.plan.facts.comparisons import identical
@@ -39,7 +28,7 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.options import Reach
 
 
-def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
+def restrictions(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """All conditions that the dimension's rows must satisfy to matter to the pair."""
     dimension, fact = pair.dimension.relation, pair.fact.relation
     # What the query asks of the fact itself, carried over, would bound it by what it has already.
@@ -64,7 +53,7 @@ def restrictions(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...
     return found
 
 
-def of_fact(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
+def of_fact(plan: ra.Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
     """What the query asks of the fact's column alone, carried over to the key: all that the fact is
     asked for, but of the dimension's keys not all may be among that."""
     fact = pair.fact.relation
@@ -76,13 +65,13 @@ def of_fact(plan: Plan, pair: Pair, reach: Reach) -> tuple[Restriction, ...]:
 
 
 @remembered
-def restricting(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+def restricting(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """All that restricts a relation: what is asked of it, and semi-joins with its neighbours."""
     return asked_of(plan, relation, reach) + _neighbours(plan, relation, reach)
 
 
 @remembered
-def asked_of(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+def asked_of(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation: those of its own block that reach it, those that an equality
     carries over from another relation there, and those of the blocks around it that come down to it
     through their columns."""
@@ -90,7 +79,7 @@ def asked_of(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]
 
 
 @remembered
-def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
+def own_conditions(plan: ra.Plan, relation: int, reach: Reach) -> tuple[Restriction, ...]:
     """The conditions on a relation that come neither over an equality nor from a neighbour: those
     of its block that reach it, and of the blocks around it."""
     inside: list[Restriction] = []
@@ -103,10 +92,13 @@ def own_conditions(plan: Plan, relation: int, reach: Reach) -> tuple[Restriction
 
 
 def _implied(
-    condition: Condition, expression: Expression, relation: int, path: tuple[tuple[int, int], ...]
+    condition: ra.Condition,
+    expression: ra.Expression,
+    relation: int,
+    path: tuple[tuple[int, int], ...],
 ) -> tuple[Restriction, ...]:
     """What an OR asks of one relation: the conjuncts on it alone, where every branch has some."""
-    if not isinstance(expression, Call) or expression.name != "or":
+    if not isinstance(expression, ra.Call) or expression.name != "or":
         return ()
     branches: list[tuple[Restriction, ...]] = []
     for number, branch in enumerate(expression.args):
@@ -125,23 +117,23 @@ def _implied(
     return any_of(branches)
 
 
-def conditions_reaching(plan: Plan, relation: int) -> tuple[Condition, ...]:
+def conditions_reaching(plan: ra.Plan, relation: int) -> tuple[ra.Condition, ...]:
     """The conditions of its block that speak of a relation and hold for its rows that matter."""
     return _reaching(plan, plan.owner[relation])[relation]
 
 
 @remembered
-def _reaching(plan: Plan, block: int) -> dict[int, tuple[Condition, ...]]:
+def _reaching(plan: ra.Plan, block: int) -> dict[int, tuple[ra.Condition, ...]]:
     return dict(reaching(plan.blocks[block].source, plan.blocks[block].where))
 
 
 @remembered
-def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
+def _equalities(plan: ra.Plan, relation: int) -> list[tuple[ra.ColumnRef, ra.ColumnRef]]:
     """The columns of a relation that equal others' where a row of it matters, its own first."""
-    found: list[tuple[ColumnRef, ColumnRef]] = []
+    found: list[tuple[ra.ColumnRef, ra.ColumnRef]] = []
     for condition in conditions_reaching(plan, relation):
         match condition.expression:
-            case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+            case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):
                 ours, theirs = (one, other) if one.relation == relation else (other, one)
                 beside = plan.owner[theirs.relation] == plan.owner[relation]
                 if beside and theirs.relation != relation:
@@ -150,7 +142,7 @@ def _equalities(plan: Plan, relation: int) -> list[tuple[ColumnRef, ColumnRef]]:
 
 
 def _carried(
-    plan: Plan, relation: int, reach: Reach, without: int | None = None
+    plan: ra.Plan, relation: int, reach: Reach, without: int | None = None
 ) -> Iterator[Conjunct]:
     """What another relation's conditions on a column say of ours that must equal it: only rows that
     find a partner there matter (predicate move-around). Types must agree: under another type the
@@ -173,11 +165,11 @@ def _speaks_of(item: Restriction, column: str) -> TypeGuard[Conjunct]:
 
 
 def _neighbours(
-    plan: Plan, root: int, reach: Reach, avoid: int | None = None
+    plan: ra.Plan, root: int, reach: Reach, avoid: int | None = None
 ) -> tuple[SemiJoin, ...]:
     """The semi-joins of a relation with those around it that restrict it, outward along the
     equalities of its block: the nearest first, each relation once, none of them a fact."""
-    below: dict[int, list[tuple[ColumnRef, ColumnRef]]] = {}
+    below: dict[int, list[tuple[ra.ColumnRef, ra.ColumnRef]]] = {}
     seen, edge = {root, avoid}, [root]
     for _ in range(reach.depth):
         further: list[int] = []
@@ -193,7 +185,10 @@ def _neighbours(
 
 
 def _branches(
-    plan: Plan, relation: int, reach: Reach, below: dict[int, list[tuple[ColumnRef, ColumnRef]]]
+    plan: ra.Plan,
+    relation: int,
+    reach: Reach,
+    below: dict[int, list[tuple[ra.ColumnRef, ra.ColumnRef]]],
 ) -> Iterator[SemiJoin]:
     for ours, theirs in below.get(relation, ()):
         number = theirs.relation
@@ -203,32 +198,32 @@ def _branches(
             *_branches(plan, number, reach, below),
         )
         neighbour = plan.relations[number]
-        assert isinstance(neighbour, Relation)
+        assert isinstance(neighbour, ra.Relation)
         # What only says of the key what was carried over it is no restriction of its own.
-        if isinstance(neighbour, Derived | CteReference | Inline) or not all(
+        if isinstance(neighbour, ra.Derived | ra.CteReference | ra.Inline) or not all(
             _speaks_of(item, theirs.name) and type_of(plan, ours) == type_of(plan, theirs)
             for item in inner
         ):
             yield SemiJoin(ours, neighbour, theirs, inner)
 
 
-def _passable(plan: Plan, number: int, reach: Reach) -> bool:
+def _passable(plan: ra.Plan, number: int, reach: Reach) -> bool:
     """Whether a relation is a neighbour to go by: known, and no fact (a partitioned table)."""
     match plan.relations[number]:
-        case Scan(table=table):
+        case ra.Scan(table=table):
             return bool(reach.through_facts) or not table.partitioned_by
-        case Inline():
+        case ra.Inline():
             return True
-        case Derived(query=query) | CteReference(query=query):
+        case ra.Derived(query=query) | ra.CteReference(query=query):
             return bool(reach.through_facts) or not any(
-                isinstance(inner, Scan) and inner.table.partitioned_by
+                isinstance(inner, ra.Scan) and inner.table.partitioned_by
                 for inner in read_by(plan, query)
             )
         case _:
             return False
 
 
-def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
+def _from_outside(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
     number = plan.owner[relation]
     if plan.blocks[number].role not in ("derived", "cte", "view"):
         return  # the rows of any other block are results, or values: nothing restricts them
@@ -242,18 +237,18 @@ def _from_outside(plan: Plan, relation: int, reach: Reach) -> Iterator[Restricti
 
 
 @remembered
-def readers(plan: Plan) -> dict[int, list[int]]:
+def readers(plan: ra.Plan) -> dict[int, list[int]]:
     """The relations that read each block's rows directly, by the block's number."""
     found: dict[int, list[int]] = {}
     for number, relation in plan.relations.items():
-        if isinstance(relation, Derived | CteReference):
+        if isinstance(relation, ra.Derived | ra.CteReference):
             for block in relation.query.top:
                 found.setdefault(block, []).append(number)
     return found
 
 
 def _mapped(
-    plan: Plan, asked: tuple[Restriction, ...], reader: int, relation: int
+    plan: ra.Plan, asked: tuple[Restriction, ...], reader: int, relation: int
 ) -> Iterator[Restriction]:
     """The conditions on a reader's columns as conditions on a relation below, where each column
     comes down to it unhindered; the others are left out, which only widens the bound."""
@@ -276,22 +271,24 @@ def _mapped(
             case SemiJoin(key=key):
                 column = _column_below(plan, key, relation)
                 if column is not None:
-                    below = ColumnRef(relation, column, key.span, key.qualified)
+                    below = ra.ColumnRef(relation, column, key.span, key.qualified)
                     yield replace(item, key=below)
 
 
-def _renamed(expression: Expression, relation: int, names: dict[str, str | None]) -> Expression:
-    def below(ref: ColumnRef) -> ColumnRef:
-        return ColumnRef(relation, names[ref.name] or ref.name, ref.span, ref.qualified)
+def _renamed(
+    expression: ra.Expression, relation: int, names: dict[str, str | None]
+) -> ra.Expression:
+    def below(ref: ra.ColumnRef) -> ra.ColumnRef:
+        return ra.ColumnRef(relation, names[ref.name] or ref.name, ref.span, ref.qualified)
 
     return substitute(expression, below)
 
 
-def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
+def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None:
     """The column of a relation directly below that a reader's column is, if a condition on the one
     may become a condition on the other."""
     reader = plan.relations[ref.relation]
-    if not isinstance(reader, Derived | CteReference) or reader.sampled:
+    if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
     # A set operation may widen its branches' types: the condition would compare another way.
     if len(reader.query.top) > 1 and type_of(plan, ref) is None:
@@ -304,7 +301,7 @@ def _column_below(plan: Plan, ref: ColumnRef, relation: int) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
+def alternatives(plan: ra.Plan, pair: Pair) -> Iterator[Pair]:
     """The same bound by other relations: those whose columns must equal the pair's key, the nearest
     first, also where the key only comes out of a derived table or CTE. For a key that cannot be
     read by itself, or is that of another fact (``t.day = r.day AND r.day = c.day``)."""
@@ -316,25 +313,25 @@ def alternatives(plan: Plan, pair: Pair) -> Iterator[Pair]:
         ref = edge.pop(0)
         for other in (*_same_column(plan, ref), *_inside(plan, ref)):
             relation = plan.relations[other.relation]
-            if other.relation in seen or not isinstance(relation, Relation):
+            if other.relation in seen or not isinstance(relation, ra.Relation):
                 continue
             seen.add(other.relation)
             edge.append(other)
             yield replace(pair, dimension=relation, key=other, key_side=Side(other, None))
 
 
-def _same_column(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
     for ours, theirs in _equalities(plan, ref.relation):
         kind = type_of(plan, ours) if ours.name == ref.name else None
         if kind is not None and identical(kind) and kind == type_of(plan, theirs):
             yield theirs
 
 
-def _inside(plan: Plan, ref: ColumnRef) -> Iterator[ColumnRef]:
+def _inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
     """The column inside a derived table that one of its columns is: each value that comes out was
     there, whatever stands in between."""
     relation = plan.relations[ref.relation]
-    if isinstance(relation, Derived | CteReference) and len(relation.query.top) == 1:
+    if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
         found = steps(plan, relation, ref.name)
         if len(found) == 1 and not found[0].computed:
-            yield ColumnRef(found[0].relation.relation, found[0].column, None)
+            yield ra.ColumnRef(found[0].relation.relation, found[0].column, None)

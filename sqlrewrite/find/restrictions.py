@@ -10,15 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    ColumnRef,
-    Condition,
-    CteReference,
-    Derived,
-    Expression,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 
 Path = tuple[int, ...]
@@ -42,8 +34,8 @@ class Conjunct:
     """A condition of the query as it reads over a relation's columns; the references keep the
     spans of the author's text, under which they may have other names."""
 
-    condition: Condition
-    expression: Expression
+    condition: ra.Condition
+    expression: ra.Expression
     attempts: Attempts | None = None
 
 
@@ -59,9 +51,9 @@ class SemiJoin:
     """``key IN (SELECT other FROM relation WHERE inner)``: the row has a partner in a neighbour, a
     step of a semi-join program (Bernstein and Chiu 1981)."""
 
-    key: ColumnRef
-    relation: Relation
-    other: ColumnRef
+    key: ra.ColumnRef
+    relation: ra.Relation
+    other: ra.ColumnRef
     inner: tuple[Restriction, ...]
 
 
@@ -114,14 +106,14 @@ def _alike(one: SemiJoin, other: SemiJoin) -> bool:
     )
 
 
-def same_rows(one: Relation, other: Relation) -> bool:
+def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
     """Whether two relations of a statement read the same rows, under the same column names."""
-    if isinstance(one, Scan) and isinstance(other, Scan):
+    if isinstance(one, ra.Scan) and isinstance(other, ra.Scan):
         plain = not (one.sampled or other.sampled or one.streaming or other.streaming)
         return plain and one.table is other.table and one.version == other.version
-    if isinstance(one, CteReference) and isinstance(other, CteReference):
+    if isinstance(one, ra.CteReference) and isinstance(other, ra.CteReference):
         return one.cte == other.cte and one.columns == other.columns
-    if isinstance(one, Derived) and isinstance(other, Derived):
+    if isinstance(one, ra.Derived) and isinstance(other, ra.Derived):
         return bool(one.view) and one.view == other.view and one.columns == other.columns
     return False
 
@@ -136,7 +128,7 @@ def _single(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
             yield item
 
 
-def neighbours(found: Sequence[Restriction]) -> Iterator[Relation]:
+def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
     """The relations that restrictions read."""
     for item in _single(found):
         if isinstance(item, SemiJoin):
@@ -144,7 +136,7 @@ def neighbours(found: Sequence[Restriction]) -> Iterator[Relation]:
             yield from neighbours(item.inner)
 
 
-def named(found: Sequence[Restriction]) -> Iterator[ColumnRef]:
+def named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
     """The columns that restrictions name, of whatever relation."""
     for item in _single(found):  # what is named inside a semi-join is its neighbour's
         yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

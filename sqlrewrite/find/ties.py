@@ -10,19 +10,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.derived import may_prune
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    Condition,
-    Expression,
-    Join,
-    JoinType,
-    Literal,
-    Plan,
-    Query,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns, conjuncts, relations
 from sqlrewrite.plan.joins import required
 from sqlrewrite.plan.relations import joins
@@ -48,13 +36,13 @@ class Tie:
     subquery of an IN.
     """
 
-    block: Block
-    condition: Condition
+    block: ra.Block
+    condition: ra.Condition
     operator: str
     shape: str
-    join: Join | None
+    join: ra.Join | None
     implied: bool
-    query: Query | None = None
+    query: ra.Query | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,11 +50,11 @@ class Side:
     """One side of a tie: its expression, and which operand of the condition it is, from 0; None
     where it is no part of that text (the output of an IN's subquery)."""
 
-    expression: Expression
+    expression: ra.Expression
     operand: int | None
 
 
-def ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
+def ties(plan: ra.Plan, block: ra.Block) -> Iterator[tuple[Tie, Side, Side]]:
     """The conditions of a block that tie two expressions, each with both of them."""
     implied = {id(condition) for condition in required(block.source, block.where)}
     for condition in block.where:
@@ -78,10 +66,10 @@ def ties(plan: Plan, block: Block) -> Iterator[tuple[Tie, Side, Side]]:
                 yield from _tie(plan, block, it, join, id(condition) in implied)
 
 
-def _common(condition: Condition) -> Iterator[Condition]:
+def _common(condition: ra.Condition) -> Iterator[ra.Condition]:
     """The equalities of two columns that each branch of an OR has: the OR says them, too."""
     expression = condition.expression
-    if not isinstance(expression, Call) or expression.name != "or":
+    if not isinstance(expression, ra.Call) or expression.name != "or":
         return
     first, *others = (tuple(conjuncts(branch)) for branch in expression.args)
     rest = [{_pair(part) for part in other} for other in others]
@@ -91,41 +79,41 @@ def _common(condition: Condition) -> Iterator[Condition]:
             yield replace(condition, expression=part, relations=relations(part), path=path)
 
 
-def _pair(part: Expression) -> frozenset[tuple[int, str]] | None:
+def _pair(part: ra.Expression) -> frozenset[tuple[int, str]] | None:
     """The two columns that an equality is of."""
     match part:
-        case Call(name="=", args=(ColumnRef() as one, ColumnRef() as other)):
+        case ra.Call(name="=", args=(ra.ColumnRef() as one, ra.ColumnRef() as other)):
             return frozenset({(one.relation, one.name), (other.relation, other.name)})
         case _:
             return None
 
 
 def _tie(
-    plan: Plan, block: Block, condition: Condition, join: Join | None, implied: bool
+    plan: ra.Plan, block: ra.Block, condition: ra.Condition, join: ra.Join | None, implied: bool
 ) -> Iterator[tuple[Tie, Side, Side]]:
     expression, negated = condition.expression, False
-    if isinstance(expression, Call) and expression.name == "not":
+    if isinstance(expression, ra.Call) and expression.name == "not":
         (expression,), negated = expression.args, True
     match expression:
-        case Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
-            shape = JoinType.INNER if join is None or implied else join.type
-            if join is not None and join.type in (JoinType.SEMI, JoinType.ANTI):
+        case ra.Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
+            shape = ra.JoinType.INNER if join is None or implied else join.type
+            if join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI):
                 shape = join.type
             operators = _BETWEEN if name == "between" else (name,)
             for number, (other, operator) in enumerate(zip(others, operators, strict=True), 1):
-                if isinstance(one, Literal) or isinstance(other, Literal):
+                if isinstance(one, ra.Literal) or isinstance(other, ra.Literal):
                     continue
                 if not (_may_bound(plan, one) or _may_bound(plan, other)):
                     continue
                 tie = Tie(block, condition, operator, shape.value, join, implied)
                 yield tie, Side(one, 0), Side(other, number)
-        case Subquery(kind="in", operand=operand, query=query) if operand is not None:
+        case ra.Subquery(kind="in", operand=operand, query=query) if operand is not None:
             # In the ON of a semi-join the fact may be of the side that has no name in WHERE.
-            inside = join is not None and join.type in (JoinType.SEMI, JoinType.ANTI)
+            inside = join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI)
             required_in = implied and not inside
             shape_in = "not in" if negated else "in" if required_in else "in (not required)"
             tie = Tie(block, condition, "=", shape_in, join, implied, query)
-            if isinstance(operand, Call) and operand.name == "tuple":
+            if isinstance(operand, ra.Call) and operand.name == "tuple":
                 for number, value in enumerate(operand.args):
                     for output in _outputs_at(plan, query, number, len(operand.args)):
                         yield tie, Side(value, None), Side(output, None)
@@ -136,16 +124,16 @@ def _tie(
             return
 
 
-def _may_bound(plan: Plan, side: Expression) -> bool:
+def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
     """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
     return any(may_prune(plan, ref) for ref in columns_of(side))
 
 
-def _compares(name: str, others: list[Expression]) -> bool:
+def _compares(name: str, others: list[ra.Expression]) -> bool:
     return len(others) == (2 if name == "between" else 1) and (name in TURNED or name == "between")
 
 
-def _outputs_at(plan: Plan, query: Query, place: int, of: int) -> Iterator[Expression]:
+def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator[ra.Expression]:
     """One of the columns of an IN's subquery, in each branch of a set operation."""
     for number in query.top:
         outputs = plan.blocks[number].outputs
@@ -153,8 +141,8 @@ def _outputs_at(plan: Plan, query: Query, place: int, of: int) -> Iterator[Expre
             yield outputs[place].expression
 
 
-def columns_of(expression: Expression) -> tuple[ColumnRef, ...]:
+def columns_of(expression: ra.Expression) -> tuple[ra.ColumnRef, ...]:
     """The columns of one side of a tie."""
-    if isinstance(expression, ColumnRef):
+    if isinstance(expression, ra.ColumnRef):
         return (expression,)
     return columns(expression, inside=False)

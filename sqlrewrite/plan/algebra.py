@@ -1,5 +1,5 @@
 """The values of the plan: expressions, relations at the leaves, operators above them, one block for
-each SELECT.
+each SELECT. Who needs many of them imports this module as ``ra``: relational algebra.
 
 An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``upper``), so that what
 is legal can be a table of names. Relations are numbered through the whole statement: a reference to

@@ -6,28 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TypeGuard
 
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Call,
-    Cast,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Generate,
-    Inline,
-    Limit,
-    Literal,
-    Node,
-    Opaque,
-    OutputColumn,
-    Plan,
-    Project,
-    Relation,
-    Scan,
-    SetOperation,
-    Variable,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.arithmetic import Wrapping, wrapping
 from sqlrewrite.plan.facts.attempts import attempted_day
 from sqlrewrite.plan.facts.call import Arguments
@@ -40,36 +19,38 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, valued
 
 
-def outputs(node: Node) -> tuple[OutputColumn, ...] | None:
+def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
     """The columns a query returns, in order; None where they are not all known."""
     while True:
         match node:
-            case Project(outputs=found, complete=complete):
+            case ra.Project(outputs=found, complete=complete):
                 return found if complete else None
-            case SetOperation(left=child):
+            case ra.SetOperation(left=child):
                 node = child
-            case Limit(child=child) | Aggregate(child=child):
+            case ra.Limit(child=child) | ra.Aggregate(child=child):
                 node = child
             case _:
                 return None
 
 
-def column_names(leaf: Relation | Generate) -> tuple[str, ...] | None:
+def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:
     """The columns of a relation in order, lower case; None where they are not all known."""
     match leaf:
-        case Scan(columns=names):
+        case ra.Scan(columns=names):
             return names or None
-        case Derived(query=query, columns=columns) | CteReference(query=query, columns=columns):
+        case (
+            ra.Derived(query=query, columns=columns) | ra.CteReference(query=query, columns=columns)
+        ):
             return columns or query.names
-        case Generate(columns=columns) | Inline(columns=columns) | Opaque(columns=columns):
+        case ra.Generate(columns=columns) | ra.Inline(columns=columns) | ra.Opaque(columns=columns):
             return columns
 
 
-def computed_as(plan: Plan, ref: ColumnRef) -> tuple[Expression, ...]:
+def computed_as(plan: ra.Plan, ref: ra.ColumnRef) -> tuple[ra.Expression, ...]:
     """What each block at the top of a derived table, CTE or view computes for a column of it; empty
     for a table's column, and where the columns are not all known."""
     relation = plan.relations[ref.relation]
-    if not isinstance(relation, Derived | CteReference):
+    if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
     names = column_names(relation)
     if names is None or ref.name not in names:
@@ -79,7 +60,7 @@ def computed_as(plan: Plan, ref: ColumnRef) -> tuple[Expression, ...]:
     return tuple(found[place].expression for found in shown if len(found) == len(names))
 
 
-def expression_type(plan: Plan, expression: Expression) -> str | None:
+def expression_type(plan: ra.Plan, expression: ra.Expression) -> str | None:
     """The Spark type of an expression as text, or None where it is not known for sure."""
     found = type_of(plan, expression)
     return None if found is None else str(found)
@@ -89,17 +70,17 @@ def expression_type(plan: Plan, expression: Expression) -> str | None:
 _WORLDS = tuple(SessionSettings(ntz=False).worlds())
 
 
-def type_of(plan: Plan, expression: Expression) -> Type | None:
+def type_of(plan: ra.Plan, expression: ra.Expression) -> Type | None:
     """The Spark type of an expression, or None where it is not known for sure: with ANSI mode and
     without, and whatever becomes of decimals with too many digits."""
     match expression:
-        case ColumnRef():
+        case ra.ColumnRef():
             return _of_column(plan, expression)
-        case Literal():
+        case ra.Literal():
             return _of_literal(expression)
         case _:
             key = ("type of", id(expression))
-            kept: tuple[Expression, Type | None] | None = plan.memo.get(key)
+            kept: tuple[ra.Expression, Type | None] | None = plan.memo.get(key)
             if kept is None:  # and with the expression, so that its id stays its own
                 found = {_of_expression(plan, expression, world) for world in _WORLDS}
                 kind = found.pop() if len(found) == 1 else None
@@ -107,18 +88,18 @@ def type_of(plan: Plan, expression: Expression) -> Type | None:
             return kept[1]
 
 
-def arithmetic(plan: Plan, expression: Expression) -> Wrapping | None:
+def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
     """How integer arithmetic is to be written so that it cannot raise an error, where it could."""
     return wrapping(expression, partial(type_of, plan))
 
 
-def harmless(plan: Plan, expression: Expression) -> Wrapping | None:
+def harmless(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
     """How a key is to be written so that it cannot raise an error, where it could: arithmetic, or
     a date that a text is read as."""
     return arithmetic(plan, expression) or attempted_day(expression, partial(type_of, plan))
 
 
-def _of_column(plan: Plan, ref: ColumnRef) -> Type | None:
+def _of_column(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
     key = ("type", ref.relation, ref.name)
     if key not in plan.memo:
         plan.memo[key] = _of_leaf(plan, ref)
@@ -126,28 +107,32 @@ def _of_column(plan: Plan, ref: ColumnRef) -> Type | None:
     return found
 
 
-def _of_leaf(plan: Plan, ref: ColumnRef) -> Type | None:
+def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
     leaf = plan.relations[ref.relation]
     match leaf:
-        case Scan(table=table):
+        case ra.Scan(table=table):
             column = table.column(ref.name)
             return None if column is None or column.type is None else parse(column.type)
-        case Derived(query=query, columns=renamed) | CteReference(query=query, columns=renamed):
+        case (
+            ra.Derived(query=query, columns=renamed) | ra.CteReference(query=query, columns=renamed)
+        ):
             names = renamed or query.names
             if names is None or names.count(ref.name) != 1:
                 return None
             return _of_position(plan, query.node, names.index(ref.name))
-        case Generate(expression=generator, columns=names) if names and names.count(ref.name) == 1:
+        case ra.Generate(expression=generator, columns=names) if (
+            names and names.count(ref.name) == 1
+        ):
             made, place = type_of(plan, generator), names.index(ref.name)
             return made.items[place] if made and len(made.items) == len(names) else None
-        case Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
+        case ra.Inline(rows=rows, columns=names) if names.count(ref.name) == 1:
             place = names.index(ref.name)
             return _common([type_of(plan, row[place]) for row in rows])
         case _:
             return None
 
 
-def _of_literal(literal: Literal) -> Type | None:
+def _of_literal(literal: ra.Literal) -> Type | None:
     match literal.kind:
         case "string" | "template":
             return STRING
@@ -162,81 +147,81 @@ def _of_literal(literal: Literal) -> Type | None:
             return None if found is None else valued(found)
 
 
-def _of_expression(plan: Plan, expression: Expression, world: World) -> Type | None:
+def _of_expression(plan: ra.Plan, expression: ra.Expression, world: World) -> Type | None:
     match expression:
-        case ColumnRef():
+        case ra.ColumnRef():
             return _of_column(plan, expression)
-        case Literal():
+        case ra.Literal():
             return _of_literal(expression)
-        case Cast(type=text):
+        case ra.Cast(type=text):
             cast = parse(text)
             return None if cast is None else valued(cast)
-        case Call(name=".", args=(base, Literal(text=name))):
+        case ra.Call(name=".", args=(base, ra.Literal(text=name))):
             return field_of(_of_expression(plan, base, world), name)
-        case Call(name="distinct", args=(arg,)) | Call(name="over", args=(arg, *_)):
+        case ra.Call(name="distinct", args=(arg,)) | ra.Call(name="over", args=(arg, *_)):
             return _of_expression(plan, arg, world)
-        case Call(name="=>", args=(body,)):
+        case ra.Call(name="=>", args=(body,)):
             return _of_expression(plan, body, world)
-        case Variable(name=name, number=number, place=place):
+        case ra.Variable(name=name, number=number, place=place):
             given = tuple(_of_expression(plan, it, world) for it in expression.given)
             made = parameters(expression.function, Arguments(given, world))
             return next((it[place] for it in made[number:] if place < len(it)), None)
-        case Call(name="case", args=args):
+        case ra.Call(name="case", args=args):
             first = 0 if is_when(args[0]) else 1  # what each WHEN is compared with
             parts = [
                 part for arg in args[first:] for part in (arg.args if is_when(arg) else (arg,))
             ]
             kinds = tuple(_of_expression(plan, part, world) for part in parts)
             return result("case", Arguments(kinds, world, (None,) * len(kinds)))
-        case Call(name=name, args=args):
+        case ra.Call(name=name, args=args):
             known = settled(name, len(args))
             if known is not None:
                 return known
             kinds = tuple([_of_expression(plan, arg, world) for arg in args])
             if name in ("struct", "tuple"):
                 return result("struct", Arguments(kinds, world, names=tuple(map(_named, args))))
-            literals = tuple([arg.text if isinstance(arg, Literal) else None for arg in args])
+            literals = tuple([arg.text if isinstance(arg, ra.Literal) else None for arg in args])
             return result(name, Arguments(kinds, world, literals))
         case _:
             return None
 
 
-def _named(arg: Expression) -> str | None:
+def _named(arg: ra.Expression) -> str | None:
     """The name that a value brings into a struct; what has an alias there is a named_struct."""
     match arg:
-        case ColumnRef(name=name) | Call(name=".", args=(_, Literal(text=name))):
+        case ra.ColumnRef(name=name) | ra.Call(name=".", args=(_, ra.Literal(text=name))):
             return name
         case _:
             return None
 
 
-def is_when(arg: Expression) -> TypeGuard[Call]:
+def is_when(arg: ra.Expression) -> TypeGuard[ra.Call]:
     """Whether an argument of a CASE is a WHEN and its THEN."""
-    return isinstance(arg, Call) and arg.name == "if" and len(arg.args) == 2
+    return isinstance(arg, ra.Call) and arg.name == "if" and len(arg.args) == 2
 
 
-def _of_position(plan: Plan, node: Node, position: int) -> Type | None:
+def _of_position(plan: ra.Plan, node: ra.Node, position: int) -> Type | None:
     """The type of a query's column; a set operation's is what its branches have in common."""
     kinds: list[Type | None] = []
     stack = [node]
     while stack:
         top = stack.pop()
         match top:
-            case Project(outputs=found, complete=True) if position < len(found):
+            case ra.Project(outputs=found, complete=True) if position < len(found):
                 kinds.append(_shown(plan, found[position].expression))
-            case SetOperation(left=left, right=right):
+            case ra.SetOperation(left=left, right=right):
                 stack += [right, left]
-            case Limit(child=child) | Aggregate(child=child):
+            case ra.Limit(child=child) | ra.Aggregate(child=child):
                 stack.append(child)
             case _:
                 return None
     return _common(kinds)
 
 
-def _shown(plan: Plan, expression: Expression) -> Type | None:
+def _shown(plan: ra.Plan, expression: ra.Expression) -> Type | None:
     """The type of what stands in a SELECT list, in which a generator is its one column."""
     kind = type_of(plan, expression)
-    if kind is None or not isinstance(expression, Call) or kind.name != "struct":
+    if kind is None or not isinstance(expression, ra.Call) or kind.name != "struct":
         return kind
     known = function(expression.name)
     if known is None or not known.generator:

@@ -10,65 +10,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.plan.algebra import (
-    Condition,
-    CteReference,
-    Derived,
-    Generate,
-    Inline,
-    Join,
-    JoinType,
-    Node,
-    Opaque,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.nulls import rejects_null
 from sqlrewrite.plan.relations import numbers
 
 LEFT, RIGHT = "left", "right"
 
 # Sides below which a condition from above the join (WHERE) may be applied.
-PRESERVED: dict[JoinType, tuple[str, ...]] = {
-    JoinType.INNER: (LEFT, RIGHT),
-    JoinType.CROSS: (LEFT, RIGHT),
-    JoinType.LEFT: (LEFT,),
-    JoinType.RIGHT: (RIGHT,),
-    JoinType.FULL: (),
-    JoinType.SEMI: (LEFT,),
-    JoinType.ANTI: (LEFT,),
-    JoinType.UNKNOWN: (),
+PRESERVED: dict[ra.JoinType, tuple[str, ...]] = {
+    ra.JoinType.INNER: (LEFT, RIGHT),
+    ra.JoinType.CROSS: (LEFT, RIGHT),
+    ra.JoinType.LEFT: (LEFT,),
+    ra.JoinType.RIGHT: (RIGHT,),
+    ra.JoinType.FULL: (),
+    ra.JoinType.SEMI: (LEFT,),
+    ra.JoinType.ANTI: (LEFT,),
+    ra.JoinType.UNKNOWN: (),
 }
 
 # Sides below which a condition of the join's own ON may be applied.
-RESTRICTED_BY_ON: dict[JoinType, tuple[str, ...]] = {
-    JoinType.INNER: (LEFT, RIGHT),
-    JoinType.CROSS: (LEFT, RIGHT),
-    JoinType.LEFT: (RIGHT,),
-    JoinType.RIGHT: (LEFT,),
-    JoinType.FULL: (),
-    JoinType.SEMI: (LEFT, RIGHT),
-    JoinType.ANTI: (RIGHT,),
-    JoinType.UNKNOWN: (),
+RESTRICTED_BY_ON: dict[ra.JoinType, tuple[str, ...]] = {
+    ra.JoinType.INNER: (LEFT, RIGHT),
+    ra.JoinType.CROSS: (LEFT, RIGHT),
+    ra.JoinType.LEFT: (RIGHT,),
+    ra.JoinType.RIGHT: (LEFT,),
+    ra.JoinType.FULL: (),
+    ra.JoinType.SEMI: (LEFT, RIGHT),
+    ra.JoinType.ANTI: (RIGHT,),
+    ra.JoinType.UNKNOWN: (),
 }
 
 # What an outer join becomes where a condition above rejects the NULLs of (left, right).
-_OUTER = (JoinType.LEFT, JoinType.RIGHT, JoinType.FULL)
-_REJECTING: dict[tuple[JoinType, bool, bool], JoinType] = {
-    (JoinType.LEFT, False, True): JoinType.INNER,
-    (JoinType.LEFT, True, True): JoinType.INNER,
-    (JoinType.RIGHT, True, False): JoinType.INNER,
-    (JoinType.RIGHT, True, True): JoinType.INNER,
-    (JoinType.FULL, True, False): JoinType.LEFT,
-    (JoinType.FULL, False, True): JoinType.RIGHT,
-    (JoinType.FULL, True, True): JoinType.INNER,
+_OUTER = (ra.JoinType.LEFT, ra.JoinType.RIGHT, ra.JoinType.FULL)
+_REJECTING: dict[tuple[ra.JoinType, bool, bool], ra.JoinType] = {
+    (ra.JoinType.LEFT, False, True): ra.JoinType.INNER,
+    (ra.JoinType.LEFT, True, True): ra.JoinType.INNER,
+    (ra.JoinType.RIGHT, True, False): ra.JoinType.INNER,
+    (ra.JoinType.RIGHT, True, True): ra.JoinType.INNER,
+    (ra.JoinType.FULL, True, False): ra.JoinType.LEFT,
+    (ra.JoinType.FULL, False, True): ra.JoinType.RIGHT,
+    (ra.JoinType.FULL, True, True): ra.JoinType.INNER,
 }
 
 
-def simplify(node: Node, above: tuple[Condition, ...]) -> Node:
+def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
     """The join tree with each outer join made what the conditions above it make of it."""
-    if isinstance(node, Generate):
+    if isinstance(node, ra.Generate):
         return replace(node, child=simplify(node.child, above))
-    if not isinstance(node, Join):
+    if not isinstance(node, ra.Join):
         return node
     kind = node.type
     if kind in _OUTER:
@@ -87,39 +76,39 @@ def simplify(node: Node, above: tuple[Condition, ...]) -> Node:
     return replace(node, left=one, right=other)
 
 
-def below(join: Join, side: str, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
+def below(join: ra.Join, side: str, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
     """The conditions that hold for the rows that matter of one side of a join."""
     kept = above if side in PRESERVED[join.type] else ()
     return kept + (join.conditions if side in RESTRICTED_BY_ON[join.type] else ())
 
 
 def reaching(
-    node: Node, above: tuple[Condition, ...]
-) -> Iterator[tuple[int, tuple[Condition, ...]]]:
+    node: ra.Node, above: tuple[ra.Condition, ...]
+) -> Iterator[tuple[int, tuple[ra.Condition, ...]]]:
     """For each relation of a join tree the conditions, of WHERE (``above``) and of the ONs, that
     hold wherever a row of it matters, and speak of it, alone or with others."""
     match node:
-        case Generate(child=child, relation=relation):
+        case ra.Generate(child=child, relation=relation):
             yield relation, ()
             yield from reaching(child, above)
-        case Join(left=left, right=right):
+        case ra.Join(left=left, right=right):
             yield from reaching(left, below(node, LEFT, above))
             yield from reaching(right, below(node, RIGHT, above))
-        case Scan() | Derived() | CteReference() | Inline() | Opaque():
+        case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
             number = node.relation
             yield number, tuple(c for c in above if number in c.relations)
         case _:
             return
 
 
-def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
+def required(node: ra.Node, above: tuple[ra.Condition, ...]) -> tuple[ra.Condition, ...]:
     """The conditions of all rows of the tree: WHERE, and the ONs of joins never null-extended."""
     match node:
-        case Generate(child=child):
+        case ra.Generate(child=child):
             return required(child, above)
-        case Join(type=kind, left=left, right=right, conditions=conditions):
+        case ra.Join(type=kind, left=left, right=right, conditions=conditions):
             found = above
-            if kind in (JoinType.INNER, JoinType.CROSS, JoinType.SEMI):
+            if kind in (ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.SEMI):
                 found += conditions
             for side, child in ((LEFT, left), (RIGHT, right)):
                 if side in PRESERVED[kind]:
@@ -129,11 +118,11 @@ def required(node: Node, above: tuple[Condition, ...]) -> tuple[Condition, ...]:
             return above
 
 
-def extended(node: Node | None, relation: int) -> bool:
+def extended(node: ra.Node | None, relation: int) -> bool:
     """Whether a join of the tree may null-extend a relation of it, or one whose type is not known:
     then a row above it can be one of NULLs that the relation does not have."""
-    while isinstance(node, Join | Generate):
-        if isinstance(node, Generate):
+    while isinstance(node, ra.Join | ra.Generate):
+        if isinstance(node, ra.Generate):
             node = node.child
             continue
         side = LEFT if relation in numbers(node.left) else RIGHT

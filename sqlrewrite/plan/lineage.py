@@ -11,28 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Filter,
-    Generate,
-    Inline,
-    Join,
-    Limit,
-    Node,
-    Opaque,
-    Plan,
-    Project,
-    Query,
-    Relation,
-    Scan,
-    SetOperation,
-    Unreadable,
-    Window,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered
 
@@ -52,13 +31,13 @@ class LineagePath:
     go down this way; ``computed`` that the column is only a part of an expression.
     """
 
-    relations: tuple[Relation, ...]
+    relations: tuple[ra.Relation, ...]
     column: str
     barriers: tuple[str, ...] = ()
     computed: bool = False
 
     @property
-    def end(self) -> Relation:
+    def end(self) -> ra.Relation:
         """The relation reached."""
         return self.relations[-1]
 
@@ -67,30 +46,30 @@ class LineagePath:
 class Step:
     """A column of a relation as a column of one directly below it; see ``LineagePath``."""
 
-    relation: Relation
+    relation: ra.Relation
     column: str
     barriers: tuple[str, ...]
     computed: bool
 
 
-def trace(plan: Plan, ref: ColumnRef) -> Iterator[LineagePath]:
+def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
     """The ways from a column down, each prefix included: through a derived table whose column is
     another's, through both sides of a set operation. The first is the column itself."""
     relation = plan.relations[ref.relation]
-    if isinstance(relation, Relation):
+    if isinstance(relation, ra.Relation):
         yield from _from(plan, LineagePath((relation,), ref.name, _sampled(relation)))
 
 
-def trace_query(plan: Plan, query: Query, position: int) -> Iterator[LineagePath]:
+def trace_query(plan: ra.Plan, query: ra.Query, position: int) -> Iterator[LineagePath]:
     """The ways from a column of a query's result down, as ``trace`` gives them."""
     for step in _through(plan, query.node, position):
         yield from _from(plan, _further(LineagePath((), ""), step))
 
 
 @remembered
-def steps(plan: Plan, relation: Relation, column: str) -> tuple[Step, ...]:
+def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[Step, ...]:
     """The columns directly below a column of a derived table or CTE reference."""
-    if not isinstance(relation, Derived | CteReference):
+    if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
     names = relation.columns or relation.query.names
     if names is None or names.count(column) != 1:
@@ -98,20 +77,20 @@ def steps(plan: Plan, relation: Relation, column: str) -> tuple[Step, ...]:
     return tuple(_through(plan, relation.query.node, names.index(column)))
 
 
-def same(one: Expression, other: Expression) -> bool:
+def same(one: ra.Expression, other: ra.Expression) -> bool:
     """Whether two expressions are the same column, however each was written."""
     return (
-        isinstance(one, ColumnRef)
-        and isinstance(other, ColumnRef)
+        isinstance(one, ra.ColumnRef)
+        and isinstance(other, ra.ColumnRef)
         and one.relation == other.relation
         and one.name == other.name
     )
 
 
-def _from(plan: Plan, path: LineagePath) -> Iterator[LineagePath]:
+def _from(plan: ra.Plan, path: LineagePath) -> Iterator[LineagePath]:
     yield path
     end = path.relations[-1]
-    if not isinstance(end, Scan):
+    if not isinstance(end, ra.Scan):
         for step in steps(plan, end, path.column):
             yield from _from(plan, _further(path, step))
 
@@ -125,50 +104,58 @@ def _further(path: LineagePath, step: Step) -> LineagePath:
     )
 
 
-def _sampled(relation: Relation) -> tuple[str, ...]:
+def _sampled(relation: ra.Relation) -> tuple[str, ...]:
     return ("TABLESAMPLE",) if getattr(relation, "sampled", False) else ()
 
 
-def _through(plan: Plan, node: Node, position: int) -> Iterator[Step]:
+def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[Step]:
     """Down from a query's top by position, to its SELECT lists."""
-    stack: list[tuple[Node, tuple[str, ...]]] = [(node, ())]
+    stack: list[tuple[ra.Node, tuple[str, ...]]] = [(node, ())]
     while stack:
         top, found = stack.pop()
         match top:
-            case SetOperation(left=left, right=right):
+            case ra.SetOperation(left=left, right=right):
                 stack += [(right, found), (left, found)]
-            case Limit(child=child):
+            case ra.Limit(child=child):
                 stack.append((child, (*found, "LIMIT or OFFSET")))
-            case Aggregate(child=child, kind="distinct"):
+            case ra.Aggregate(child=child, kind="distinct"):
                 stack.append((child, found))
-            case Project(outputs=outputs, complete=True) if position < len(outputs):
+            case ra.Project(outputs=outputs, complete=True) if position < len(outputs):
                 expression = outputs[position].expression
-                computed = not isinstance(expression, ColumnRef)
+                computed = not isinstance(expression, ra.ColumnRef)
                 for ref in columns(expression):
                     below = plan.relations[ref.relation]
-                    if plan.owner[ref.relation] == top.block and isinstance(below, Relation):
+                    if plan.owner[ref.relation] == top.block and isinstance(below, ra.Relation):
                         yield Step(below, ref.name, (*found, *_barriers(top.child, ref)), computed)
             case _:
                 pass  # no way down is no bound
 
 
-def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
+def _barriers(node: ra.Node, ref: ra.ColumnRef) -> Iterator[str]:
     """What is in the way of a predicate from a SELECT list down to its FROM."""
     while True:
         match node:
-            case Filter(child=child):
+            case ra.Filter(child=child):
                 pass
-            case Window(child=child, partitions=partitions):
+            case ra.Window(child=child, partitions=partitions):
                 if not all(among(ref, keys) for keys in partitions):
                     yield f"a window function without {ref.name} in PARTITION BY"
-            case Aggregate(child=child, keys=keys, kind="group by"):
+            case ra.Aggregate(child=child, keys=keys, kind="group by"):
                 if not among(ref, keys):
                     yield f"a GROUP BY without {ref.name}"
-            case Aggregate(child=child, kind=kind):
+            case ra.Aggregate(child=child, kind=kind):
                 yield _AGGREGATIONS.get(kind, f"an aggregation of the kind {kind}")
-            case Scan() | Derived() | CteReference() | Inline() | Opaque() | Join() | Generate():
+            case (
+                ra.Scan()
+                | ra.Derived()
+                | ra.CteReference()
+                | ra.Inline()
+                | ra.Opaque()
+                | ra.Join()
+                | ra.Generate()
+            ):
                 return
-            case Project() | Limit() | SetOperation() | Unreadable():
+            case ra.Project() | ra.Limit() | ra.SetOperation() | ra.Unreadable():
                 yield f"a {type(node).__name__.lower()} inside a SELECT"
                 return
             case _:
@@ -176,6 +163,6 @@ def _barriers(node: Node, ref: ColumnRef) -> Iterator[str]:
         node = child
 
 
-def among(ref: Expression, keys: Iterable[Expression]) -> bool:
+def among(ref: ra.Expression, keys: Iterable[ra.Expression]) -> bool:
     """Whether an expression is the same as one of these."""
     return any(same(ref, key) for key in keys)

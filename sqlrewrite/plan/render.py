@@ -8,41 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Call,
-    Cast,
-    ColumnRef,
-    Condition,
-    CteReference,
-    Derived,
-    Expression,
-    Filter,
-    Generate,
-    Inline,
-    Join,
-    Limit,
-    Literal,
-    Node,
-    Opaque,
-    Parameter,
-    Plan,
-    Project,
-    Scan,
-    SetOperation,
-    Subquery,
-    Unknown,
-    Unreadable,
-    Variable,
-    Window,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.results import PlanLine
 
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "||",
                     "like", "ilike", "rlike", "is"})  # fmt: skip
 
 
-def diff(plan: Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
+def diff(plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
     """The plan's lines with a marked Filter above each relation in ``added`` (by number, with the
     text of its predicates). A CTE stands once, before the query."""
     painter = _Painter(plan, added)
@@ -57,12 +30,12 @@ def diff(plan: Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ..
 class _Painter:
     """Draws nodes with guides; ``prefix`` is what stands left of a node's children."""
 
-    def __init__(self, plan: Plan, added: Mapping[int, tuple[str, ...]]) -> None:
+    def __init__(self, plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> None:
         self.plan = plan
         self.added = added
 
     def paint(
-        self, lines: list[PlanLine], node: Node, prefix: str, last: bool, *, root: bool = False
+        self, lines: list[PlanLine], node: ra.Node, prefix: str, last: bool, *, root: bool = False
     ) -> None:
         """Adds the lines of a node and all below it."""
         guide, below = ("", "") if root else (("└─ ", "   ") if last else ("├─ ", "│  "))
@@ -75,72 +48,72 @@ class _Painter:
         for index, child in enumerate(children):
             self.paint(lines, child, prefix + below, index == len(children) - 1)
 
-    def label(self, node: Node) -> str:
+    def label(self, node: ra.Node) -> str:
         """A node in one line, in the words of the field."""
         match node:
-            case Scan(table=table, alias=alias):
+            case ra.Scan(table=table, alias=alias):
                 fields = ", ".join(field.column for field in table.partitioned_by)
                 return f"Scan {_named('.'.join(node.parts), alias)}" + (
                     f" [partitioned by {fields}]" if fields else ""
                 )
-            case Derived(alias=alias, view=view):
+            case ra.Derived(alias=alias, view=view):
                 return (
                     f"View {_named('.'.join(node.parts), alias)}" if view else f"Subquery {alias}"
                 )
-            case Inline(alias=alias, rows=rows):
+            case ra.Inline(alias=alias, rows=rows):
                 return f"Values {alias} ({len(rows)} rows)"
-            case CteReference(name=name, alias=alias):
+            case ra.CteReference(name=name, alias=alias):
                 return f"CteReference {_named(name, alias)}"
-            case Opaque(alias=alias, reason=reason):
+            case ra.Opaque(alias=alias, reason=reason):
                 return f"Opaque {alias} ({reason})".replace("  ", " ")
-            case Join(type=kind, declared=declared, conditions=conditions):
+            case ra.Join(type=kind, declared=declared, conditions=conditions):
                 written = f" (written {declared.value.upper()})" if kind is not declared else ""
                 return f"Join {kind.value}{written} {self.conditions(conditions)}".rstrip()
-            case Filter(conditions=conditions, clause=clause):
+            case ra.Filter(conditions=conditions, clause=clause):
                 name = "Filter" if clause == "where" else f"Filter ({clause})"
                 return f"{name} {self.conditions(conditions)}"
-            case Aggregate(kind=kind, keys=keys):
+            case ra.Aggregate(kind=kind, keys=keys):
                 return f"Aggregate {', '.join(map(self.show, keys)) or kind}"
-            case Window(partitions=partitions):
+            case ra.Window(partitions=partitions):
                 return "Window partition by " + "; ".join(
                     ", ".join(map(self.show, keys)) or "nothing" for keys in partitions
                 )
-            case Project(outputs=outputs):
+            case ra.Project(outputs=outputs):
                 return f"Project {', '.join(o.name or '…' for o in outputs) or '*'}"
-            case Limit():
+            case ra.Limit():
                 return "Limit"
-            case SetOperation(kind=kind, all=every):
+            case ra.SetOperation(kind=kind, all=every):
                 return f"{kind.capitalize()}{' all' if every else ''}"
-            case Generate(alias=alias):
+            case ra.Generate(alias=alias):
                 return f"Generate {alias}".rstrip()
-            case Unreadable(reason=reason):
+            case ra.Unreadable(reason=reason):
                 return f"Opaque ({reason})"
 
-    def conditions(self, conditions: tuple[Condition, ...]) -> str:
+    def conditions(self, conditions: tuple[ra.Condition, ...]) -> str:
         """Conjuncts in one line."""
         return " AND ".join(self.show(condition.expression) for condition in conditions)
 
-    def show(self, expression: Expression) -> str:
+    def show(self, expression: ra.Expression) -> str:
         """An expression as SQL, near enough to be recognised."""
         match expression:
-            case ColumnRef(relation=relation, name=name):
+            case ra.ColumnRef(relation=relation, name=name):
                 alias = self.plan.relations[relation].alias
                 return f"{alias}.{name}" if alias else name
-            case Literal(kind=kind, text=text):
+            case ra.Literal(kind=kind, text=text):
                 shown = {"null": "NULL", "star": "*"}.get(kind, text)
                 return f"'{text}'" if kind in ("string", "template", "typed") else shown
-            case Parameter(positional=positional):
+            case ra.Parameter(positional=positional):
                 return "?" if positional else ":parameter"
-            case Cast(operand=operand, type=kind):
+            case ra.Cast(operand=operand, type=kind):
                 return f"CAST({self.show(operand)} AS {kind.upper()})"
-            case Subquery(kind=kind, operand=operand):
+            case ra.Subquery(kind=kind, operand=operand):
                 shown = f"{self.show(operand)} " if operand is not None else ""
                 return f"{shown}{'' if kind == 'scalar' else kind.upper()}(…)"
-            case Variable(name=name):
+            case ra.Variable(name=name):
                 return name
-            case Unknown():
+            case ra.Unknown():
                 return "…"
-            case Call(name=name, args=args):
+            case ra.Call(name=name, args=args):
                 return self.call(name, [self.show(arg) for arg in args])
 
     def call(self, name: str, args: list[str]) -> str:
@@ -165,23 +138,23 @@ def _named(name: str, alias: str) -> str:
     return name if alias.lower() == name.split(".")[-1] else f"{name} {alias}"
 
 
-def _children(node: Node) -> tuple[Node, ...]:
+def _children(node: ra.Node) -> tuple[ra.Node, ...]:
     match node:
-        case Join(left=left, right=right):
+        case ra.Join(left=left, right=right):
             return (left, right)
-        case SetOperation(kind=kind, all=every):
+        case ra.SetOperation(kind=kind, all=every):
             # A chain of one operation is one node: left-deep, it would run off the page.
-            found: list[Node] = []
-            top: Node = node
-            while isinstance(top, SetOperation) and (top.kind, top.all) == (kind, every):
+            found: list[ra.Node] = []
+            top: ra.Node = node
+            while isinstance(top, ra.SetOperation) and (top.kind, top.all) == (kind, every):
                 found.append(top.right)
                 top = top.left
             return (top, *reversed(found))
-        case Filter(child=child) | Aggregate(child=child) | Window(child=child):
+        case ra.Filter(child=child) | ra.Aggregate(child=child) | ra.Window(child=child):
             return (child,)
-        case Project(child=child) | Limit(child=child) | Generate(child=child):
+        case ra.Project(child=child) | ra.Limit(child=child) | ra.Generate(child=child):
             return (child,)
-        case Derived(query=query):
+        case ra.Derived(query=query):
             return (query.node,)
         case _:
             return ()

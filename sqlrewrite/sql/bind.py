@@ -14,29 +14,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Block,
-    Clause,
-    ColumnRef,
-    Condition,
-    Cte,
-    CteReference,
-    Derived,
-    Expression,
-    Filter,
-    Limit,
-    Node,
-    OutputColumn,
-    Plan,
-    Project,
-    Query,
-    Scan,
-    SetOperation,
-    Subquery,
-    Unreadable,
-    Window,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
@@ -59,11 +37,11 @@ class Bound:
     """A statement's plan, and the trees that an edit of its clauses is checked against: the SELECT
     of each block, the condition of each ON."""
 
-    plan: Plan
+    plan: ra.Plan
     selects: Mapping[int, exp.Select]
-    ons: Mapping[Clause, exp.Expr]
+    ons: Mapping[ra.Clause, exp.Expr]
 
-    def condition(self, block: int, on: Clause | None) -> exp.Expr | None:
+    def condition(self, block: int, on: ra.Clause | None) -> exp.Expr | None:
         """The condition of an ON, or else of a block's WHERE."""
         if on is not None:
             return self.ons.get(on)
@@ -93,7 +71,7 @@ def bind(
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
     bound = binder.query(query, Scope(ctes), role)
     blocks = tuple(sorted(binder.blocks, key=lambda block: block.number))
-    plan = Plan(
+    plan = ra.Plan(
         bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
     )
     return Bound(plan, binder.selects, binder.ons)
@@ -106,10 +84,14 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
         return frozenset()
     written = Counter(short_names(tree))
     bound = Counter(
-        relation.name if isinstance(relation, CteReference) else relation.parts[0]
+        relation.name if isinstance(relation, ra.CteReference) else relation.parts[0]
         for relation in binder.relations.values()
-        if isinstance(relation, CteReference)
-        or (isinstance(relation, Scan | Derived) and relation.span and len(relation.parts) == 1)
+        if isinstance(relation, ra.CteReference)
+        or (
+            isinstance(relation, ra.Scan | ra.Derived)
+            and relation.span
+            and len(relation.parts) == 1
+        )
     )
     more = {it.number for it in binder.ctes if ANY in written or written[it.name] > bound[it.name]}
     return frozenset(more | binder.disputed)
@@ -147,10 +129,10 @@ class Binder(RelationBinder):
 
     def __init__(self, catalog: Warehouse, text: str) -> None:
         super().__init__(catalog, text)
-        self.blocks: list[Block] = []
-        self.ctes: list[Cte] = []
+        self.blocks: list[ra.Block] = []
+        self.ctes: list[ra.Cte] = []
         self.selects: dict[int, exp.Select] = {}
-        self.ons: dict[Clause, exp.Expr] = {}
+        self.ons: dict[ra.Clause, exp.Expr] = {}
         self._next_block = 0
         self.whole = False
         self._role = _Role("query")
@@ -159,27 +141,27 @@ class Binder(RelationBinder):
 
     # --- queries -------------------------------------------------------------------------------
 
-    def query(self, node: exp.Expr, scope: Scope, role: str) -> Query:
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
         """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
         around = self._role
         inner = _Role(role, around.parent, around.required, around.negated)
         return self._query(node, scope, inner)
 
-    def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> Query:
+    def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> ra.Query:
         first = self._next_block
         bound, top = self._query_node(node, scope, role)
         found = outputs(bound)
         names = None if found is None else tuple([output.name for output in found])
-        return Query(bound, top, tuple(range(first, self._next_block)), names)
+        return ra.Query(bound, top, tuple(range(first, self._next_block)), names)
 
     def _query_node(
         self, node: exp.Expr, scope: Scope, role: _Role
-    ) -> tuple[Node, tuple[int, ...]]:
+    ) -> tuple[ra.Node, tuple[int, ...]]:
         with_ = node.args.get("with_")
         if with_ is not None:
             scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
         if not isinstance(node, exp.Select) and not plain(node):
-            return Unreadable("a query of a kind that is not understood"), ()
+            return ra.Unreadable("a query of a kind that is not understood"), ()
         match node:
             case exp.Select():
                 return self._select(node, scope, role)
@@ -189,13 +171,13 @@ class Binder(RelationBinder):
                 bound, top = self._query_node(node.this, scope, role)
                 return self._limited(node, bound), top
             case _:
-                return Unreadable(f"{type(node).__name__.lower()} is not understood"), ()
+                return ra.Unreadable(f"{type(node).__name__.lower()} is not understood"), ()
 
     def _set_operation(
         self, node: exp.SetOperation, scope: Scope, role: _Role
-    ) -> tuple[Node, tuple[int, ...]]:
+    ) -> tuple[ra.Node, tuple[int, ...]]:
         if node.args.get("by_name") or node.args.get("on") or node.args.get("side"):
-            return Unreadable("a set operation by name is not understood"), ()
+            return ra.Unreadable("a set operation by name is not understood"), ()
         # Chains of UNION run to thousands: down the left spine without recursion.
         role = replace(role, required=False)  # a row may pass by another branch
         spine: list[exp.SetOperation] = []
@@ -207,13 +189,13 @@ class Binder(RelationBinder):
         for operation in reversed(spine):
             right, more = self._query_node(operation.expression, scope, role)
             kind = type(operation).__name__.lower()
-            bound = SetOperation(bound, right, kind, not operation.args.get("distinct"))
+            bound = ra.SetOperation(bound, right, kind, not operation.args.get("distinct"))
             top += more
         return self._limited(node, bound), top
 
-    def _limited(self, node: exp.Expr, bound: Node) -> Node:
+    def _limited(self, node: exp.Expr, bound: ra.Node) -> ra.Node:
         if any(node.args.get(key) is not None for key in ("limit", "offset")):
-            limit = Limit(bound, one=is_one(node.args.get("limit")))
+            limit = ra.Limit(bound, one=is_one(node.args.get("limit")))
             self.blocks[-1] = replace(self.blocks[-1], limit=limit)
             return limit
         return bound
@@ -232,7 +214,7 @@ class Binder(RelationBinder):
                 self.disputed |= {outer[name], len(self.ctes)}
                 why = f"{name} may mean a CTE further out"
             query = (
-                Query(Unreadable(why), (), (), None)
+                ra.Query(ra.Unreadable(why), (), (), None)
                 if why
                 else self._within(visible, cte.this, Scope(dict(visible)), _Role("cte"))
             )
@@ -240,11 +222,13 @@ class Binder(RelationBinder):
             offset = cte.args["alias"].this.meta.get("start", 0)
             # Nested WITHs have added their own in between: the number is where it lands.
             number = len(self.ctes)
-            self.ctes.append(Cte(number, name, query, offset, renamed))
+            self.ctes.append(ra.Cte(number, name, query, offset, renamed))
             visible[name] = number
         return visible
 
-    def _within(self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role) -> Query:
+    def _within(
+        self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role
+    ) -> ra.Query:
         """A query inside a CTE or an expression, where those around it might not be hidden."""
         held, self._fixed = self._fixed, frozenset(ctes)
         query = self._query(node, scope, role)
@@ -253,7 +237,9 @@ class Binder(RelationBinder):
 
     # --- SELECT --------------------------------------------------------------------------------
 
-    def _select(self, node: exp.Select, outer: Scope, role: _Role) -> tuple[Node, tuple[int, ...]]:
+    def _select(
+        self, node: exp.Select, outer: Scope, role: _Role
+    ) -> tuple[ra.Node, tuple[int, ...]]:
         number, self._next_block = self._next_block, self._next_block + 1
         self.selects[number] = node
         enclosing, self._role = self._role, _Role("query", number)
@@ -279,21 +265,21 @@ class Binder(RelationBinder):
             else:
                 source, shown, known = self._generating(source, shown, generated)
                 complete = complete and known
-        top: Node = Filter(source, where) if where else source
+        top: ra.Node = ra.Filter(source, where) if where else source
         aggregate = grouped(node, top, shown, plain, complete, translator)
         top = aggregate or top
-        top = Filter(top, having, "having") if having else top
-        top = Window(top, tuple(facts.partitions)) if facts.partitions else top
-        top = Filter(top, qualify, "qualify") if qualify else top
-        top = Project(top, shown, number, complete)
+        top = ra.Filter(top, having, "having") if having else top
+        top = ra.Window(top, tuple(facts.partitions)) if facts.partitions else top
+        top = ra.Filter(top, qualify, "qualify") if qualify else top
+        top = ra.Project(top, shown, number, complete)
         distinct = node.args.get("distinct") is not None
-        top = Aggregate(top, (), "distinct") if distinct else top
+        top = ra.Aggregate(top, (), "distinct") if distinct else top
         limit = limited(node, top, order, translator)
         for relation in self.pending:
             self.owner.setdefault(relation, number)
         self.pending.clear()
         self.blocks.append(
-            Block(
+            ra.Block(
                 number=number,
                 parent=role.parent,
                 role=role.name,
@@ -325,8 +311,8 @@ class Binder(RelationBinder):
         return limit or top, (number,)
 
     def _generating(
-        self, source: Node, shown: tuple[OutputColumn, ...], generated: Generated
-    ) -> tuple[Node, tuple[OutputColumn, ...], bool]:
+        self, source: ra.Node, shown: tuple[ra.OutputColumn, ...], generated: Generated
+    ) -> tuple[ra.Node, tuple[ra.OutputColumn, ...], bool]:
         """A FROM whose rows a generator in the SELECT list makes several of, as LATERAL VIEW does,
         the columns of the list, and whether those of the generator are known. What WHERE says of
         the rows before it holds of all that it makes of them."""
@@ -336,12 +322,12 @@ class Binder(RelationBinder):
         if columns is None:
             return source, shown, False
         found = self.generate(source, "", columns, expression)
-        its = [OutputColumn(it, ColumnRef(found.relation, it, None)) for it in columns]
+        its = [ra.OutputColumn(it, ra.ColumnRef(found.relation, it, None)) for it in columns]
         return found, (*shown[:at], *its, *shown[at + 1 :]), True
 
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator
-    ) -> tuple[Condition, ...]:
+    ) -> tuple[ra.Condition, ...]:
         """The conjuncts of a clause, numbered as ``anchors`` will find them in its tokens."""
         if clause is None:
             return ()
@@ -354,22 +340,22 @@ class Binder(RelationBinder):
             self.ons[place] = clause
         return tuple(
             [
-                Condition(expression, relations(expression), place, ordinal, len(trees))
+                ra.Condition(expression, relations(expression), place, ordinal, len(trees))
                 for ordinal, expression in enumerate(expressions)
             ]
         )
 
     def _clause(
-        self, kind: str, expressions: list[Expression], source: Node | None
-    ) -> Clause | None:
+        self, kind: str, expressions: list[ra.Expression], source: ra.Node | None
+    ) -> ra.Clause | None:
         for expression in expressions:
             for ref in columns(expression, inside=False):
                 if ref.span is not None:
-                    return Clause(kind, ref.span.start)
+                    return ra.Clause(kind, ref.span.start)
         if kind == "where":  # of subqueries alone: its SELECT is found from its FROM
             for leaf in leaves(source):
-                if isinstance(leaf, Scan | CteReference) and leaf.span is not None:
-                    return Clause(kind, leaf.span.start)
+                if isinstance(leaf, ra.Scan | ra.CteReference) and leaf.span is not None:
+                    return ra.Clause(kind, leaf.span.start)
         return None
 
     def subquery(
@@ -377,10 +363,10 @@ class Binder(RelationBinder):
         node: exp.Expr,
         scope: Scope,
         kind: str,
-        operand: Expression | None,
+        operand: ra.Expression | None,
         required: bool,
         negated: bool,
-    ) -> Subquery:
+    ) -> ra.Subquery:
         """A subquery in an expression; its outer references are those that leave it."""
         inner = Scope(scope.ctes, scope)
         node = listed_whole(node) if kind == "in" else node
@@ -388,4 +374,4 @@ class Binder(RelationBinder):
         role = _Role(kind, self._role.parent, required, negated)
         query = self._within(scope.ctes, node, inner, role)
         self.pending = held
-        return Subquery(kind, query, operand, tuple(inner.outer))
+        return ra.Subquery(kind, query, operand, tuple(inner.outer))

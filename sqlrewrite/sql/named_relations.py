@@ -8,16 +8,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import (
-    Cte,
-    CteReference,
-    Derived,
-    Generate,
-    Opaque,
-    Query,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.quoted import unreadable, words_around
 from sqlrewrite.sql.scope import Scope
@@ -42,10 +33,10 @@ class TableBinder:
         self.in_view = False
         # The words around what is in double quotes in the text, where it may be a name.
         self.around: frozenset[str] | None = None
-        self.relations: dict[int, Relation | Generate] = {}
+        self.relations: dict[int, ra.Relation | ra.Generate] = {}
         self.owner: dict[int, int] = {}
         self.pending: list[int] = []
-        self.ctes: list[Cte] = []
+        self.ctes: list[ra.Cte] = []
         self._numbered = 0
         self._views: tuple[Name, ...] = ()
         # Whether what is bound stands in a FROM that several SELECTs have, and the CTEs that the
@@ -54,9 +45,9 @@ class TableBinder:
         self._shared: dict[object, int] = {}
 
     @abstractmethod
-    def query(self, node: exp.Expr, scope: Scope, role: str) -> Query: ...
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query: ...
 
-    def table(self, node: exp.Table, translator: Translator) -> Relation:
+    def table(self, node: exp.Table, translator: Translator) -> ra.Relation:
         """What a name in FROM stands for."""
         number, alias = self.number(), alias_of(node)
         columns = alias_columns(node)
@@ -69,7 +60,7 @@ class TableBinder:
             if not strange:
                 translator.facts.unknowns.append("a table function")
             reason = f"{strange[0]} is not understood" if strange else "a table function"
-            return Opaque(number, alias, reason, span, columns, unread=bool(strange))
+            return ra.Opaque(number, alias, reason, span, columns, unread=bool(strange))
         parts = tuple([name.name.lower() for name in names_of(node)])
         aliased, sampled = (node.args.get(key) is not None for key in ("alias", "sample"))
         name = parts[-1]
@@ -77,35 +68,35 @@ class TableBinder:
         if len(parts) == 1 and name in visible_ctes:
             cte = self.ctes[visible_ctes[name]]
             listed, names = columns or (), columns or cte.columns
-            return CteReference(
+            return ra.CteReference(
                 number, cte.number, cte.query, alias, name, span, names, listed, sampled
             )
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
             if columns:
                 why = "a table with renamed columns"
-                return Opaque(number, alias, why, span, columns, unread=True)
+                return ra.Opaque(number, alias, why, span, columns, unread=True)
             version = node.args.get("version")
             shown = version.sql("spark") if version is not None else ""
             if version is not None and version.find(exp.Column) is not None:
                 why = "a temporal join reads it as of a time of each row"
                 found = replace(found, streaming=True, unsteady=why)
             names, streaming = found.names, found.streaming
-            return Scan(
+            return ra.Scan(
                 number, found, names, alias, parts, span, streaming, sampled, shown, aliased
             )
         if isinstance(found, View):
             return self._view(number, found, alias, parts, span, columns, sampled, aliased)
-        return Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
+        return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
 
     def _stream(
         self, number: int, parts: Name, alias: str, span: Span | None, columns: Name | None
-    ) -> Relation:
+    ) -> ra.Relation:
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
             alias = alias or parts[-1]
-            return Scan(number, found, found.names, alias, parts, span, streaming=True)
-        return Opaque(number, alias, "a stream", span, columns, streaming=True)
+            return ra.Scan(number, found, found.names, alias, parts, span, streaming=True)
+        return ra.Opaque(number, alias, "a stream", span, columns, streaming=True)
 
     def _view(
         self,
@@ -117,18 +108,18 @@ class TableBinder:
         columns: Name | None,
         sampled: bool,
         aliased: bool,
-    ) -> Relation:
+    ) -> ra.Relation:
         tree, around = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
-            return Opaque(number, alias, why, span, unread=True)
+            return ra.Opaque(number, alias, why, span, unread=True)
         held = self.catalog, self.text, self.in_view, self._views, self.around
         self.catalog = replace(self.catalog, namespace=view.namespace)
         self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
         self.around = around  # whatever setting it was made under
         query = self.inner(tree, Scope({}), "view")
         self.catalog, self.text, self.in_view, self._views, self.around = held
-        return Derived(
+        return ra.Derived(
             number,
             query,
             alias,
@@ -141,22 +132,22 @@ class TableBinder:
             aliased=aliased,
         )
 
-    def inner(self, node: exp.Expr, scope: Scope, role: str) -> Query:
+    def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
         """A query in FROM, whose relations are not those of the FROM."""
         held, self.pending = self.pending, []
         query = self.query(node, scope, role)
         self.pending = held
         return query
 
-    def keep(self, relation: Relation) -> Relation:
+    def keep(self, relation: ra.Relation) -> ra.Relation:
         """The relation, which can now be found by its number."""
         self.relations[relation.relation] = relation
         return relation
 
-    def opaque(self, node: exp.Expr, reason: str, *, alias: str | None = None) -> Relation:
+    def opaque(self, node: exp.Expr, reason: str, *, alias: str | None = None) -> ra.Relation:
         """A relation of a syntax that is not understood."""
         called = alias_of(node) if alias is None else alias
-        return self.keep(Opaque(self.number(), called, reason, unread=True))
+        return self.keep(ra.Opaque(self.number(), called, reason, unread=True))
 
     def number(self) -> int:
         """The next relation's number."""

@@ -7,27 +7,7 @@ from collections import Counter
 
 from sqlglot import exp
 
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    Condition,
-    Cte,
-    CteReference,
-    Derived,
-    Expression,
-    Generate,
-    Inline,
-    Join,
-    JoinType,
-    Literal,
-    Node,
-    Opaque,
-    Plan,
-    Query,
-    Relation,
-    Unknown,
-    Unreadable,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import relations, walk
 from sqlrewrite.plan.facts.functions import function
@@ -53,11 +33,16 @@ from sqlrewrite.sql.trees import (
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name
 
-_SIDES = {"LEFT": JoinType.LEFT, "RIGHT": JoinType.RIGHT, "FULL": JoinType.FULL, "": JoinType.INNER}
-_KINDS = {"SEMI": JoinType.SEMI, "ANTI": JoinType.ANTI, "CROSS": JoinType.CROSS}
+_SIDES = {
+    "LEFT": ra.JoinType.LEFT,
+    "RIGHT": ra.JoinType.RIGHT,
+    "FULL": ra.JoinType.FULL,
+    "": ra.JoinType.INNER,
+}
+_KINDS = {"SEMI": ra.JoinType.SEMI, "ANTI": ra.JoinType.ANTI, "CROSS": ra.JoinType.CROSS}
 _METHODS = ("", "NATURAL")
 
-_NOTHING = Query(Unreadable("nothing yet"), (), (), None)
+_NOTHING = ra.Query(ra.Unreadable("nothing yet"), (), (), None)
 _MOST_ROWS = 200
 """Of VALUES: more are data, and no one wants to read them twice."""
 
@@ -68,24 +53,24 @@ class RelationBinder(TableBinder):
     @abstractmethod
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator
-    ) -> tuple[Condition, ...]: ...
+    ) -> tuple[ra.Condition, ...]: ...
 
     # --- the FROM clause -----------------------------------------------------------------------
 
-    def from_clause(self, node: exp.Select, translator: Translator) -> tuple[Node, bool]:
+    def from_clause(self, node: exp.Select, translator: Translator) -> tuple[ra.Node, bool]:
         """The join tree of a SELECT, and whether several SELECTs share its FROM."""
         held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
         shared, from_ = self.sharing, node.args.get("from_")
-        tree: Node
+        tree: ra.Node
         if from_ is None:
-            tree = Opaque(self.number(), "", "no FROM", columns=())
+            tree = ra.Opaque(self.number(), "", "no FROM", columns=())
         else:
             tree = self._tree(from_.this, node.args.get("joins") or [], translator)
         tree = self._laterals(node.args.get("laterals") or [], tree, translator)
         self.sharing = held
         return tree, shared
 
-    def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> Node:
+    def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> ra.Node:
         tree = self._relation(first, translator)
         after_comma = False
         for join in joins:
@@ -102,8 +87,13 @@ class RelationBinder(TableBinder):
         return tree
 
     def _join(
-        self, left: Node, right: Node, join: exp.Expr, translator: Translator, either: bool = False
-    ) -> Node:
+        self,
+        left: ra.Node,
+        right: ra.Node,
+        join: exp.Expr,
+        translator: Translator,
+        either: bool = False,
+    ) -> ra.Node:
         """A join; ``either`` says of one behind a comma that spark.sql.ansi.relationPrecedence
         decides what it takes in: all that is before it, or what is behind the comma."""
         method = (join.args.get("method") or "").upper()
@@ -111,30 +101,30 @@ class RelationBinder(TableBinder):
         side = (join.args.get("side") or "").upper()
         declared = _KINDS.get(kind, _SIDES.get(side))
         if declared is None or method not in _METHODS:
-            declared = JoinType.UNKNOWN
+            declared = ra.JoinType.UNKNOWN
             translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
-        if either and declared in (JoinType.RIGHT, JoinType.FULL):
-            declared = JoinType.UNKNOWN
+        if either and declared in (ra.JoinType.RIGHT, ra.JoinType.FULL):
+            declared = ra.JoinType.UNKNOWN
         scope = translator.scope
-        scope.source = Join(JoinType.INNER, left, right, (), JoinType.INNER)
+        scope.source = ra.Join(ra.JoinType.INNER, left, right, (), ra.JoinType.INNER)
         if join.args.get("using") or method == "NATURAL":
             using = self._using(left, right, join)
             natural = method == "NATURAL"
             equal = [_equality(left, right, name) for name in using or ()]
             if using is None:
-                equal = [_condition(Unknown("a NATURAL join over columns that are not known"))]
+                equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
                 translator.facts.unknowns.append("a NATURAL join over columns that are not known")
             settled, names = using is not None and not either, using or ()
-            return Join(
+            return ra.Join(
                 declared, left, right, tuple(equal), declared, names, natural, settled=settled
             )
         conditions = self.conditions(join.args.get("on"), "on", translator)
-        if len(conditions) == 1 and conditions[0].expression == Literal("boolean", "true"):
+        if len(conditions) == 1 and conditions[0].expression == ra.Literal("boolean", "true"):
             conditions = ()
         comma = kind == "CROSS" and behind_comma(join.this, self.text)
-        return Join(declared, left, right, conditions, declared, comma=comma)
+        return ra.Join(declared, left, right, conditions, declared, comma=comma)
 
-    def _using(self, left: Node, right: Node, join: exp.Expr) -> tuple[str, ...] | None:
+    def _using(self, left: ra.Node, right: ra.Node, join: exp.Expr) -> tuple[str, ...] | None:
         """The names that a join merges, in order; None where they are not known."""
         written = join.args.get("using")
         if written:
@@ -147,7 +137,7 @@ class RelationBinder(TableBinder):
         # Of a name that one side has twice Spark joins as many as the other has.
         return shared if len(set(shared)) == len(shared) else None
 
-    def _laterals(self, laterals: list[exp.Expr], tree: Node, translator: Translator) -> Node:
+    def _laterals(self, laterals: list[exp.Expr], tree: ra.Node, translator: Translator) -> ra.Node:
         for lateral in laterals:
             translator.scope.source = tree
             expression = translator.translate(lateral.this)
@@ -157,23 +147,23 @@ class RelationBinder(TableBinder):
         return tree
 
     def generate(
-        self, tree: Node, alias: str, columns: Name | None, expression: Expression
-    ) -> Generate:
+        self, tree: ra.Node, alias: str, columns: Name | None, expression: ra.Expression
+    ) -> ra.Generate:
         """A generator over a join tree."""
-        found = Generate(self.number(), tree, alias, columns, expression)
+        found = ra.Generate(self.number(), tree, alias, columns, expression)
         self.relations[found.relation] = found
         return found
 
-    def generated(self, expression: Expression) -> Name | None:
+    def generated(self, expression: ra.Expression) -> Name | None:
         """The names that a generator gives to its columns, as its type has them."""
-        so_far = Plan(_NOTHING, (), (), self.relations, {}, frozenset())
+        so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset())
         kind = type_of(so_far, expression)
         names = kind.names if kind is not None and kind.name == "struct" else ()
         return tuple([name.lower() for name in names]) or None
 
     # --- relations -----------------------------------------------------------------------------
 
-    def _relation(self, node: exp.Expr, translator: Translator) -> Node:
+    def _relation(self, node: exp.Expr, translator: Translator) -> ra.Node:
         if computed_alias(node):
             return self.opaque(node, "an alias that is computed", alias=NAMELESS)
         match node:
@@ -191,10 +181,10 @@ class RelationBinder(TableBinder):
             case _:
                 reason = f"{type(node).__name__.lower()} is not a known relation"
                 return self.keep(
-                    Opaque(self.number(), alias_of(node), reason, columns=alias_columns(node))
+                    ra.Opaque(self.number(), alias_of(node), reason, columns=alias_columns(node))
                 )
 
-    def _inline(self, node: exp.Values, translator: Translator) -> Relation:
+    def _inline(self, node: exp.Values, translator: Translator) -> ra.Relation:
         """VALUES of constants, each row of as many; without an alias it has no name."""
         alias, number = alias_of(node), self.number()
         listed = alias_columns(node)
@@ -208,13 +198,13 @@ class RelationBinder(TableBinder):
         constant = all(_is_constant(cell) for row in cells for cell in row)
         if not (plain and cells and constant and len(rows) == len(node.expressions)):
             why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
-            return Opaque(number, alias, why, columns=listed)
+            return ra.Opaque(number, alias, why, columns=listed)
         columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
         start, end = node.meta.get(EXTENT), node.expressions[-1].meta.get(EXTENT)
         span = None if self.in_view or start is None or end is None else Span(start, end)
-        return Inline(number, tuple(cells), columns, alias, span, listed or ())
+        return ra.Inline(number, tuple(cells), columns, alias, span, listed or ())
 
-    def _joined(self, tree: Node, node: exp.Expr, translator: Translator) -> Node:
+    def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
         """A relation with the joins that its tree holds."""
         outer = translator.scope.source
         for join in node.args.get("joins") or []:
@@ -224,7 +214,7 @@ class RelationBinder(TableBinder):
         translator.scope.source = outer
         return tree
 
-    def _parenthesised(self, node: exp.Subquery, translator: Translator) -> Node:
+    def _parenthesised(self, node: exp.Subquery, translator: Translator) -> ra.Node:
         extra = any(node.args.get(key) for key in ("pivots", "match"))
         if isinstance(node.this, exp.Table | exp.Subquery) and not is_query(node.this):
             if extra or node.args.get("sample"):
@@ -244,7 +234,7 @@ class RelationBinder(TableBinder):
         columns = alias_columns(node) or ()
         alias = NAMELESS if PIPED in node.meta else alias_of(node)
         start = None if self.in_view else node.meta.get(EXTENT)
-        bound: Relation = Derived(
+        bound: ra.Relation = ra.Derived(
             number,
             query,
             alias,
@@ -256,10 +246,10 @@ class RelationBinder(TableBinder):
             sampled=bool(node.args.get("sample")),
         )
         if extra:
-            bound = Opaque(number, alias, "PIVOT, UNPIVOT or MATCH_RECOGNIZE", unread=True)
+            bound = ra.Opaque(number, alias, "PIVOT, UNPIVOT or MATCH_RECOGNIZE", unread=True)
         return self._joined(self.keep(bound), node, translator)
 
-    def _table_function(self, node: exp.Table, translator: Translator) -> Relation:
+    def _table_function(self, node: exp.Table, translator: Translator) -> ra.Relation:
         """A generator in FROM: the derived table of what it gives."""
         number, outside = self.number(), Scope(translator.scope.ctes, translator.scope.parent)
         query = self.inner(all_generated(node), outside, "derived")
@@ -267,9 +257,9 @@ class RelationBinder(TableBinder):
         start = None if self.in_view else node.this.meta.get("start")
         span = None if start is None else Span(start, start + 1)
         columns, outer = alias_columns(node) or (), tuple(outside.outer)
-        return Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
+        return ra.Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
 
-    def _shared_table(self, node: exp.Subquery, outside: Scope) -> Relation:
+    def _shared_table(self, node: exp.Subquery, outside: Scope) -> ra.Relation:
         """A derived table in a shared FROM: all SELECTs read its rows, as a nameless CTE's."""
         number, alias, columns = self.number(), alias_of(node), alias_columns(node) or ()
         key = node.meta[SHARED]
@@ -279,17 +269,17 @@ class RelationBinder(TableBinder):
             self.sharing = held
             self._shared[key] = len(self.ctes)
             at = alias_offset(node) or 0
-            self.ctes.append(Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
+            self.ctes.append(ra.Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
         cte = self.ctes[self._shared[key]]
         if cte.outer or node.args.get("pivots") or node.args.get("match"):
             why = "a derived table that several SELECTs share"
-            return Opaque(number, alias, why, unread=True)
+            return ra.Opaque(number, alias, why, unread=True)
         sampled = bool(node.args.get("sample"))
-        return CteReference(
+        return ra.CteReference(
             number, cte.number, cte.query, alias, "", None, columns, columns, sampled
         )
 
-    def _lateral(self, node: exp.Lateral, scope: Scope) -> Relation:
+    def _lateral(self, node: exp.Lateral, scope: Scope) -> ra.Relation:
         number = self.number()
         inner = node.this
         if isinstance(inner, exp.Subquery) and is_query(inner):
@@ -299,30 +289,32 @@ class RelationBinder(TableBinder):
             scope.outer.extend(siblings.outer)
             columns = alias_columns(node) or ()
             outer = tuple(beside.outer)
-            return Derived(number, query, alias_of(node), None, columns, outer=outer, lateral=True)
-        return Opaque(number, alias_of(node), "a table function", columns=alias_columns(node))
+            return ra.Derived(
+                number, query, alias_of(node), None, columns, outer=outer, lateral=True
+            )
+        return ra.Opaque(number, alias_of(node), "a table function", columns=alias_columns(node))
 
 
-def _equality(left: Node, right: Node, name: str) -> Condition:
+def _equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
     ours, theirs = key(left, name), key(right, name)
     if ours is None or theirs is None:
-        return _condition(Unknown(f"column {name} of USING is not known"))
-    return _condition(Call("=", (ours, theirs)))
+        return _condition(ra.Unknown(f"column {name} of USING is not known"))
+    return _condition(ra.Call("=", (ours, theirs)))
 
 
-def _condition(expression: Expression) -> Condition:
-    return Condition(expression, relations(expression))
+def _condition(expression: ra.Expression) -> ra.Condition:
+    return ra.Condition(expression, relations(expression))
 
 
-def _is_constant(expression: Expression) -> bool:
+def _is_constant(expression: ra.Expression) -> bool:
     """Whether an expression is computed of constants, and has one value in a query."""
     for node in walk(expression):
         match node:
-            case Literal(kind=kind) if kind not in ("star", "template"):
+            case ra.Literal(kind=kind) if kind not in ("star", "template"):
                 pass
-            case Cast():
+            case ra.Cast():
                 pass
-            case Call(name=name):
+            case ra.Call(name=name):
                 found = function(name)
                 plain = found is not None and found.kind in ("operator", "scalar")
                 if found is None or not plain or not found.repeatable:

@@ -14,28 +14,12 @@ from dataclasses import field
 from functools import lru_cache
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Call,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Generate,
-    Inline,
-    Join,
-    JoinType,
-    Literal,
-    Node,
-    Opaque,
-    Relation,
-    Scan,
-    Unknown,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.text.edits import Span
 
-_LEFT_ONLY = (JoinType.SEMI, JoinType.ANTI)
+_LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 
 # Of the parts of db.t.x.y, how many may name the relation; what is behind them is a column of it,
 # and then fields. Without any of them the first part is a column.
@@ -56,12 +40,12 @@ class Scope:
 
     ctes: Mapping[str, int]
     parent: Scope | None = None
-    source: Node | None = None
-    outer: list[ColumnRef] = field(default_factory=list)
-    _listed: tuple[Node, list[_Listed] | None] | None = None
-    _visible: tuple[Node, list[Relation | Generate]] | None = None
+    source: ra.Node | None = None
+    outer: list[ra.ColumnRef] = field(default_factory=list)
+    _listed: tuple[ra.Node, list[_Listed] | None] | None = None
+    _visible: tuple[ra.Node, list[ra.Relation | ra.Generate]] | None = None
 
-    def visible(self) -> list[Relation | Generate]:
+    def visible(self) -> list[ra.Relation | ra.Generate]:
         """The relations whose columns can be named here without leaving the scope."""
         if self.source is None:
             return []
@@ -92,18 +76,18 @@ def _counted(names: tuple[str, ...]) -> Mapping[str, int]:
     return Counter(names)
 
 
-def _merges(node: Node) -> bool:
+def _merges(node: ra.Node) -> bool:
     match node:
-        case Join(left=left, right=right):
+        case ra.Join(left=left, right=right):
             own = bool(node.using) or not node.settled
             return own or _merges(left) or _merges(right)
-        case Generate(child=child):
+        case ra.Generate(child=child):
             return _merges(child)
         case _:
             return False
 
 
-def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression:
+def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression:
     """A column reference as written (lower case, without backquotes) in a scope, or the field of a
     struct that such a column is; ``spans`` are those of its first part, its first two, and so on.
 
@@ -120,12 +104,12 @@ def resolve(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression:
             return found
         crossed.append(current)
         current = current.parent
-    return Unknown(f"column {'.'.join(parts)} is not known")
+    return ra.Unknown(f"column {'.'.join(parts)} is not known")
 
 
-def _in_source(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression | None:
+def _in_source(scope: Scope, parts: tuple[str, ...], spans: Spans) -> ra.Expression | None:
     """What a name means in a scope's own FROM; None where it surely means nothing there."""
-    found: list[Expression] = []
+    found: list[ra.Expression] = []
     if len(parts) > 1:
         if any(leaf.alias == NAMELESS for leaf in scope.visible()):
             return _untold(parts)
@@ -142,25 +126,25 @@ def _in_source(scope: Scope, parts: tuple[str, ...], spans: Spans) -> Expression
 
 def _of_relation(
     scope: Scope, parts: tuple[str, ...], depth: int, span: Span | None
-) -> list[Expression]:
+) -> list[ra.Expression]:
     """The columns that the first ``depth`` parts and the one behind them name."""
     qualifier, name = parts[:depth], parts[depth]
-    found: list[Expression] = []
+    found: list[ra.Expression] = []
     for leaf in scope.visible():
         if not _named(leaf, qualifier):
             continue
         names = column_names(leaf)
-        ref = ColumnRef(leaf.relation, name, span)
+        ref = ra.ColumnRef(leaf.relation, name, span)
         if names is not None and "" not in names:
             found += [ref] * names.count(name)
         elif len(parts) > depth + 1 or _may_be_a_struct(scope, leaf, parts[0]):
-            found.append(Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
+            found.append(ra.Unknown(f"{'.'.join(parts)} cannot be told from the catalog", (ref,)))
         else:
             found.append(ref)
     return found
 
 
-def _may_be_a_struct(scope: Scope, but: Relation | Generate, name: str) -> bool:
+def _may_be_a_struct(scope: Scope, but: ra.Relation | ra.Generate, name: str) -> bool:
     """Whether another relation has a column of a relation's name, or may have one."""
     return any(
         leaf is not but and (_may_have_more(leaf) or name in (column_names(leaf) or ()))
@@ -168,26 +152,26 @@ def _may_be_a_struct(scope: Scope, but: Relation | Generate, name: str) -> bool:
     )
 
 
-def _may_have_more(leaf: Relation | Generate) -> bool:
+def _may_have_more(leaf: ra.Relation | ra.Generate) -> bool:
     """Whether a relation may have columns of names that are not known: all of them, or those that
     the engine makes up (``CAST(k AS INT)`` may well be called k)."""
     names = column_names(leaf)
     return names is None or "" in names
 
 
-def _untold(parts: tuple[str, ...]) -> Unknown:
-    return Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
+def _untold(parts: tuple[str, ...]) -> ra.Unknown:
+    return ra.Unknown(f"column {'.'.join(parts)} cannot be told from the catalog")
 
 
-def named(scope: Scope, name: str, span: Span | None) -> list[Expression]:
+def named(scope: Scope, name: str, span: Span | None) -> list[ra.Expression]:
     """The columns of that name in a scope's own FROM, each merged pair once."""
     listed = scope.listed()
     if listed is None:
         return find(scope.source, name, span) if scope.source is not None else []
-    found: list[Expression] = []
+    found: list[ra.Expression] = []
     for relation, counts in listed:
         if name in counts:
-            found += [ColumnRef(relation, name, span, False)] * counts[name]
+            found += [ra.ColumnRef(relation, name, span, False)] * counts[name]
     return found
 
 
@@ -206,84 +190,88 @@ def nowhere(scope: Scope, name: str) -> bool:
     return True
 
 
-def _alone(found: list[Expression], parts: tuple[str, ...], fields: tuple[str, ...]) -> Expression:
+def _alone(
+    found: list[ra.Expression], parts: tuple[str, ...], fields: tuple[str, ...]
+) -> ra.Expression:
     """The one that was found, or what the parts behind it say is a field of it."""
     if len(found) > 1:
-        return Unknown(f"{'.'.join(parts)} is ambiguous")
+        return ra.Unknown(f"{'.'.join(parts)} is ambiguous")
     whole = found[0]
     for name in fields:
-        whole = Call(".", (whole, Literal("string", name)))
+        whole = ra.Call(".", (whole, ra.Literal("string", name)))
     return whole
 
 
-def _named(leaf: Relation | Generate, qualifier: tuple[str, ...]) -> bool:
+def _named(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) -> bool:
     if len(qualifier) == 1:
         return leaf.alias.lower() == qualifier[0]
-    if isinstance(leaf, Scan):
+    if isinstance(leaf, ra.Scan):
         return not leaf.aliased and leaf.table.name[-len(qualifier) :] == qualifier
-    if isinstance(leaf, Derived) and leaf.view:
+    if isinstance(leaf, ra.Derived) and leaf.view:
         return not leaf.aliased and leaf.view[-len(qualifier) :] == qualifier
     return False
 
 
-def visible(node: Node | None) -> list[Relation | Generate]:
+def visible(node: ra.Node | None) -> list[ra.Relation | ra.Generate]:
     """The relations whose columns can be named above a join tree: not a semi-join's right side."""
-    found: list[Relation | Generate] = []
+    found: list[ra.Relation | ra.Generate] = []
     stack = [node]
     while stack:
         top = stack.pop()
         match top:
-            case Join(left=left, right=right, type=kind):
+            case ra.Join(left=left, right=right, type=kind):
                 stack += [left] if kind in _LEFT_ONLY else [right, left]
-            case Generate(child=child):
+            case ra.Generate(child=child):
                 found += [*visible(child), top]
-            case Scan() | Derived() | CteReference() | Inline() | Opaque():
+            case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
                 found.append(top)
             case _:
                 pass
     return found
 
 
-def find(node: Node, name: str, span: Span | None = None) -> list[Expression]:
+def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
     """The columns of that name in a join tree, one for each pair merged by USING or NATURAL."""
     match node:
-        case Join(left=left, right=right, declared=kind, using=using):
+        case ra.Join(left=left, right=right, declared=kind, using=using):
             if name in using:
-                return [merged(node, name, span) or Unknown(f"column {name} of USING is not known")]
+                return [
+                    merged(node, name, span) or ra.Unknown(f"column {name} of USING is not known")
+                ]
             sides = [left] if kind in _LEFT_ONLY else [left, right]
             found = [ref for side in sides for ref in find(side, name, span)]
             if node.settled or not node.natural:
                 return found
-            return [Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
-        case Generate(child=child, columns=columns, relation=relation):
-            own: list[Expression] = [ColumnRef(relation, name, span, False)]
+            return [ra.Unknown(f"column {name} may be merged by NATURAL", (ref,)) for ref in found]
+        case ra.Generate(child=child, columns=columns, relation=relation):
+            own: list[ra.Expression] = [ra.ColumnRef(relation, name, span, False)]
             return find(child, name, span) + own * (columns or ()).count(name)
-        case Scan() | Derived() | CteReference() | Inline() | Opaque():
+        case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
             names = column_names(node)
             count = 0 if names is None else names.count(name)
-            return [ColumnRef(node.relation, name, span, False)] * count
+            return [ra.ColumnRef(node.relation, name, span, False)] * count
         case _:
             return []
 
 
-def merged(join: Join, name: str, span: Span | None = None) -> Expression | None:
+def merged(join: ra.Join, name: str, span: Span | None = None) -> ra.Expression | None:
     """The column that stands for both of a name in USING: the left one, but for a RIGHT JOIN the
     right one, and for a FULL JOIN whichever is not NULL. None where it is not known."""
     ours, theirs = key(join.left, name, span), key(join.right, name, span)
     if not join.settled:
         return None
     match join.declared:
-        case JoinType.RIGHT:
+        case ra.JoinType.RIGHT:
             return theirs
-        case JoinType.INNER | JoinType.LEFT | JoinType.SEMI | JoinType.ANTI:
+        case ra.JoinType.INNER | ra.JoinType.LEFT | ra.JoinType.SEMI | ra.JoinType.ANTI:
             return ours
-        case JoinType.FULL if ours is not None and theirs is not None:
-            return Unknown("a column merged by a FULL join", (ours, theirs))
+        case ra.JoinType.FULL if ours is not None and theirs is not None:
+            return ra.Unknown("a column merged by a FULL join", (ours, theirs))
         case _:
             return None
 
 
-def key(side: Node, name: str, span: Span | None = None) -> Expression | None:
+def key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | None:
     """The column of one side of a join that a name in USING means; None where it is not known.
     Spark takes the first of several without a word: one of a relation before it would do."""
     found = find(side, name, span)
@@ -293,19 +281,19 @@ def key(side: Node, name: str, span: Span | None = None) -> Expression | None:
     for leaf in visible(side):
         if _may_have_more(leaf):
             return None
-        if isinstance(ref, ColumnRef) and leaf.relation == ref.relation:
+        if isinstance(ref, ra.ColumnRef) and leaf.relation == ref.relation:
             break
     return ref
 
 
-Named = tuple[str, Expression]
+Named = tuple[str, ra.Expression]
 """A column of a join tree under its name."""
 
 
-def star(node: Node | None) -> list[Named] | None:
+def star(node: ra.Node | None) -> list[Named] | None:
     """The columns of ``*`` over a join tree in order; None if not known."""
     match node:
-        case Join(left=left, right=right, declared=kind, using=using):
+        case ra.Join(left=left, right=right, declared=kind, using=using):
             if not node.settled:
                 return None
             found: list[Named] = []
@@ -320,25 +308,25 @@ def star(node: Node | None) -> list[Named] | None:
                     return None
                 found += [(name, ref) for name, ref in own if name not in using]
             return found
-        case Generate(child=child, columns=columns, relation=relation):
+        case ra.Generate(child=child, columns=columns, relation=relation):
             below = star(child)
             if below is None or columns is None:
                 return None
-            return [*below, *((name, ColumnRef(relation, name, None)) for name in columns)]
-        case Scan() | Derived() | CteReference() | Inline() | Opaque():
+            return [*below, *((name, ra.ColumnRef(relation, name, None)) for name in columns)]
+        case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
             names = column_names(node)
             if names is None:
                 return None
-            return [(name, ColumnRef(node.relation, name, None)) for name in names]
+            return [(name, ra.ColumnRef(node.relation, name, None)) for name in names]
         case _:
             return None
 
 
-def star_of(node: Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
+def star_of(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
     """The columns of ``t.*`` over a join tree in order; None if not known. Those that USING hides
     come first, the others as they stand in ``*``."""
     leaves = [leaf for leaf in visible(node) if _named(leaf, qualifier)]
-    if len(leaves) != 1 or node is None or isinstance(leaves[0], Generate):
+    if len(leaves) != 1 or node is None or isinstance(leaves[0], ra.Generate):
         return None
     if not _merges(node):
         return star(leaves[0])
@@ -346,22 +334,24 @@ def star_of(node: Node | None, qualifier: tuple[str, ...]) -> list[Named] | None
     if shown is None:
         return None
     all_of_them = _hidden(node) + shown
-    return [(n, it) for n, it in all_of_them if isinstance(it, ColumnRef) and it.relation == number]
+    return [
+        (n, it) for n, it in all_of_them if isinstance(it, ra.ColumnRef) and it.relation == number
+    ]
 
 
-def _hidden(node: Node) -> list[Named]:
+def _hidden(node: ra.Node) -> list[Named]:
     """The columns that can be named only with their relation, as another one stands for them."""
     match node:
-        case Join(left=left, right=right, declared=kind, using=using):
+        case ra.Join(left=left, right=right, declared=kind, using=using):
             if kind in _LEFT_ONLY:
                 return _hidden(left)
-            sides: Sequence[Node] = (left, right)
-            if kind is not JoinType.FULL:
-                sides = (left,) if kind is JoinType.RIGHT else (right,)
+            sides: Sequence[ra.Node] = (left, right)
+            if kind is not ra.JoinType.FULL:
+                sides = (left,) if kind is ra.JoinType.RIGHT else (right,)
             pairs = [(name, key(side, name)) for side in sides for name in using]
             own = [(name, ref) for name, ref in pairs if ref is not None]
             return own + _hidden(left) + _hidden(right)
-        case Generate(child=child):
+        case ra.Generate(child=child):
             return _hidden(child)
         case _:
             return []

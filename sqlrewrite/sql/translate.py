@@ -14,16 +14,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    Expression,
-    Literal,
-    Parameter,
-    Subquery,
-    Unknown,
-    Variable,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import fits
 from sqlrewrite.plan.facts.type_text import parse
@@ -52,7 +43,7 @@ _OF_UNITS = {
 _ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
 
 _PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
-_SKIMMED = Unknown("an expression that nothing asks for")
+_SKIMMED = ra.Unknown("an expression that nothing asks for")
 
 
 @dataclass(slots=True)
@@ -64,12 +55,12 @@ class Facts:
 
     functions: set[str] = field(default_factory=set)
     unknowns: list[str] = field(default_factory=list)
-    partitions: list[tuple[Expression, ...]] = field(default_factory=list)
+    partitions: list[tuple[ra.Expression, ...]] = field(default_factory=list)
     aggregates: bool = False
     uncertain: bool = False
 
 
-BindSubquery = Callable[[exp.Expr, Scope, str, Expression | None, bool, bool], Subquery]
+BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool], ra.Subquery]
 
 
 @dataclass(slots=True)
@@ -87,18 +78,18 @@ class Translator:
     scope: Scope
     facts: Facts
     windows: dict[str, exp.Expr] = field(default_factory=dict)
-    aliases: dict[str, Expression] = field(default_factory=dict)
+    aliases: dict[str, ra.Expression] = field(default_factory=dict)
     around: frozenset[str] | None = None
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, ra.Variable] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
 
-    def translate(self, node: exp.Expr | None) -> Expression:
+    def translate(self, node: exp.Expr | None) -> ra.Expression:
         """The plan's expression for a tree; sqlglot leaves operands out of texts that are cut."""
         if node is None:
-            return Unknown("an operand is missing", ())
+            return ra.Unknown("an operand is missing", ())
         return _HANDLERS.get(type(node), Translator._call)(self, node)
 
-    def skim(self, node: exp.Expr) -> Expression:
+    def skim(self, node: exp.Expr) -> ra.Expression:
         """The expression of a tree whose value nothing will ask for: only its functions are noted,
         unless there is a subquery or a window in it, which are part of the plan."""
         calls: list[exp.Expr] = []
@@ -117,16 +108,16 @@ class Translator:
             self._note(called)
         return _SKIMMED
 
-    def conjunct(self, node: exp.Expr) -> Expression:
+    def conjunct(self, node: exp.Expr) -> ra.Expression:
         """A conjunct of WHERE: an EXISTS or IN that it is, or negates once, is required."""
         return self._deciding(node, True, False)
 
-    def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> Expression:
+    def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
         while isinstance(node, exp.Paren):
             node = node.this
         match node:
             case exp.Not():
-                return Call("not", (self._deciding(node.this, required and not negated, True),))
+                return ra.Call("not", (self._deciding(node.this, required and not negated, True),))
             case exp.Exists() if isinstance(node.this, exp.Query):
                 return self.bind_subquery(node.this, self.scope, "exists", None, required, negated)
             case exp.In() if node.args.get("query") is not None:
@@ -136,14 +127,14 @@ class Translator:
             case _:
                 return self.translate(node)
 
-    def _undecided(self, node: exp.Expr) -> Expression:
+    def _undecided(self, node: exp.Expr) -> ra.Expression:
         return self._deciding(node, False, False)
 
-    def _column(self, node: exp.Expr) -> Expression:
+    def _column(self, node: exp.Expr) -> ra.Expression:
         args = node.args
         last = args["this"]
         if isinstance(last, exp.Star):
-            return Unknown("a star of columns")
+            return ra.Unknown("a star of columns")
         if not isinstance(last, exp.Identifier):
             return self._unknown(node)  # `s.$column`
         if args.get("table"):
@@ -156,13 +147,15 @@ class Translator:
                 return self.aliases[name]
             parts, spans = (name,), (self._span(last, last),)
         if parts[0] in self.variables:
-            fields = (Literal("string", name) for name in parts[1:])
-            return reduce(lambda base, name: Call(".", (base, name)), fields, self._variable(last))
+            fields = (ra.Literal("string", name) for name in parts[1:])
+            return reduce(
+                lambda base, name: ra.Call(".", (base, name)), fields, self._variable(last)
+            )
         if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
             self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
-            return Call(LITERAL_FUNCTIONS[parts[0]])
+            return ra.Call(LITERAL_FUNCTIONS[parts[0]])
         found = resolve(self.scope, parts, spans)
-        if isinstance(found, Unknown) and not found.args:
+        if isinstance(found, ra.Unknown) and not found.args:
             self.facts.unknowns.append(found.reason)
         return found
 
@@ -174,107 +167,109 @@ class Translator:
         end = behind.get("end")
         return None if start is None or end is None else Span(start, end + 1)
 
-    def _literal(self, node: exp.Expr) -> Expression:
+    def _literal(self, node: exp.Expr) -> ra.Expression:
         text = node.args["this"]
         if not node.args["is_string"]:
-            return Literal("number", text)
+            return ra.Literal("number", text)
         if self.around is not None:
             look = partial(nowhere, self.scope)
             why = maybe_name(node, self.text, self.around, look)
             if why is not None:
                 self.facts.unknowns.append(why)
-                return Unknown(why)
-        return Literal("template" if holds_template(text) else "string", text)
+                return ra.Unknown(why)
+        return ra.Literal("template" if holds_template(text) else "string", text)
 
-    def _constant(self, node: exp.Expr) -> Expression:
+    def _constant(self, node: exp.Expr) -> ra.Expression:
         if isinstance(node, exp.Boolean):
-            return Literal("boolean", str(bool(node.this)).lower())
-        return Literal("null" if isinstance(node, exp.Null) else "star")
+            return ra.Literal("boolean", str(bool(node.this)).lower())
+        return ra.Literal("null" if isinstance(node, exp.Null) else "star")
 
-    def _inner(self, node: exp.Expr) -> Expression:
+    def _inner(self, node: exp.Expr) -> ra.Expression:
         return self.translate(node.this)
 
-    def _connective(self, node: exp.Expr) -> Expression:
+    def _connective(self, node: exp.Expr) -> ra.Expression:
         name = "and" if isinstance(node, exp.And) else "or"
-        return Call(name, tuple([self.translate(item) for item in chained(node, type(node))]))
+        return ra.Call(name, tuple([self.translate(item) for item in chained(node, type(node))]))
 
-    def _in(self, node: exp.Expr) -> Expression:
+    def _in(self, node: exp.Expr) -> ra.Expression:
         if node.args.get("query") is not None:
             return self._undecided(node)
         if node.args.get("unnest") or node.args.get("field"):
             return self._unknown(node)
-        return Call("in", tuple([self.translate(item) for item in (node.this, *node.expressions)]))
+        return ra.Call(
+            "in", tuple([self.translate(item) for item in (node.this, *node.expressions)])
+        )
 
-    def _exists(self, node: exp.Expr) -> Expression:
+    def _exists(self, node: exp.Expr) -> ra.Expression:
         # EXISTS(array, x -> …) is a function.
         return self._undecided(node) if isinstance(node.this, exp.Query) else self._unknown(node)
 
-    def _distinct_from(self, node: exp.Expr) -> Expression:
-        same = Call("<=>", (self.translate(node.this), self.translate(node.expression)))
-        return Call("not", (same,))
+    def _distinct_from(self, node: exp.Expr) -> ra.Expression:
+        same = ra.Call("<=>", (self.translate(node.this), self.translate(node.expression)))
+        return ra.Call("not", (same,))
 
-    def _is(self, node: exp.Expr) -> Expression:
+    def _is(self, node: exp.Expr) -> ra.Expression:
         if isinstance(node.expression, exp.Null):
-            return Call("isnull", (self.translate(node.this),))
-        return Call("is", (self.translate(node.this), self.translate(node.expression)))
+            return ra.Call("isnull", (self.translate(node.this),))
+        return ra.Call("is", (self.translate(node.this), self.translate(node.expression)))
 
-    def _field(self, node: exp.Expr) -> Expression:
+    def _field(self, node: exp.Expr) -> ra.Expression:
         name = node.expression
         if not isinstance(name, exp.Identifier):
             return self._call(node)  # db.f(x)
-        return Call(".", (self.translate(node.this), Literal("string", name.name.lower())))
+        return ra.Call(".", (self.translate(node.this), ra.Literal("string", name.name.lower())))
 
-    def _placeholder(self, node: exp.Expr) -> Expression:
+    def _placeholder(self, node: exp.Expr) -> ra.Expression:
         if node.this is None:
             self.facts.functions.add("?")
-        return Parameter(positional=node.this is None)
+        return ra.Parameter(positional=node.this is None)
 
-    def _cast(self, node: exp.Expr) -> Expression:
+    def _cast(self, node: exp.Expr) -> ra.Expression:
         kind, spelled = type_name(node.args["to"]), node.meta.get(SPELLED)
         if spelled is None and isinstance(node.this, exp.Literal):
-            return Literal("typed", node.this.name, kind)  # DATE "…" can only be a string
+            return ra.Literal("typed", node.this.name, kind)  # DATE "…" can only be a string
         operand = self.translate(node.this)
         if spelled == "suffix" and kind.startswith("decimal"):
             return operand  # 1.50BD has just the digits of 1.50
-        if isinstance(operand, Literal) and spelled == "suffix":
-            return Literal("typed", operand.text, kind)
+        if isinstance(operand, ra.Literal) and spelled == "suffix":
+            return ra.Literal("typed", operand.text, kind)
         return _cast_of(operand, kind, type(node) is exp.TryCast)
 
-    def _negative(self, node: exp.Expr) -> Expression:
+    def _negative(self, node: exp.Expr) -> ra.Expression:
         inner = self.translate(node.this)
         plain = isinstance(node.this, exp.Literal) or node.this.meta.get(SPELLED) == "suffix"
-        if plain and isinstance(inner, Literal) and inner.kind in ("number", "typed"):
+        if plain and isinstance(inner, ra.Literal) and inner.kind in ("number", "typed"):
             return replace(inner, text=f"-{inner.text}")  # the sign is a part of the number
-        return Call("-", (inner,))
+        return ra.Call("-", (inner,))
 
-    def _interval(self, node: exp.Expr) -> Expression:
+    def _interval(self, node: exp.Expr) -> ra.Expression:
         if isinstance(node.this, exp.Literal):
-            return Literal("typed", node.name, interval_name(node.args["unit"]))
+            return ra.Literal("typed", node.name, interval_name(node.args["unit"]))
         return self._unknown(node)
 
-    def _extract(self, node: exp.Expr) -> Expression:
-        field = Literal("string", node.this.name)
-        return Call("extract", (field, self.translate(node.expression)))
+    def _extract(self, node: exp.Expr) -> ra.Expression:
+        field = ra.Literal("string", node.this.name)
+        return ra.Call("extract", (field, self.translate(node.expression)))
 
-    def _like(self, node: exp.Expr) -> Expression:
+    def _like(self, node: exp.Expr) -> ra.Expression:
         pattern = node.expression
         if isinstance(pattern, exp.Any | exp.All):
             pattern = pattern.this
         operands = (self.translate(node.this), self.translate(pattern))
-        found = Call(OPERATORS[type(node)], operands)
-        return Call("not", (found,)) if node.args.get("negate") else found
+        found = ra.Call(OPERATORS[type(node)], operands)
+        return ra.Call("not", (found,)) if node.args.get("negate") else found
 
-    def _escaped(self, node: exp.Expr) -> Expression:
+    def _escaped(self, node: exp.Expr) -> ra.Expression:
         """LIKE with the character behind ESCAPE."""
         found, sign = self.translate(node.this), self.translate(node.expression)
-        negated = isinstance(found, Call) and found.name == "not"
-        like = found.args[0] if isinstance(found, Call) and negated else found
-        if not isinstance(like, Call) or like.name not in ("like", "ilike"):
+        negated = isinstance(found, ra.Call) and found.name == "not"
+        like = found.args[0] if isinstance(found, ra.Call) and negated else found
+        if not isinstance(like, ra.Call) or like.name not in ("like", "ilike"):
             return self._unknown(node)
-        whole = Call(like.name, (*like.args, sign))
-        return Call("not", (whole,)) if negated else whole
+        whole = ra.Call(like.name, (*like.args, sign))
+        return ra.Call("not", (whole,)) if negated else whole
 
-    def _window(self, node: exp.Expr) -> Expression:
+    def _window(self, node: exp.Expr) -> ra.Expression:
         # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
         called = node.this
         while isinstance(called, _ABOVE_CALLS):
@@ -291,25 +286,25 @@ class Translator:
         spec = node.args.get("spec") or (base.args.get("spec") if base is not None else None)
         if spec is not None and spec.args.get("kind") != "RANGE":
             self.facts.functions.add("over")  # which of several equal rows come before is open
-        return Call("over", (inner, *partition, *rest))
+        return ra.Call("over", (inner, *partition, *rest))
 
-    def _call(self, node: exp.Expr) -> Expression:
+    def _call(self, node: exp.Expr) -> ra.Expression:
         operator = OPERATORS.get(type(node))
         if operator is None:
             if isinstance(node, exp.Query):
                 return self.bind_subquery(node, self.scope, "scalar", None, False, False)
             return self._unknown(node)
         operands = operand_trees(node, names=bool(self.variables))
-        return Call(operator, tuple([self.translate(child) for child in operands]))
+        return ra.Call(operator, tuple([self.translate(child) for child in operands]))
 
-    def _function(self, node: exp.Expr) -> Expression:
+    def _function(self, node: exp.Expr) -> ra.Expression:
         name = self._note(node)
-        given: list[Expression] = []
+        given: list[ra.Expression] = []
         operands = node.expressions
         if name in _OF_UNITS and operands and isinstance(operands[0], exp.Var):
             name = _OF_UNITS[name]
             self.facts.functions.add(name)
-            given.append(Literal("string", operands[0].name.lower()))
+            given.append(ra.Literal("string", operands[0].name.lower()))
             operands = operands[1:]
         for child in operands:
             lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
@@ -318,27 +313,27 @@ class Translator:
         if name == "struct" and any(isinstance(it, exp.Alias) for it in operands):
             names = [it.output_name or f"col{at}" for at, it in enumerate(operands, 1)]
             pairs = zip(names, arguments, strict=True)
-            parts = (part for name, it in pairs for part in (Literal("string", name), it))
-            return Call("named_struct", tuple(parts))
+            parts = (part for name, it in pairs for part in (ra.Literal("string", name), it))
+            return ra.Call("named_struct", tuple(parts))
         if len(arguments) == 1 and name in CAST_FUNCTIONS:
             return _cast_of(arguments[0], name)
-        return Call(name, arguments)
+        return ra.Call(name, arguments)
 
-    def _lambda(self, node: exp.Expr, function: str, before: list[Expression]) -> Expression:
+    def _lambda(self, node: exp.Expr, function: str, before: list[ra.Expression]) -> ra.Expression:
         """A lambda behind other arguments; its parameters hide columns of their names."""
-        others = takewhile(lambda it: not (isinstance(it, Call) and it.name == "=>"), before)
+        others = takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
         given = tuple(others)
         around, number = self.variables, len(before) - len(given)
         names = [it.name.lower() for it in node.expressions]
-        its = {it: Variable(it, function, given, number, at) for at, it in enumerate(names)}
+        its = {it: ra.Variable(it, function, given, number, at) for at, it in enumerate(names)}
         self.variables = around | its
         body = self.translate(node.this)
         self.variables = around
-        return Call("=>", (body,))
+        return ra.Call("=>", (body,))
 
-    def _variable(self, node: exp.Expr) -> Expression:
+    def _variable(self, node: exp.Expr) -> ra.Expression:
         name = node.name.lower()
-        return self.variables.get(name) or Unknown(f"{name} is not understood")
+        return self.variables.get(name) or ra.Unknown(f"{name} is not understood")
 
     def _note(self, node: exp.Expr) -> str:
         """Notes a function among the facts; its name."""
@@ -352,14 +347,14 @@ class Translator:
                 self.facts.aggregates = True
         return name
 
-    def _unknown(self, node: exp.Expr) -> Expression:
+    def _unknown(self, node: exp.Expr) -> ra.Expression:
         reason = f"{type(node).__name__.lower()} is not understood"
         if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
             self.facts.unknowns.append(reason)
-        return Unknown(reason, tuple([self.translate(child) for child in operand_trees(node)]))
+        return ra.Unknown(reason, tuple([self.translate(child) for child in operand_trees(node)]))
 
 
-_HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = {
+_HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {
     exp.Column: Translator._column,
     exp.Literal: Translator._literal,
     **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), Translator._inner),
@@ -385,10 +380,10 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], Expression]] = 
 }
 
 
-def _cast_of(operand: Expression, kind: str, safe: bool = False) -> Expression:
+def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expression:
     """A cast; one of a constant is a constant where it is sure to give a value."""
-    if isinstance(operand, Literal) and operand.kind in ("string", "number"):
+    if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
         wanted = parse(kind)
         if wanted is not None and fits(operand.text, wanted):
-            return Literal("typed", operand.text, kind)
-    return Cast(operand, kind, safe)
+            return ra.Literal("typed", operand.text, kind)
+    return ra.Cast(operand, kind, safe)
