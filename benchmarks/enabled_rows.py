@@ -37,7 +37,7 @@ from benchmarks.warehouse import cache_folder, generate_data
 from sqlrewrite import Catalog
 from sqlrewrite.settings.options import options
 from sqlrewrite.spark import audit, enable, histories, summary
-from sqlrewrite.spark.scans import partitioned_scans
+from sqlrewrite.spark.scans import fact_scans
 from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.settings import state
 from sqlrewrite.spark.target import Target
@@ -147,7 +147,7 @@ def _regime(
 
 def _partitions(frame: DataFrame) -> int:
     """The partitions of facts that a query has read."""
-    return sum(scan.partitions or 0 for scan in partitioned_scans(frame))
+    return sum(scan.partitions or 0 for scan in fact_scans(frame))
 
 
 def _foretold(

@@ -57,7 +57,7 @@ from benchmarks.tpcds_data import (
 from benchmarks.tpcds_report import save, show
 from benchmarks.warehouse import cache_folder, generate_data, register_tables, start_spark
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.spark.scans import partitioned_scans
+from sqlrewrite.spark.scans import fact_scans
 from tests.rows import difference
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def run(
             frame = spark.sql(text)
             rows[text] = frame.collect()
             seconds = round(time.perf_counter() - start, 3)
-            sides[text] = Side(seconds, tuple(partitioned_scans(frame)))
+            sides[text] = Side(seconds, tuple(fact_scans(frame)))
         wrong = difference(rows[original], rows[rewritten])
         if wrong and without_limit(original) != original:
             whole = [spark.sql(without_limit(text)).collect() for text in (original, rewritten)]

@@ -17,6 +17,7 @@ from sqlrewrite.find.around import Around
 from sqlrewrite.find.heard import heard, left, spoken, understood, with_views
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
@@ -60,6 +61,10 @@ class Document:
     def place(self, offset: int) -> tuple[int, int]:
         """The line and column in the original of an offset in the stripped text."""
         return self.directives.lines.place(self.stripped.original_offset(offset))
+
+    def problem(self, failure: Failure) -> Problem:
+        """A failure as a caller is told of it."""
+        return Problem(failure.code, failure.message, *self.place(failure.offset))
 
 
 @dataclass(frozen=True, slots=True)

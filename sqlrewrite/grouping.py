@@ -61,8 +61,8 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         sql=after,
         statements=len(document.statements),
         candidates=(),
-        errors=tuple(_problem(document, it) for it in failures if not it.parsed),
-        skipped=tuple(_problem(document, it) for it in failures if it.parsed),
+        errors=tuple(document.problem(it) for it in failures if not it.parsed),
+        skipped=tuple(document.problem(it) for it in failures if it.parsed),
         plans=(),
         notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
         grouped=tuple(grouped),
@@ -81,10 +81,6 @@ def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str
             if known is not None and known.settings:
                 found.setdefault(reading.statement.index, {}).update(known.settings)
     return found
-
-
-def _problem(document: Document, failure: Failure) -> Problem:
-    return Problem(failure.code, failure.message, *document.place(failure.offset))
 
 
 def _statement(

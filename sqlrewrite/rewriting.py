@@ -201,7 +201,7 @@ def _result(decision: Decision) -> Rewrite:
         statements=len(statements),
         candidates=tuple(found for it in told.values() for found in it),
         errors=errors(decision),
-        skipped=tuple(_problem(document, it) for it in failures if it.parsed),
+        skipped=tuple(document.problem(it) for it in failures if it.parsed),
         plans=tuple(plan for it in matter if (plan := _plan_diff(document, it)) is not None),
         removed=tuple(_removed(decision, told)),
         notes=foreign(document.stripped, document.directives.lines),
@@ -231,7 +231,7 @@ def errors(decision: Decision) -> tuple[Problem, ...]:
         Failure(at, why, code=BUG) for decided in decision.statements for at, why in decided.bugs
     )
     told = (*(it for it in failures if it is not None and not it.parsed), *bugs)
-    return tuple(_problem(decision.document, it) for it in told)
+    return tuple(decision.document.problem(it) for it in told)
 
 
 def _plan_diff(document: Document, decided: Decided) -> PlanDiff | None:
@@ -240,10 +240,6 @@ def _plan_diff(document: Document, decided: Decided) -> PlanDiff | None:
     from sqlrewrite.decision.record import plan_diff  # only where something was judged
 
     return plan_diff(decided, document.place)
-
-
-def _problem(document: Document, failure: Failure) -> Problem:
-    return Problem(failure.code, failure.message, *document.place(failure.offset))
 
 
 def _removed(decision: Decision, told: Mapping[int, Sequence[Candidate]]) -> Iterator[Removed]:

@@ -25,7 +25,7 @@ from sqlrewrite.run import cache, runner, work
 from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.runner import Request
-from sqlrewrite.run.work import Job, each
+from sqlrewrite.run.work import Job, LargeError, each
 from sqlrewrite.text.edits import MARKER, Span
 from tests.lint.conftest import DDL
 
@@ -43,11 +43,8 @@ class Upper:
     limit: int = 1000
     kept: Any = str | int
 
-    def large(self, path: str, size: int) -> str:
-        return f"{size} BYTES"
-
-    def unread(self, path: str, why: str) -> str:
-        return why
+    def unread(self, path: str, why: OSError | LargeError) -> str:
+        return f"{why.size} BYTES" if isinstance(why, LargeError) else str(why.strerror)
 
     def keep(self, result: str) -> str | int | None:
         return {"NEVER": None, "QUIET": 0}.get(result, result)

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
-from sqlrewrite.catalog.names import parsed_name
+from sqlrewrite.catalog.names import parsed_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
@@ -83,7 +83,7 @@ class _Node:
 
     @property
     def config(self) -> Mapping[str, Any]:
-        return _object(self.data.get("config"))
+        return object_of(self.data.get("config"))
 
     @property
     def materialized(self) -> str:
@@ -139,7 +139,7 @@ def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
         name = references.get(template.reference)
         if name is None:
             return None
-        pieces += [masked.text[done : template.start], ".".join(map(_quoted, name))]
+        pieces += [masked.text[done : template.start], ".".join(map(quoted, name))]
         done = template.end
     pieces.append(masked.text[done:])
     query = "".join(pieces).strip()
@@ -162,7 +162,7 @@ def _table(
     if bare is None:
         return None
     listed = stored if stored is not None else _documented(node)
-    contract = _object(node.data.get("contract") or node.config.get("contract"))
+    contract = object_of(node.data.get("contract") or node.config.get("contract"))
     complete = bool(listed) and (stored is not None or contract.get("enforced") is True)
     if complete and all(type_ for _, type_ in listed):
         return _created(name, listed, using, partitions, catalog, path) or bare
@@ -184,9 +184,9 @@ def _created(
     path: str,
 ) -> Table | None:
     """The table of dbt's CREATE TABLE, or None where that cannot be read."""
-    text = f"CREATE TABLE {'.'.join(map(_quoted, name))}"
+    text = f"CREATE TABLE {'.'.join(map(quoted, name))}"
     if columns:
-        text += f" ({', '.join(f'{_quoted(column)} {kind}' for column, kind in columns)})"
+        text += f" ({', '.join(f'{quoted(column)} {kind}' for column, kind in columns)})"
     if using:
         text += f" USING {using}"
     if partitions:
@@ -217,12 +217,12 @@ def _field(given: Mapping[str, Any]) -> str | None:
     if not isinstance(field, str):
         return None
     if granularity == "day" and str(given.get("data_type") or "date").lower() == "date":
-        return _quoted(field)
-    return f"{granularity}s({_quoted(field)})"
+        return quoted(field)
+    return f"{granularity}s({quoted(field)})"
 
 
 def _documented(node: _Node) -> tuple[_Listed, ...]:
-    columns = map(_object, _object(node.data.get("columns")).values())
+    columns = map(object_of, object_of(node.data.get("columns")).values())
     found = {
         str(column["name"]): str(column["data_type"]) if column.get("data_type") else None
         for column in (*_external(node), *columns)
@@ -233,8 +233,8 @@ def _documented(node: _Node) -> tuple[_Listed, ...]:
 
 def _external(node: _Node) -> list[Mapping[str, Any]]:
     """The partition columns of an external source, as dbt-external-tables has them."""
-    partitions = _object(node.data.get("external")).get("partitions")
-    return [*map(_object, partitions)] if isinstance(partitions, list) else []
+    partitions = object_of(node.data.get("external")).get("partitions")
+    return [*map(object_of, partitions)] if isinstance(partitions, list) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,34 +255,31 @@ def _stored(path: Path) -> dict[str, _Stored]:
         data = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise CatalogError(f"{path}: not JSON that can be read: {error}") from error
-    version = _object(_object(data).get("metadata")).get("dbt_schema_version")
+    version = object_of(object_of(data).get("metadata")).get("dbt_schema_version")
     if "/catalog/" not in str(version):
         return {}  # another program's file of that name
     found: dict[str, _Stored] = {}
     for section in ("nodes", "sources"):
-        for key, node in _object(data.get(section)).items():
+        for key, node in object_of(data.get(section)).items():
             columns = sorted(
-                map(_object, _object(_object(node).get("columns")).values()),
+                map(object_of, object_of(object_of(node).get("columns")).values()),
                 key=lambda column: index if isinstance(index := column.get("index"), int) else 0,
             )
             listed = tuple((str(c.get("name")), str(c.get("type"))) for c in columns)
-            stats = _object(_object(node).get("stats"))
+            stats = object_of(object_of(node).get("stats"))
             found[key] = _Stored(listed, _count(stats, "bytes"), _count(stats, "rows"))
     return found
 
 
 def _count(stats: Mapping[str, Any], name: str) -> int | None:
     """A statistic, which adapters write as a number or as its text."""
-    value = _object(stats.get(name)).get("value")
+    value = object_of(stats.get(name)).get("value")
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def _quoted(part: str) -> str:
-    return "`" + part.replace("`", "``") + "`"
-
-
-def _object(value: object) -> Mapping[str, Any]:
+def object_of(value: object) -> Mapping[str, Any]:
+    """A value as an object of JSON, an empty one where it is none."""
     return value if isinstance(value, dict) else {}

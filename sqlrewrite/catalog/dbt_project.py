@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.catalog import dbt
+from sqlrewrite.catalog.dbt import object_of
 from sqlrewrite.catalog.files import read_text
 from sqlrewrite.text.template_kinds import UNITS
 from sqlrewrite.warehouse import CatalogError, LeftOut, Warehouse
@@ -72,7 +73,7 @@ def _node(kind: str, project: str, file: Path, said: Said, configured: Said) -> 
     """A model, seed or snapshot as a manifest has it."""
     raw = read_text(file) if kind != "seed" else ""
     config = {"materialized": "view" if kind == "model" else kind, **configured}
-    config |= {**_object(said.get("config")), **_called(raw)}
+    config |= {**object_of(said.get("config")), **_called(raw)}
     return {
         "unique_id": f"{kind}.{project}.{file.stem}",
         "resource_type": kind,
@@ -109,29 +110,29 @@ def _called(raw: str) -> Said:
 def _of_project(project: Said, section: str, name: str, file: Path) -> dict[str, Any]:
     """What the project configures for a file: the folders nearer to it win."""
     found: dict[str, Any] = {}
-    at = _object(project.get(section))
+    at = object_of(project.get(section))
     for part in (name, *file.parent.parts, file.stem, ""):
         for key, value in at.items():
             plain = str(key).removeprefix("+")
             if plain in _CONFIGURED or str(key).startswith("+"):
                 found[plain] = value
-        at = _object(at.get(part))
+        at = object_of(at.get(part))
     return found
 
 
 def _properties(files: Sequence[Said], section: str) -> Iterator[tuple[str, Said]]:
     """What the YAML files of a folder say of each model."""
     for data in files:
-        for it in map(_object, _list(data.get(section))):
+        for it in map(object_of, _list(data.get(section))):
             yield str(it.get("name")), it
 
 
 def _sources(files: Sequence[Said], project: str) -> Iterator[dict[str, Any]]:
     """The tables of the sources that the YAML files of a folder declare."""
     for data in files:
-        for source in map(_object, _list(data.get("sources"))):
+        for source in map(object_of, _list(data.get("sources"))):
             schema = source.get("schema") or source.get("name")
-            for table in map(_object, _list(source.get("tables"))):
+            for table in map(object_of, _list(source.get("tables"))):
                 own = str(table.get("name"))
                 named = (source.get("database"), schema, table.get("identifier") or own)
                 yield {
@@ -146,14 +147,15 @@ def _sources(files: Sequence[Said], project: str) -> Iterator[dict[str, Any]]:
 
 
 def _columns(said: Said) -> dict[str, Any]:
-    return {str(it["name"]): it for it in map(_object, _list(said.get("columns"))) if "name" in it}
+    named = (it for it in map(object_of, _list(said.get("columns"))) if "name" in it)
+    return {str(it["name"]): it for it in named}
 
 
 def _files(folder: Path, left_out: list[LeftOut]) -> Iterator[Said]:
     """The YAML files of a folder; one that cannot be read costs only itself."""
     for path in sorted((*folder.rglob("*.yml"), *folder.rglob("*.yaml"))):
         try:
-            yield _object(_parsed(path))
+            yield object_of(_parsed(path))
         except CatalogError as error:
             left_out.append(LeftOut(str(path), str(error).removeprefix(f"{path}: ")))
 
@@ -172,10 +174,6 @@ def _parsed(path: Path) -> Any:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         why = " ".join(str(error).split())
         raise CatalogError(f"{path}: not YAML that can be read: {why}") from error
-
-
-def _object(value: object) -> Said:
-    return value if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[Any]:

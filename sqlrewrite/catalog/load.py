@@ -172,20 +172,12 @@ def _merged(catalog: Warehouse, later: Warehouse) -> Warehouse:
 
 def _completed(table: Table, counted: Table) -> Table:
     """A table with the numbers it lacks taken from another account of it."""
-    columns = []
-    for column in table.columns:
-        other = counted.column(column.name)
-        if column.distinct_count is None and other is not None:
-            columns.append(replace(column, distinct_count=other.distinct_count))
-        else:
-            columns.append(column)
-    size = table.size_in_bytes if table.size_in_bytes is not None else counted.size_in_bytes
-    rows = table.row_count if table.row_count is not None else counted.row_count
-    partitions = table.partition_count
-    return replace(
-        table,
-        columns=tuple(columns),
-        size_in_bytes=size,
-        row_count=rows,
-        partition_count=counted.partition_count if partitions is None else partitions,
+    columns = (
+        replace(column, distinct_count=other.distinct_count)
+        if column.distinct_count is None and (other := counted.column(column.name)) is not None
+        else column
+        for column in table.columns
     )
+    numbers = ("size_in_bytes", "row_count", "partition_count")
+    lacking = {it: getattr(counted, it) for it in numbers if getattr(table, it) is None}
+    return replace(table, columns=tuple(columns), **lacking)

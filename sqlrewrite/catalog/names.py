@@ -12,9 +12,12 @@ _PLAIN = re.compile(r"[^\W\d]\w*")
 
 def quoted_name(name: Name) -> str:
     """A name with dots between its parts, and backquotes around those that need them."""
-    return ".".join(
-        part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`" for part in name
-    )
+    return ".".join(part if _PLAIN.fullmatch(part) else quoted(part) for part in name)
+
+
+def quoted(part: str) -> str:
+    """A part of a name in backquotes."""
+    return "`" + part.replace("`", "``") + "`"
 
 
 def parsed_name(text: str) -> Name | None:

@@ -75,18 +75,25 @@ class _Table(Struct, omit_defaults=True):
     name: _Text
     columns: list[_Column] | None = None
     partitioned_by: list[_Text | _Field] | None = None
-    clustered_by: list[_Text] | None = None
-    primary_key: list[_Text] | None = None
-    streaming: bool | None = None
+    clustered_by: tuple[_Text, ...] | None = ()
+    primary_key: tuple[_Text, ...] | None = ()
+    streaming: bool | None = False
     provider: _Text | None = None
     size_in_bytes: _Count | None = None
     row_count: _Count | None = None
     partition_count: _Count | None = None
-    complete: bool | None = None
-    unsteady: _Text | None = None
+    complete: bool | None = True
+    unsteady: _Text | None = ""
     derived: list[_Derived] | None = None
     buckets: _Buckets | None = None
     proposed: list[_Derived] | None = None
+
+
+_AS_IT_IS = (
+    *("clustered_by", "primary_key", "streaming", "provider", "size_in_bytes", "row_count"),
+    *("partition_count", "complete", "unsteady"),
+)
+"""What stands in the file just as a ``Table`` has it."""
 
 
 class _View(Struct, omit_defaults=True):
@@ -181,18 +188,10 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
         name=quoted_name(table.name),
         columns=[*columns] or None,
         partitioned_by=[*fields] or None,
-        clustered_by=[*table.clustered_by] or None,
-        primary_key=[*table.primary_key] or None,
-        streaming=table.streaming or None,
-        provider=table.provider,
-        size_in_bytes=table.size_in_bytes,
-        row_count=table.row_count,
-        partition_count=table.partition_count,
-        complete=None if table.complete else False,
-        unsteady=table.unsteady or None,
         derived=_written_derived(table.derived),
         buckets=_Buckets([*table.buckets.columns], table.buckets.count) if table.buckets else None,
         proposed=_written_derived(proposed),
+        **{name: getattr(table, name) for name in _AS_IT_IS},
     )
 
 
@@ -260,25 +259,19 @@ def _relations(root: _Snapshot, empty: Warehouse, source: str) -> Iterator[tuple
 
 def _table(found: _Table, where: str, catalog: Warehouse, source: str) -> Table:
     columns = tuple(map(_column, found.columns or ()))
+    said = {name: value for name in _AS_IT_IS if (value := getattr(found, name)) is not None}
+    said["clustered_by"] = tuple(it.lower() for it in found.clustered_by or ())
     table = Table(
         name=catalog.qualify(_name(found.name, f"{where}.name")),
         columns=columns,
         partitioned_by=tuple(map(_partition_field, found.partitioned_by or ())),
-        clustered_by=tuple(it.lower() for it in found.clustered_by or ()),
-        primary_key=tuple(found.primary_key or ()),
-        streaming=bool(found.streaming),
-        provider=found.provider,
-        size_in_bytes=found.size_in_bytes,
-        row_count=found.row_count,
-        partition_count=found.partition_count,
         source=source,
-        complete=found.complete is not False,
-        unsteady=found.unsteady or "",
         derived=tuple(
             derivation(it.column, it.expression, ORIGIN, [each.name for each in columns])
             for it in found.derived or ()
         ),
         buckets=_read_buckets(found.buckets),
+        **said,
     )
     _check_columns(table, where)
     return table

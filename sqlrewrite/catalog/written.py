@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sqlrewrite.catalog.infer import Shown
+from sqlrewrite.catalog.names import quoted
 from sqlrewrite.warehouse import (
     DEFAULT_NAMESPACE,
     GENERATED,
@@ -113,4 +114,4 @@ def _dotted(name: Name) -> str:
 
 
 def _quoted(part: str) -> str:
-    return part if _PLAIN.fullmatch(part) else "`" + part.replace("`", "``") + "`"
+    return part if _PLAIN.fullmatch(part) else quoted(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.repeatable import STREAMING
 from sqlrewrite.plan.algebra import Plan, Scan
+from sqlrewrite.plan.memo import remembered
 
 
 def judge(case: Case) -> Judgement:
@@ -15,17 +16,14 @@ def judge(case: Case) -> Judgement:
     if scan.streaming:
         why = f" ({scan.table.unsteady})" if scan.table.unsteady else ""
         return failed(f"{scan.alias} is a stream{why}: a bound would change what it keeps")
-    reason = case.reason(STREAMING) or _elsewhere(case.plan)
+    reason = case.reason(STREAMING) or _beside_a_stream(case.plan)
     return failed(reason) if reason else passed("neither side is a stream")
 
 
-def _elsewhere(plan: Plan) -> str:
+@remembered
+def _beside_a_stream(plan: Plan) -> str:
     """Why the statement as a whole is one of Flink's without an end: it runs in one mode, so that
     beside a stream its bounded tables are joined by state as well."""
-    known: str | None = plan.memo.get("stream")
-    if known is None:
-        scans = (it for it in plan.relations.values() if isinstance(it, Scan))
-        found = next((it for it in scans if it.streaming and it.table.unsteady), None)
-        known = f"{found.alias}, read beside, is a stream ({found.table.unsteady})" if found else ""
-        plan.memo["stream"] = known
-    return known
+    scans = (it for it in plan.relations.values() if isinstance(it, Scan))
+    found = next((it for it in scans if it.streaming and it.table.unsteady), None)
+    return f"{found.alias}, read beside, is a stream ({found.table.unsteady})" if found else ""

@@ -20,8 +20,10 @@ from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_stat
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection, selection_of
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
-from sqlrewrite.run.runner import FileResult, Request, count, internal_error, missing, over_limit
+from sqlrewrite.run.runner import FileResult, Request, count, internal_error, over_limit
 from sqlrewrite.run.runner import run as rewritten
+from sqlrewrite.run.runner import unread as of_unread
+from sqlrewrite.run.work import LargeError
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
@@ -176,13 +178,11 @@ class LintTask:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
 
-    def large(self, path: str, size: int) -> Linted:
-        """The result for a file of so many bytes."""
-        return large(path, size, self.request)
-
-    def unread(self, path: str, why: str) -> Linted:
-        """The result for a file that cannot be read."""
-        return unread(missing(path, why))
+    def unread(self, path: str, why: OSError | LargeError) -> Linted:
+        """The result for a file that cannot be read, or is too large to be."""
+        if isinstance(why, LargeError):
+            return large(path, why.size, self.request)
+        return unread(of_unread(path, why))
 
     @property
     def kept(self) -> Any:

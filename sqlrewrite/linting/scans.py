@@ -11,6 +11,7 @@ from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.subject import Subject
 from sqlrewrite.plan.algebra import Block, Call, ColumnRef, Expression, Join, Plan, Scan
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.relations import conditions_of, leaves
 from sqlrewrite.results import Outcome, Verdict
 from sqlrewrite.rulebook import Engine
@@ -111,19 +112,18 @@ def bounds(
 def _compared(plan: Plan, scan: Scan, names: frozenset[str], tied: Sequence[JudgedPair]) -> bool:
     """Whether a condition ties a partition column to something in a way that made no candidate."""
     known = {id(it.case.pair.tie.condition) for it in tied}
-    ties = _ties(plan)
+    ties = _tying(plan)
     return any(it not in known for name in names for it in ties.get((scan.relation, name), ()))
 
 
-def _ties(plan: Plan) -> dict[tuple[int, str], list[int]]:
+@remembered
+def _tying(plan: Plan) -> dict[tuple[int, str], list[int]]:
     """The conditions that tie each column to another relation, by what tells them apart."""
-    found: dict[tuple[int, str], list[int]] | None = plan.memo.get("ties")
-    if found is None:
-        found = plan.memo["ties"] = {}
-        own = (block for block in plan.blocks if not block.in_view)
-        for condition in (it for block in own for it in conditions_of(block)):
-            for ref in columns(condition.expression) if len(condition.relations) > 1 else ():
-                found.setdefault((ref.relation, ref.name), []).append(id(condition))
+    found: dict[tuple[int, str], list[int]] = {}
+    own = (block for block in plan.blocks if not block.in_view)
+    for condition in (it for block in own for it in conditions_of(block)):
+        for ref in columns(condition.expression) if len(condition.relations) > 1 else ():
+            found.setdefault((ref.relation, ref.name), []).append(id(condition))
     return found
 
 

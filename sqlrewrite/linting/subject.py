@@ -68,8 +68,7 @@ class Subject:
 
     def original(self, span: Span) -> Span:
         """A span of the stripped text as one of the author's."""
-        last = self.stripped.original_offset(max(span.start, span.end - 1))
-        return Span(self.stripped.original_offset(span.start), last + (span.end > span.start))
+        return self.stripped.original_span(span)
 
     def finding(
         self,

@@ -57,10 +57,7 @@ def print_audit(printer: Printer, found: Answer) -> None:
         print_table(printer, headings, facts)
     if found.reasons:
         printer.print([(), (("Alone in the way", "bold"),)])
-        reasons = [
-            (f"{it.fact}.{it.column}", f"{it.runs:,}", read(it.bytes), f"{it.code} {it.reason}")
-            for it in found.reasons[: len(found.top) or 10]
-        ]
+        reasons = reason_rows(found)[: len(found.top) or 10]
         print_table(printer, ("column", ">runs", ">read", "reason"), reasons)
 
 
@@ -70,6 +67,14 @@ def audit_json(found: Answer) -> str:
     for said, shape in zip(whole["top"], found.top, strict=True):
         said |= parts(shape, "saved_partitions saved_bytes saved_micros")
     return text(whole)
+
+
+def reason_rows(found: Answer) -> list[tuple[str, ...]]:
+    """What is alone in the way of each column."""
+    return [
+        (f"{it.fact}.{it.column}", f"{it.runs:,}", read(it.bytes), f"{it.code} {it.reason}")
+        for it in found.reasons
+    ]
 
 
 def read(count: int | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from sqlrewrite.audit.answer import Answer, AuditedShape, Fact
-from sqlrewrite.report.audit import SAID, by, one_line, read, saved
+from sqlrewrite.report.audit import SAID, by, one_line, read, reason_rows, saved
 from sqlrewrite.report.page import page, table
 
 _WIDTH, _ROW, _LABEL = 1060, 26, 330
@@ -50,11 +50,7 @@ def _sections(found: Answer) -> Iterator[str]:
         yield table(("table", "read by these runs", "bounded by (runs)"), tables)
     if found.reasons:
         yield "<h2>What is alone in the way, and what it would unlock</h2>"
-        rows = [
-            (f"{it.fact}.{it.column}", f"{it.runs:,}", read(it.bytes), f"{it.code} {it.reason}")
-            for it in found.reasons
-        ]
-        yield table(("column", "runs", "read", "reason"), rows)
+        yield table(("column", "runs", "read", "reason"), reason_rows(found))
     if found.left:
         yield "<h2>What was not judged</h2>"
         left = [(it.what, f"{it.runs:,}", f"{it.shapes:,}") for it in found.left]
@@ -98,20 +94,16 @@ def _bars(rows: Iterable[tuple[str, int, str, str]]) -> str:
 def _stacks(facts: Sequence[Fact]) -> str:
     """A bar a table, of three parts."""
     most = max((it.rewritten + it.pruned + it.rejected for it in facts), default=0) or 1
-    return _svg(
-        [
-            (
-                it.name,
-                f"{it.rewritten:,} / {it.pruned:,} / {it.rejected:,}",
-                [
-                    (it.rewritten / most, _COLOURS["rewritten"]),
-                    (it.pruned / most, _COLOURS["pruned"]),
-                    (it.rejected / most, _COLOURS["rejected"]),
-                ],
-            )
-            for it in facts
-        ]
-    )
+    kinds = ("rewritten", "pruned", "rejected")
+    rows = [
+        (
+            it.name,
+            f"{it.rewritten:,} / {it.pruned:,} / {it.rejected:,}",
+            [(getattr(it, kind) / most, _COLOURS[kind]) for kind in kinds],
+        )
+        for it in facts
+    ]
+    return _svg(rows)
 
 
 def _svg(rows: Sequence[tuple[str, str, Sequence[tuple[float, str]]]]) -> str:

@@ -28,6 +28,7 @@ from sqlrewrite.results import (
 )
 from sqlrewrite.rewriting import OnDocument, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
+from sqlrewrite.run.work import LargeError
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
@@ -210,11 +211,16 @@ def read_file(path: str) -> bytes | FileResult:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        return missing(path, error.strerror or str(error))
+        return unread(path, error)
+
+
+def unread(path: str, error: OSError) -> FileResult:
+    """The result for a file that could not be read."""
+    return missing(path, error.strerror or str(error))
 
 
 def missing(path: str, why: str) -> FileResult:
-    """The result for a file that could not be read."""
+    """The same for this reason."""
     return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
 
 
@@ -285,13 +291,11 @@ class RewriteTask:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
 
-    def large(self, path: str, size: int) -> FileResult:
-        """The result for a file of so many bytes."""
-        return large(path, size, self.request)
-
-    def unread(self, path: str, why: str) -> FileResult:
-        """The result for a file that cannot be read."""
-        return missing(path, why)
+    def unread(self, path: str, why: OSError | LargeError) -> FileResult:
+        """The result for a file that cannot be read, or is too large to be."""
+        if isinstance(why, LargeError):
+            return large(path, why.size, self.request)
+        return unread(path, why)
 
     @property
     def kept(self) -> Any:

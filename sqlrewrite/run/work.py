@@ -24,7 +24,11 @@ Result = TypeVar("Result")
 
 
 class LargeError(Exception):
-    """A file over the limit: its bytes."""
+    """A file over the limit, of so many bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.size = size
 
 
 class Job(Protocol[Result]):
@@ -37,11 +41,8 @@ class Job(Protocol[Result]):
     def limit(self) -> int:
         """A file of more bytes is not read."""
 
-    def large(self, path: str, size: int) -> Result:
-        """The result for a file of so many bytes, which is not read."""
-
-    def unread(self, path: str, why: str) -> Result:
-        """The result for a file that cannot be read."""
+    def unread(self, path: str, why: OSError | LargeError) -> Result:
+        """The result for a file that cannot be read, or is too large to be."""
 
     @property
     def kept(self) -> Any:
@@ -96,14 +97,8 @@ def once(job: Job[Result], path: str) -> Result:
     try:
         data, _ = _read(path, job.limit)
     except (OSError, LargeError) as error:
-        return _unread(job, path, error)
+        return job.unread(path, error)
     return job(path, data)
-
-
-def _unread(job: Job[Result], path: str, error: OSError | LargeError) -> Result:
-    if isinstance(error, LargeError):
-        return job.large(path, error.args[0])
-    return job.unread(path, error.strerror or str(error))
 
 
 def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
@@ -113,7 +108,7 @@ def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
     try:
         data, status = _read(path, job.limit)
     except (OSError, LargeError) as error:
-        return _unread(job, path, error), None
+        return job.unread(path, error), None
     stamp = settled(status)
     result = job(path, data)
     value = job.keep(result)

@@ -42,7 +42,7 @@ def _said(document: Document, wanted: Options, at: int) -> dict[str, Span]:
         if not decided.matters:
             continue
         for scan in scans(decided.plan):
-            span = _original(document, scan)
+            span = scan.span and document.stripped.original_span(scan.span)
             columns = partitions(scan, wanted.engine)
             if span is None or not columns or not span.start <= at < span.end:
                 continue
@@ -54,13 +54,6 @@ def _said(document: Document, wanted: Options, at: int) -> dict[str, Span]:
             ]
             return {"\n".join(_lines(scan, sorted(columns), its)): span}
     return {}
-
-
-def _original(document: Document, scan: Scan) -> Span | None:
-    if scan.span is None:
-        return None
-    start, last = map(document.stripped.original_offset, (scan.span.start, scan.span.end - 1))
-    return Span(start, last + 1)
 
 
 def _lines(scan: Scan, columns: Sequence[str], found: Sequence[Candidate]) -> Iterator[str]:

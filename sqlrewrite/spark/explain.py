@@ -7,7 +7,7 @@ planned where the plan says that it will be, else possible (``planned.py``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from difflib import SequenceMatcher
 from enum import Enum
 
@@ -20,7 +20,6 @@ from sqlrewrite.spark.pairs import (
     laid_out,
     pairs,
     partitioned,
-    use,
 )
 from sqlrewrite.spark.physical import PhysicalPlan
 from sqlrewrite.spark.planned import Laid, Planned, PlannedScan, ScanFilter, plan, planned
@@ -98,12 +97,7 @@ def explain_text(
     catalog = known_after(path, rewrite.original, catalog)
     facts, laid = partitioned(catalog), laid_out(catalog)
     found = pairs(path, rewrite)
-    with ExitStack() as ends:
-        stock = Stock()
-        if session.target.embedded:
-            stock = ends.enter_context(warehouse(session, catalog, [rewrite.original]))
-        else:
-            use(session, catalog)
+    with warehouse(session, catalog, [rewrite.original]) as stock:
         for pair in found:
             under = (settings or {}).get(pair.before.index, {})
             if not enter(session, pair) and (pair.candidates or pair.changed or under):

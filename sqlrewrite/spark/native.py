@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided, JudgedPair
@@ -61,11 +60,7 @@ def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> I
     text = every.document.stripped.text
     catalog = pairs.known_after(path, text, catalog)
     facts = pairs.partitioned(catalog)
-    with ExitStack() as ends:
-        if session.target.embedded:
-            ends.enter_context(warehouse(session, catalog, [text]))
-        else:
-            pairs.use(session, catalog)
+    with warehouse(session, catalog, [text]):
         for query, decided in zip(queries(text), every.statements, strict=True):
             pair = pairs.QueryPair(path, query, query)
             if pairs.enter(session, pair) or not decided.matters:

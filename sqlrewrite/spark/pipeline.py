@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -175,9 +176,7 @@ class Enabled:
                 self._changed(ANYTHING)
         given = literals(args) if args else ()
         key: Hashable = sqlQuery if not args else (sqlQuery, _hashable(given))
-        entry = self._known(key) or self._decided(
-            key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now)
-        )
+        entry = self._entry(key, sqlQuery, lambda now: self._judged(key, sqlQuery, given, now))
         try:
             if entry.sql is None:
                 return self._original(sqlQuery, args)
@@ -195,9 +194,7 @@ class Enabled:
             found = views.text_of(frame)
             if found is None:
                 return frame
-            entry = self._known(found) or self._decided(
-                found, found[1], lambda now: self._viewed(*found, now)
-            )
+            entry = self._entry(found, found[1], lambda now: self._viewed(*found, now))
             if entry.sql is None or self._spark.catalog.isCached(literal_name(found[0])):
                 return frame
             ours = views.with_text(self._spark, frame, entry.sql)
@@ -238,15 +235,11 @@ class Enabled:
 
     # --- deciding
 
-    def _known(self, key: Hashable) -> _Entry | None:
-        """What was decided of a text and still holds."""
-        entry = self._entries.get(key)
-        if entry is None or entry.epoch != self._epoch or entry.until < time.monotonic():
-            return None
-        return entry
-
-    def _decided(self, key: Hashable, text: str, judge: Callable[[int], _Entry]) -> _Entry:
-        epoch = self._epoch
+    def _entry(self, key: Hashable, text: str, judge: Callable[[int], _Entry]) -> _Entry:
+        """What was decided of a text, where it still holds, else what is decided now."""
+        known, epoch = self._entries.get(key), self._epoch
+        if known is not None and known.epoch == epoch and known.until >= time.monotonic():
+            return known
         with self._deciding, self._ours():
             try:
                 entry = judge(epoch)
@@ -354,23 +347,16 @@ class Enabled:
     def _within(self, work: Callable[[], T]) -> T:
         """What ``work`` gives. Raises TimeoutError where it takes too long; it goes on then, and
         nobody looks at what it gives."""
-        given: list[T] = []
-        raised: list[BaseException] = []
+        done: Future[T] = Future()
 
         def run() -> None:
             try:
-                given.append(work())
+                done.set_result(work())
             except BaseException as error:
-                raised.append(error)
+                done.set_exception(error)
 
-        thread = threading.Thread(target=run, name="dpp-rewrite", daemon=True)
-        thread.start()
-        thread.join(self._budget)
-        if raised:
-            raise raised[0]
-        if not given:
-            raise TimeoutError
-        return given[0]
+        threading.Thread(target=run, name="dpp-rewrite", daemon=True).start()
+        return done.result(self._budget)
 
 
 def _logger(name: str) -> logging.Logger:

@@ -23,7 +23,14 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
 from sqlrewrite.spark.describe import partition
 from sqlrewrite.spark.pairs import QueryPair
-from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
+from sqlrewrite.spark.session import (
+    Session,
+    current_namespace,
+    literal_name,
+    literal_text,
+    spark_errors,
+    tried,
+)
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import StatementText, queries
 from sqlrewrite.sql.references import references, renamed
@@ -297,9 +304,9 @@ def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> No
     if query == view.query:
         return
     spark = views.session.spark
-    here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
+    here = current_namespace(spark)
     spark.sql(f"USE {literal_name(view.namespace)}")
     try:
         views.make(view.name, query, view.columns)
     finally:
-        spark.sql(f"USE {literal_name((str(here[0]), str(here[1])))}")
+        spark.sql(f"USE {literal_name(here)}")

@@ -52,18 +52,10 @@ class TableScan:
         return self.dynamic_filter and self.files < self.static_files
 
 
-def partitioned_scans(frame: DataFrame) -> list[TableScan]:
-    """The scans of partitioned tables in the plan of a DataFrame that has run, each once."""
-    plan = frame._jdf.queryExecution().executedPlan()
-    return [
-        table_scan(node)
-        for node in plan_nodes(plan, set())
-        if class_name(node) == "FileSourceScanExec" and has_metric(node, "numPartitions")
-    ]
-
-
 def fact_scans(
-    frame: DataFrame, facts: frozenset[str], groups: Callable[[Any], int | None]
+    frame: DataFrame,
+    facts: frozenset[str] = NO_FACTS,
+    groups: Callable[[Any], int | None] = lambda scan: None,
 ) -> list[TableScan]:
     """The scans of partitioned tables, and of the tables with those last names, in the plan of a
     DataFrame that has run, each once; ``groups`` counts the row groups of a scan of files."""

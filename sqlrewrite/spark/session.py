@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from sqlrewrite.catalog.names import quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 from sqlrewrite.warehouse import Name
@@ -170,7 +171,7 @@ def _gone(error: BaseException) -> bool:
 
 def literal_name(parts: tuple[str, ...]) -> str:
     """A qualified name in backquotes."""
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    return ".".join(map(quoted, parts))
 
 
 def literal_text(text: str) -> str:

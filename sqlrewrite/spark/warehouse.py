@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import setting
+from sqlrewrite.spark.pairs import use
 from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
@@ -50,11 +51,16 @@ class Stock:
 
 @contextmanager
 def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Iterator[Stock]:
-    """Makes the relations that the texts name; takes them away at the end.
+    """Makes the relations that the texts name; takes them away at the end. On a Spark that has
+    tables short names are made to mean what they mean in the catalog, and no more is done.
 
     Catalogs other than Spark's own are left out of their names: ``lake.raw.clicks`` is there as
     ``raw.clicks``.
     """
+    if not session.target.embedded:
+        use(session, catalog)
+        yield Stock()
+        return
     spark = session.spark
     with ExitStack() as ends:
         folder = Path(tempfile.mkdtemp(prefix="dpp-rewrite-warehouse-"))

@@ -75,16 +75,17 @@ class Stripped:
 
     def followed(self, after: Stripped) -> Stripped:
         """Both at once: this, and what is taken out of the text that it leaves."""
-        removed = _outermost((*self.removed, *map(self._original, after.removed)))
-        both = (*self.predicates, *map(self._original, after.predicates))
+        removed = _outermost((*self.removed, *map(self.original_span, after.removed)))
+        both = (*self.predicates, *map(self.original_span, after.predicates))
         foreign = tuple(map(self.original_offset, after.foreign))
         return replace(
             Stripped.of(self.original, removed, sorted(both, key=_start)), foreign=foreign
         )
 
-    def _original(self, span: Span) -> Span:
+    def original_span(self, span: Span) -> Span:
         """Where a span of the text stands in the original."""
-        return Span(self.original_offset(span.start), self.original_offset(span.end - 1) + 1)
+        last = self.original_offset(max(span.start, span.end - 1))
+        return Span(self.original_offset(span.start), last + (span.end > span.start))
 
     def original_offset(self, offset: int) -> int:
         """The offset in the original for one in the stripped text."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.spark.scans import TableScan, partitioned_scans
+from sqlrewrite.spark.scans import TableScan, fact_scans
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ class Run:
 def run(spark: SparkSession, sql: str) -> Run:
     frame = spark.sql(sql)
     rows = [tuple(row) for row in frame.collect()]
-    return Run(rows, partitioned_scans(frame))
+    return Run(rows, fact_scans(frame))
 
 
 def temporary_views(spark: SparkSession) -> set[str]:
