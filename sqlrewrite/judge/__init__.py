@@ -184,7 +184,7 @@ def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
 def _against(case: Case) -> tuple[tuple[str, str], ...]:
     """All that speaks against reading the dimension again, once each."""
     dimension = case.pair.dimension
-    return tuple(dict.fromkeys((*of_whole(case, dimension), *cannot_stand_alone(case, dimension))))
+    return tuple(dict.fromkeys((*of_whole(case, dimension), *cannot_stand_alone(dimension))))
 
 
 def _result(rule: Rule, case: Case) -> RuleResult:

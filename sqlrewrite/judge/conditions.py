@@ -117,7 +117,7 @@ def _of_conjunct(case: Case, item: Conjunct, tried: Attempts | None) -> Iterator
 def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
     """The reasons why a neighbour may not be read by the key query, as for the dimension itself."""
     yield from of_whole(case, item.relation)
-    yield from cannot_stand_alone(case, item.relation)
+    yield from cannot_stand_alone(item.relation)
     culprit = raising_inside(case, item.relation)
     if culprit is not None:
         yield GUARDS, f"{shown(culprit)} inside {relation_name(item.relation)} can raise an error"

@@ -132,7 +132,7 @@ def _called(expressions: Iterable[Expression]) -> frozenset[str]:
     return frozenset(node.name for node in nodes if isinstance(node, Call))
 
 
-def cannot_stand_alone(case: Case, relation: Relation) -> Iterator[Reason]:
+def cannot_stand_alone(relation: Relation) -> Iterator[Reason]:
     """Why a relation's own text would not mean the same relation elsewhere."""
     match relation:
         case Derived(outer=(_, *_)) | Derived(lateral=True):

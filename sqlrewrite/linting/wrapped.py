@@ -47,7 +47,7 @@ def wrapped(subject: Subject, decided: Decided) -> Iterator[Finding]:
             continue
         found = list(_all(decided.plan, scan, names))
         if any(it.tied for it in found):  # to one value another relation's add nothing
-            found = [it for it in found if not (it.tied and _bound(subject, decided, scan, it))]
+            found = [it for it in found if not (it.tied and _bound(decided.plan, scan, it))]
         idle_too = any(it.idle for it in found) and read_whole(subject, decided, scan, names)
         yield from (_finding(subject, scan, it) for it in found if idle_too or not it.idle)
 
@@ -66,12 +66,10 @@ def _all(plan: Plan, scan: Scan, names: frozenset[str]) -> Iterator[_Wrapped]:
             yield _Wrapped(name, place, by, in_or and not prunes, tied)
 
 
-def _bound(subject: Subject, decided: Decided, scan: Scan, it: _Wrapped) -> bool:
+def _bound(plan: Plan, scan: Scan, it: _Wrapped) -> bool:
     """Whether a column has one value by another condition."""
-    return any(
-        isinstance(item, Conjunct) and binds(item.expression, it.name)
-        for item in own_conditions(decided.plan, scan.relation, ALONE)
-    )
+    own = own_conditions(plan, scan.relation, ALONE)
+    return any(isinstance(item, Conjunct) and binds(item.expression, it.name) for item in own)
 
 
 def _finding(subject: Subject, scan: Scan, it: _Wrapped) -> Finding:

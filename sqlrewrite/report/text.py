@@ -23,6 +23,7 @@ _STYLES = {
 }
 _OUTCOMES = {Outcome.PASS: "green", Outcome.FAIL: "red", Outcome.UNKNOWN: "yellow"}
 _MARKS = {"+": "green", "-": "red"}
+_WIDTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +137,10 @@ def _change(old: Sequence[str], new: Sequence[str]) -> str:
     return f"{head}{one} → {other}"
 
 
-def shortened(text: str, width: int = 60) -> str:
+def shortened(text: str) -> str:
     """A text on one line, its end left out where it is long."""
     line = " ".join(text.split())
-    return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1].rstrip()}…"
 
 
 def _candidate(path: str, candidate: Candidate, detail: Detail) -> Iterator[Line]:

@@ -57,10 +57,7 @@ def frame(split: Split, anchors: Anchors, select: Range) -> Surround:
     if having is not None:
         inside.append((anchors.tokens[having.start].end + 1, " true OR ("))
     return Surround(
-        branch=(
-            Range(select.start, end),
-            Range(end, rest),
-        ),
+        branch=(Range(select.start, end), Range(end, rest)),
         inside=tuple(it for it in inside if it[1]),
         more=more,
         closing=")" if having is not None else "",

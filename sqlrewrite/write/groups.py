@@ -42,9 +42,7 @@ def by_bounds(parts: Sequence[Parts], count: int) -> Cut:
         raise Whole("partitions by hash are not chosen by a condition in PostgreSQL")
     bounds = [part.bound for it in parts for part in it.parts]
     ranges = "range" in strategies
-    values: set[BoundValue] = {it.low[0] for it in bounds if it.low} | {
-        it.high[0] for it in bounds if it.high
-    }
+    values: set[BoundValue] = {end[0] for it in bounds for end in (it.low, it.high) if end}
     if not ranges:
         values = {value for it in bounds for value in it.values if value is not None}
     found = sorted(it for it in values if not isinstance(it, float))
@@ -89,7 +87,7 @@ def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
     select = anchors.whole_select(_span(home).start)
     _check(split, anchors, select)
     end = anchors.tokens[select.end - 1].end + 1
-    newline = "\n" if "\n" in anchors.text[anchors.tokens[select.start].start : end] else " "
+    newline = "\n" if "\n" in anchors.text[anchors.span(select).start : end] else " "
     union = "UNION" if split.distinct else "UNION ALL"
     written = frame(split, anchors, select)
     branches = ""
@@ -130,10 +128,8 @@ def _behind(scan: Scan, column: str, cut: Cut, group: int) -> str:
 def _check(split: Split, anchors: Anchors, select: Range) -> None:
     """Raises Whole for what cannot be copied, or would be no more found in a derived table."""
     words = [token.text.lower() for token in anchors.tokens[select.start : select.end]]
-    whole = anchors.text[
-        anchors.tokens[select.start].start : anchors.tokens[select.end - 1].end + 1
-    ]
-    if templated(whole) or "?" in words:
+    span = anchors.span(select)
+    if templated(anchors.text[span.start : span.end]) or "?" in words:
         raise Whole("a template or a positional parameter in it cannot be copied")
     if "_metadata" in words:
         raise Whole("_metadata is not found in a derived table")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from itertools import count
 
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Forms, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.find.ties import Side
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.already_pruned import is_authors_in
@@ -31,8 +31,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.plan.facts.arithmetic import Wrapping
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated
 from sqlrewrite.write.derived import spread, value
@@ -99,10 +98,6 @@ class Writer:
     words: frozenset[str]
     taken: set[str] = field(default_factory=set)
     day: str = ""
-
-    def again(self) -> Writer:
-        """A writer for a key query beside this one, which may use the same aliases."""
-        return Writer(self.anchors, self.style, self.words)
 
     def query(
         self,
@@ -267,24 +262,15 @@ class Writer:
 
     def conjunct(self, item: Conjunct, alias: str) -> str:
         """The author's own text of a conjunct, its columns qualified with the alias."""
-        tokens = self.anchors.conjunct(item.condition)
-        if item.attempts is not None:
-            text = self.attempted(tokens, item.expression, item.attempts.forms, alias)
-            if item.attempts.doubtful:
-                return f"({text}) {self.style.word('IS NOT FALSE')}"
+        anchors, style, named = self.anchors, self.style, self.named(alias)
+        tokens, tried = anchors.conjunct(item.condition), item.attempts
+        if tried is None:
+            text = computed(anchors, style, tokens, item.expression, named)
         else:
-            text = self.over(tokens, item.expression, alias)
-        return f"({text})" if self.anchors.disjunction(tokens) else text
-
-    def over(
-        self, tokens: Range, expression: Expression, alias: str, around: Wrapping | None = None
-    ) -> str:
-        """The author's own text of an expression, its columns qualified with the alias."""
-        return computed(self.anchors, self.style, tokens, expression, self.named(alias), around)
-
-    def attempted(self, tokens: Range, expression: Expression, forms: Forms, alias: str) -> str:
-        """The same, with what can raise an error in a form that does not."""
-        return attempted(self.anchors, self.style, tokens, expression, forms, self.named(alias))
+            text = attempted(anchors, style, tokens, item.expression, tried.forms, named)
+            if tried.doubtful:
+                return f"({text}) {style.word('IS NOT FALSE')}"
+        return f"({text})" if anchors.disjunction(tokens) else text
 
     def named(self, alias: str) -> Callable[[ColumnRef], str]:
         """How a column is named, qualified with an alias."""

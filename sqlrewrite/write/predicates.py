@@ -62,26 +62,22 @@ def write(
 
 def _sayable(found: list[Predicate], case: Case) -> list[Predicate]:
     """The predicates, where the dialect of the text has words for them. Raises AnchorError."""
-    name = case.options.limits.dialect
-    if name != SPARK:
-        if case.pair.derived is not None:
-            raise AnchorError(f"what {case.pair.pruned} is computed from is said in Spark's words")
-        from sqlrewrite.dialects import dialect  # of which no other text has need
+    name, pair = case.options.limits.dialect, case.pair
+    if name == SPARK:
+        return found
+    if pair.derived is not None:
+        raise AnchorError(f"what {pair.pruned} is computed from is said in Spark's words")
+    from sqlrewrite.dialects import dialect  # of which no other text has need
 
-        spoken = dialect(name)
-        merged = {it for join in joins(case.target_block.source) for it in join.using}
-        if spoken and not spoken.qualifies_merged and case.pair.target_column in merged:
-            raise AnchorError(f"{case.pair.target_column}, which USING merges, has no table there")
-        if spoken is None:
-            return found
-        why = (spoken.unwritable(it.text) for it in found)
-        for said in filter(None, why):
-            raise AnchorError(said)
-        named = spoken.named
-        return [
-            replace(it, text=named(it.text), queries=tuple(map(named, it.queries))) for it in found
-        ]
-    return found
+    spoken = dialect(name)
+    assert spoken is not None
+    merged = {it for join in joins(case.target_block.source) for it in join.using}
+    if not spoken.qualifies_merged and pair.target_column in merged:
+        raise AnchorError(f"{pair.target_column}, which USING merges, has no table there")
+    for said in filter(None, (spoken.unwritable(it.text) for it in found)):
+        raise AnchorError(said)
+    named = spoken.named
+    return [replace(it, text=named(it.text), queries=tuple(map(named, it.queries))) for it in found]
 
 
 def _distinct(

@@ -44,23 +44,20 @@ def _one(
     texts: Sequence[tuple[Expression, str]],
     end: str,
 ) -> str:
-    found, whole = way_of(case), [(it, text) for it, text in texts]
-    known = all(within_years(it) for it, _ in whole)
+    found, known = way_of(case), all(within_years(it) for it, _ in texts)
     if end:
-        _, text = whole[0]
-        moment = _later(case, whole[0][0], text, end)
+        moment = _later(case, *texts[0], end)
         if units(case):
             return compared(case, (anchors, style), column, end, moment, known=known)
         bound = _called(case, style, value(case, style, moment, end, known=known))
         return with_elsewhere(case, style, column, f"{column} {end}= {bound}", end, known=known)
     days = [str(day) for day in range(-found.days, found.days + 1)]
-    values = list(
-        dict.fromkeys(value(case, style, text, day=day) for _, text in whole for day in days)
-    )
+    every = (value(case, style, text, day=day) for _, text in texts for day in days)
+    values = list(dict.fromkeys(every))
+    said = f"{column} {style.word('IN')} ({', '.join(values)})"
     if len(values) == 1:
-        return with_elsewhere(case, style, column, f"{column} = {_called(case, style, values[0])}")
-    listed = f"{column} {style.word('IN')} ({', '.join(values)})"
-    return with_elsewhere(case, style, column, listed)
+        said = f"{column} = {_called(case, style, values[0])}"
+    return with_elsewhere(case, style, column, said)
 
 
 def _called(case: Case, style: Style, bound: str) -> str:
