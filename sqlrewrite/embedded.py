@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Decision, Document, decide, read
@@ -221,26 +222,20 @@ def _summed(told: Sequence[Rewrite], refused: Sequence[Problem]) -> Rewrite:
     for it in told:
         found.append(_moved(it, before))
         before += it.statements
-    return Rewrite(
-        "",
-        "",
-        before + len(refused),
-        tuple(item for it in found for item in it.candidates),
-        tuple(item for it in found for item in it.errors),
-        (*(item for it in found for item in it.skipped), *refused),
-        tuple(item for it in found for item in it.plans),
-        tuple(item for it in found for item in it.removed),
-        tuple(item for it in found for item in it.notes),
-        tuple(item for it in found for item in it.grouped),
-    )
+    every = (*_NUMBERED, "errors", "skipped", "notes", "grouped")
+    parts = {name: tuple(item for it in found for item in getattr(it, name)) for name in every}
+    parts["skipped"] += tuple(refused)
+    return Rewrite("", "", before + len(refused), **parts)
+
+
+_NUMBERED = ("candidates", "plans", "removed")
+"""The parts of an account that name the numbers of statements."""
 
 
 def _moved(told: Rewrite, by: int) -> Rewrite:
     """An account with statements numbered from another one on."""
-    return replace(
-        told,
-        candidates=tuple(replace(it, statement=it.statement + by) for it in told.candidates),
-        plans=tuple(replace(it, statement=it.statement + by) for it in told.plans),
-        removed=tuple(replace(it, statement=it.statement + by) for it in told.removed),
-        grouped=tuple(it + by for it in told.grouped),
-    )
+    parts: dict[str, Any] = {
+        name: tuple(replace(it, statement=it.statement + by) for it in getattr(told, name))
+        for name in _NUMBERED
+    }
+    return replace(told, **parts, grouped=tuple(it + by for it in told.grouped))

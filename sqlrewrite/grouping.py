@@ -40,7 +40,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
     if quoted(sql, lex(sql).tokens):
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
-        return Rewrite(sql, sql, 1, (), (), (Problem(CODE, why, 1, 1),), ())
+        return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
     document = read(without(sql), catalog, wanted.limits, whole=True)
     text, made, told = document.stripped.original, list[Edit](), list[Told]()
     grouped: list[int] = []
@@ -60,10 +60,8 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         original=sql,
         sql=after,
         statements=len(document.statements),
-        candidates=(),
         errors=tuple(document.problem(it) for it in failures if not it.parsed),
         skipped=tuple(document.problem(it) for it in failures if it.parsed),
-        plans=(),
         notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
         grouped=tuple(grouped),
     )

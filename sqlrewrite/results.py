@@ -171,10 +171,10 @@ class Rewrite:
     original: str
     sql: str
     statements: int
-    candidates: tuple[Candidate, ...]
-    errors: tuple[Problem, ...]
-    skipped: tuple[Problem, ...]
-    plans: tuple[PlanDiff, ...]
+    candidates: tuple[Candidate, ...] = ()
+    errors: tuple[Problem, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+    plans: tuple[PlanDiff, ...] = ()
     removed: tuple[Removed, ...] = ()
     notes: tuple[Problem, ...] = ()
     grouped: tuple[int, ...] = ()

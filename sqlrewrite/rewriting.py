@@ -265,4 +265,4 @@ def _left_alone(document: Document) -> Rewrite:
     assert whole is not None
     place = document.directives.lines.place(whole.span.start)
     skipped = Problem("", f"the whole file, as `{whole}` asks", *place)
-    return Rewrite(sql, sql, 1, (), (), (skipped,), ())
+    return Rewrite(sql, sql, 1, skipped=(skipped,))

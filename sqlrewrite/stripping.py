@@ -66,10 +66,9 @@ def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
         )
         for span in text.predicates
     )
-    return Rewrite(
-        *(sql, text.text, len(starts), (), (), skipped, (), removed),
-        notes=_notes(text, strip(sql, lexed.tokens, changes=True), lines),
-    ), text
+    notes = _notes(text, strip(sql, lexed.tokens, changes=True), lines)
+    done = Rewrite(sql, text.text, len(starts), skipped=skipped, removed=removed, notes=notes)
+    return done, text
 
 
 def _notes(text: Stripped, all_of_it: Stripped, lines: Lines) -> tuple[Problem, ...]:

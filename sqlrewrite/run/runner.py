@@ -232,7 +232,7 @@ def over_limit(size: int, request: Request) -> Problem:
 def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
     """The result for a file that is left alone for its size; it need not have been read."""
     problem = over_limit(size, request)
-    return FileResult(path, data, rewrite=Rewrite("", "", 1, (), (), (problem,), ()))
+    return FileResult(path, data, rewrite=Rewrite("", "", 1, skipped=(problem,)))
 
 
 def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> FileResult:
@@ -361,7 +361,7 @@ lines of its plans, and its statements."""
 def _record(kept: _Kept) -> Rewrite:
     """A ``Rewrite`` without the text that it began with."""
     if isinstance(kept, int):
-        return Rewrite("", "", kept, (), (), (), ())
+        return Rewrite("", "", kept)
     sql, statements, candidates, errors, skipped, plans, removed, notes, grouped, _ = kept
     drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
     return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes, grouped)
