@@ -34,7 +34,7 @@ class Poor:
     @property
     def why(self) -> str:
         """Why no columns are known, for people."""
-        if definitions.query_text(self.statement.tokens, self.text):
+        if definitions.query_of(self.statement.tokens, self.text)[1]:
             return "its query reads what is not known"
         return "the statement lists none, or not all"
 
@@ -72,7 +72,7 @@ def _completed(it: Poor, catalog: Warehouse) -> Table | None:
     if catalog.relations.get(it.name) is not it.made:
         return None
     here = replace(catalog, namespace=it.namespace)
-    query = definitions.query_text(it.statement.tokens, it.text)
+    query = definitions.query_of(it.statement.tokens, it.text)[1]
     if not query:
         without = here.without(it.name)
         made = definitions.apply(it.statement, it.text, without, it.made.source)

@@ -55,21 +55,16 @@ def survey(
             start, end = reading.statement.start, reading.statement.tokens[-1].end + 1
             first, last = place(start)[0], place(end)[0]
             index = bisect_left(at, first)
-            has = index < len(at) and at[index] <= last
+            has_candidate = index < len(at) and at[index] <= last
             joins = first_join(text, start, end) is not None
-            yield _surveyed(reading, first, last, joins, has_candidate=has)
-
-
-def _surveyed(
-    reading: Reading, first: int, last: int, joins: bool, *, has_candidate: bool
-) -> Surveyed:
-    statement, names, catalog = reading.statement, reading.names, reading.catalog
-    kind = _kind(statement)
-    if statement.failure is not None:
-        return Surveyed(first, last, kind, False, (), statement.failure.message, joins)
-    known = tuple((".".join(name), catalog.resolve(name) is not None) for name in names)
-    reason = "" if has_candidate else _reason(reading, joins)
-    return Surveyed(first, last, kind, True, known, reason, joins)
+            kind, failure = _kind(reading.statement), reading.statement.failure
+            if failure is not None:
+                yield Surveyed(first, last, kind, False, (), failure.message, joins)
+                continue
+            resolve = reading.catalog.resolve
+            known = tuple((".".join(it), resolve(it) is not None) for it in reading.names)
+            reason = "" if has_candidate else _reason(reading, joins)
+            yield Surveyed(first, last, kind, True, known, reason, joins)
 
 
 def _kind(statement: Statement) -> str:

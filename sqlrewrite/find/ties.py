@@ -18,8 +18,9 @@ from sqlrewrite.plan.relations import joins
 # Each comparison with what it is when read from its other side.
 TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-# What BETWEEN says of its first operand and each of the others.
+# What BETWEEN says of its first operand and each of the others; how many others there are.
 _BETWEEN = (">=", "<=")
+_OTHERS = {**dict.fromkeys(TURNED, 1), "between": 2}
 
 FILTER = "filter"
 """The shape of a condition that a query puts on a scan by itself, in place of a join's."""
@@ -95,7 +96,9 @@ def _tie(
     if isinstance(expression, ra.Call) and expression.name == "not":
         (expression,), negated = expression.args, True
     match expression:
-        case ra.Call(name=name, args=(one, *others)) if _compares(name, others) and not negated:
+        case ra.Call(name=name, args=(one, *others)) if not negated and _OTHERS.get(name) == len(
+            others
+        ):
             shape = ra.JoinType.INNER if join is None or implied else join.type
             if join is not None and join.type in (ra.JoinType.SEMI, ra.JoinType.ANTI):
                 shape = join.type
@@ -127,10 +130,6 @@ def _tie(
 def _may_bound(plan: ra.Plan, side: ra.Expression) -> bool:
     """Whether an expression on one side of a tie has a column that a fact may be pruned by."""
     return any(may_prune(plan, ref) for ref in columns_of(side))
-
-
-def _compares(name: str, others: list[ra.Expression]) -> bool:
-    return len(others) == (2 if name == "between" else 1) and (name in TURNED or name == "between")
 
 
 def _outputs_at(plan: ra.Plan, query: ra.Query, place: int, of: int) -> Iterator[ra.Expression]:

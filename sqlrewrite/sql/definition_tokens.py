@@ -95,7 +95,13 @@ class Cursor:
             return ""
         start = self.at
         self.at += 1
-        while not self.done and self._touches(self.at) and self._goes_on(self.at):
+        # Strings and quoted names that touch, as before a comment, are each their own.
+        while (
+            not self.done
+            and self.tokens[self.at].start == self.tokens[self.at - 1].end + 1
+            and not self._ends_name(self.at)
+            and self.tokens[self.at].token_type is not TokenType.STRING
+        ):
             self.at += 1
         if self.at == start + 1:
             token = self.tokens[start]
@@ -104,14 +110,6 @@ class Cursor:
             masked = token.token_type not in QUOTED and token.text != raw
             return raw if masked or (is_template(raw) and unknown) else token.text
         return self.slice(start, self.at)
-
-    def _touches(self, at: int) -> bool:
-        return self.tokens[at].start == self.tokens[at - 1].end + 1
-
-    def _goes_on(self, at: int) -> bool:
-        """Whether a touching token belongs to the name before it: two strings or quoted names, as
-        in a comment without a blank before it, are each their own."""
-        return not self._ends_name(at) and self.tokens[at].token_type is not TokenType.STRING
 
     def _ends_name(self, at: int) -> bool:
         """Whether a sign stands here; the first token of a template may be a colon (``:value``)."""

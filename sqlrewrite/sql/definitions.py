@@ -196,13 +196,9 @@ def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     return _create_temporary(catalog, view, at, said)
 
 
-def query_text(tokens: Sequence[Token], text: str) -> str:
-    """The query of a CREATE VIEW, CREATE TABLE or CACHE TABLE: from behind its AS to the end."""
-    return query_of(tokens, text)[1]
-
-
 def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
-    """The same behind the names of columns that are listed before it."""
+    """The names of columns listed in a CREATE VIEW, CREATE TABLE or CACHE TABLE, and its query:
+    from behind its AS to the end."""
     at = Cursor(tokens, text)
     at.at = after_kind(at)
     if not at.at or not at.name():

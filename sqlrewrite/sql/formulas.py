@@ -124,7 +124,8 @@ def formula(text: str, table: Table) -> Formula | str:
     read = _read(text)
     if isinstance(read, str):
         return read
-    bound = bind(*read, Warehouse({_NAME: _bare(table)}))
+    bare = Table(_NAME, table.columns, complete=table.complete)
+    bound = bind(*read, Warehouse({_NAME: bare}))
     if bound is None or len(bound.plan.blocks) != 1 or len(bound.plan.blocks[0].where) != 1:
         return _NO_EXPRESSION
     block = bound.plan.blocks[0]
@@ -144,7 +145,3 @@ def formula(text: str, table: Table) -> Formula | str:
     at = len(_BEFORE)
     spans = sorted((it.span.start - at, it.span.end - at) for it in refs if it.span is not None)
     return Formula(text, expression, bound.plan, names.pop(), tuple(spans))
-
-
-def _bare(table: Table) -> Table:
-    return Table(_NAME, table.columns, complete=table.complete)

@@ -111,24 +111,12 @@ def _literal(value: Any) -> str | None:
     return write(value) if write is not None else None
 
 
-def _whole(value: int) -> str | None:
-    return f"({value})" if -_LONG < value < _LONG else None
-
-
-def _double(value: float) -> str | None:
-    return f"({value!r}D)" if math.isfinite(value) else None
-
-
-def _text(value: str) -> str | None:
-    return f"'{value}'" if _PLAIN_TEXT.fullmatch(value) else None
-
-
 # A Decimal is missing: over Connect its parameter has another type than its literal.
 _WRITERS: Mapping[type, Any] = {
     type(None): lambda _: "NULL",
     bool: lambda value: "true" if value else "false",
-    int: _whole,
-    float: _double,
+    int: lambda value: f"({value})" if -_LONG < value < _LONG else None,
+    float: lambda value: f"({value!r}D)" if math.isfinite(value) else None,
     datetime.date: lambda value: f"DATE'{value:%Y-%m-%d}'" if value.year >= 1000 else None,
-    str: _text,
+    str: lambda value: f"'{value}'" if _PLAIN_TEXT.fullmatch(value) else None,
 }

@@ -48,7 +48,8 @@ class QueryParser(ExpressionParser):
             self._retreat(index)
             return super()._parse_insert()
         target = self._directory("LOCAL" in words)
-        return exp.Insert(this=target, overwrite=True, expression=self._inserted())
+        query = self._parse_derived_table_values() or self._parse_ddl_select()
+        return exp.Insert(this=target, overwrite=True, expression=query)
 
     def _directory(self, local: bool) -> exp.Expr:
         """A directory with the format of its files: that of a data source, or Hive's."""
@@ -67,10 +68,6 @@ class QueryParser(ExpressionParser):
             self._parse_table_parts()
         self._match(TokenType.EQ)
         return self._parse_unary()
-
-    def _inserted(self) -> exp.Expr | None:
-        """The query of an INSERT."""
-        return self._parse_derived_table_values() or self._parse_ddl_select()
 
     def _parse_insert_table(self) -> exp.Expr | None:
         computed = self._curr.text.upper() == "IDENTIFIER"

@@ -58,8 +58,12 @@ def references(text: str) -> tuple[TableReference, ...]:
 def relations_of(tree: exp.Expr, *, read: bool = False) -> tuple[Name, ...]:
     """The names of all relations of a statement, or only of those that it reads and does not just
     make or insert into, each once; what a WITH of it defines is none."""
-    found = ((table, tuple(name.name.lower() for name in names)) for table, names in _named(tree))
-    return tuple(dict.fromkeys(name for table, name in found if not (read and _is_made(table))))
+    found: dict[Name, None] = {}
+    for table, names in _named(tree):
+        changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
+        if not read or changes or not _is_written(table):
+            found[tuple(name.name.lower() for name in names)] = None
+    return tuple(found)
 
 
 def relations_in(text: str) -> tuple[Name, ...]:
@@ -80,11 +84,6 @@ def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
         if found is None or vague:
             return TableReference(parts, Span(names[0].meta["start"], names[-1].meta["end"] + 1))
     return None
-
-
-def _is_made(table: exp.Table) -> bool:
-    """Whether a statement makes a table or inserts into it, and so does not read it."""
-    return _is_written(table) and not isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
 
 
 def _is_written(table: exp.Table) -> bool:

@@ -233,10 +233,8 @@ def _operator(template: Template, behind: Token | None) -> list[_Piece] | str:
 
 
 def _dotted(name: Name) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    for part in name:
-        pieces += [(TokenType.DOT, "."), (TokenType.IDENTIFIER, part)]
-    return pieces[1:]
+    parts = [((TokenType.DOT, "."), (TokenType.IDENTIFIER, part)) for part in name]
+    return [piece for both in parts for piece in both][1:]
 
 
 def _tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:

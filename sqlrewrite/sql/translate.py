@@ -184,9 +184,6 @@ class Translator:
             return ra.Literal("boolean", str(bool(node.this)).lower())
         return ra.Literal("null" if isinstance(node, exp.Null) else "star")
 
-    def _inner(self, node: exp.Expr) -> ra.Expression:
-        return self.translate(node.this)
-
     def _connective(self, node: exp.Expr) -> ra.Expression:
         name = "and" if isinstance(node, exp.And) else "or"
         return ra.Call(name, tuple([self.translate(item) for item in chained(node, type(node))]))
@@ -357,7 +354,7 @@ class Translator:
 _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {
     exp.Column: Translator._column,
     exp.Literal: Translator._literal,
-    **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), Translator._inner),
+    **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), lambda it, node: it.translate(node.this)),
     **dict.fromkeys((exp.And, exp.Or), Translator._connective),
     exp.Not: Translator._undecided,
     exp.In: Translator._in,

@@ -8,13 +8,10 @@ from typing import assert_never
 
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common
-from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.relations import columns_of, stored
 from sqlrewrite.sql.types.scope import (
-    Context,
     ScopeColumns,
     Typed,
     TypedColumn,
@@ -24,12 +21,6 @@ from sqlrewrite.sql.types.scope import (
     named,
     shown,
 )
-from sqlrewrite.warehouse import Warehouse
-
-
-def context_of(catalog: Warehouse, world: World, legacy_interval: bool | None) -> Context:
-    """What the queries of a text share."""
-    return Context(catalog, world, analyze, typed, legacy_interval)
 
 
 def analyze(query: tree.WrittenQuery, scope: TypeScope) -> ScopeColumns:

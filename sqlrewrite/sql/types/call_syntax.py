@@ -115,22 +115,16 @@ class Calls(TypeCursor):
         self.need("AS")
         return tree.WrittenCast(operand, self.type_text(), word == "TRY_CAST")
 
-    def _struct(self, word: str) -> tree.Expr:
+    def _struct(self) -> tree.Expr:
         return tree.WrittenRow(() if self.peek(")") else self.several(self.item), written=True)
-
-    def _position(self, word: str) -> tree.Expr:
-        return tree.Special(word, self._values("IN"))
 
     def _extract(self, word: str) -> tree.Expr:
         field = self.name()
         self.need("FROM")
         return tree.Special(word, (self.value(),), field)
 
-    def _substring(self, word: str) -> tree.Expr:
-        return tree.WrittenCall(("substring",), self._values("FROM", last=("FOR", ",")))
-
-    def _overlay(self, word: str) -> tree.Expr:
-        return tree.WrittenCall(("overlay",), self._values("PLACING", "FROM", last=("FOR",)))
+    def _called(self, name: str, *words: str, last: tuple[str, ...]) -> tree.Expr:
+        return tree.WrittenCall((name,), self._values(*words, last=last))
 
     def _trim(self, word: str) -> tree.Expr:
         side = self.any_of("BOTH", "LEADING", "TRAILING")
@@ -161,12 +155,13 @@ SyntaxRule = Callable[[Calls, str], tree.Expr]
 
 SYNTAX: dict[str, SyntaxRule] = {
     **dict.fromkeys(("CAST", "TRY_CAST"), Calls._cast),
-    "STRUCT": Calls._struct,
-    "POSITION": Calls._position,
+    "STRUCT": lambda it, _: it._struct(),
+    "POSITION": lambda it, word: tree.Special(word, it._values("IN")),
     "EXTRACT": Calls._extract,
-    **dict.fromkeys(("SUBSTR", "SUBSTRING"), Calls._substring),
+    "SUBSTR": lambda it, _: it._called("substring", "FROM", last=("FOR", ",")),
+    "SUBSTRING": lambda it, _: it._called("substring", "FROM", last=("FOR", ",")),
     "TRIM": Calls._trim,
-    "OVERLAY": Calls._overlay,
+    "OVERLAY": lambda it, _: it._called("overlay", "PLACING", "FROM", last=("FOR",)),
     **dict.fromkeys(_ADD | _DIFFERENCE, Calls._with_unit),
 }
 """The rules of functions that have a syntax of their own, by their names."""

@@ -61,6 +61,7 @@ def tokens(text: str) -> tuple[Token, ...]:
             at += 1
             continue
         kind, said = match.lastgroup, match[0]
+        before = found[-1].end if found and found[-1].kind in ("word", "quoted") else -1
         if kind == "block":
             at = _behind_comment(text, at)
             continue
@@ -72,7 +73,7 @@ def tokens(text: str) -> tuple[Token, ...]:
             found.append(Token(kind, _unescaped(said), "", at, end))
         elif kind == "quoted":
             found.append(Token(kind, said[1:-1].replace("``", "`"), "", at, end))
-        elif kind == "number" and found and said[0] == "." and _touches(found[-1], at):
+        elif kind == "number" and said[0] == "." and before == at:
             end = at + 1  # `a.1b`: a name may begin with a digit
             found.append(Token("sign", ".", "", at, end))
         elif kind in ("word", "number", "sign"):
@@ -80,10 +81,6 @@ def tokens(text: str) -> tuple[Token, ...]:
         at = end
     found.append(Token("end", "", "", len(text), len(text)))
     return tuple(found)
-
-
-def _touches(before: Token, at: int) -> bool:
-    return before.end == at and before.kind in ("word", "quoted")
 
 
 def _behind_comment(text: str, at: int) -> int:

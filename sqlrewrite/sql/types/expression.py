@@ -114,24 +114,17 @@ def _cast(it: tree.WrittenCast, scope: TypeScope) -> Typed:
     if kind == types.TIMESTAMP and it.to.strip().lower() in _TIMESTAMP and scope.context.world.ntz:
         kind = types.TIMESTAMP_NTZ
     kind = valued(kind)
-    name = operand.name if operand.column or _is_path(it.operand) else None
+    path = isinstance(it.operand, tree.Special) and it.operand.name == ":"
+    name = operand.name if operand.column or path else None
     if kind.items or kind.name == "struct":
         return Typed(operand.text, kind, name)
     word = "TRY_CAST" if it.safe else "CAST"
-    return Typed(filled(f"{word}({{}} AS {sql_name(kind)})", operand), kind, name)
+    plain = kind.collation is None  # as ``DataType.sql`` writes it
+    shown = str(kind).upper() if plain else f"STRING COLLATE {kind.collation}"
+    return Typed(filled(f"{word}({{}} AS {shown})", operand), kind, name)
 
 
 _TIMESTAMP = ("timestamp", "timestamp(6)")
-
-
-def _is_path(it: tree.Expr) -> bool:
-    return isinstance(it, tree.Special) and it.name == ":"
-
-
-def sql_name(kind: Type) -> str:
-    """A type without items as ``DataType.sql`` writes it."""
-    text = str(kind)
-    return text.upper() if kind.collation is None else f"STRING COLLATE {kind.collation}"
 
 
 def _case(it: tree.WrittenCase, scope: TypeScope) -> Typed:

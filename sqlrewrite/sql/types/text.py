@@ -13,10 +13,11 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.sql import definitions, parse
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.analysis import analyze, context_of
+from sqlrewrite.sql.types.analysis import analyze
 from sqlrewrite.sql.types.cursor import Token, UnreadError, tokens
+from sqlrewrite.sql.types.expression import typed
 from sqlrewrite.sql.types.queries import Queries
-from sqlrewrite.sql.types.scope import ScopeColumns, TypeScope, UnknownError
+from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, UnknownError
 from sqlrewrite.warehouse import Column, Table, Warehouse
 
 StatementOutput = tuple[tuple[str | None, str | None], ...] | None
@@ -143,15 +144,21 @@ class TextState:
         columns = self._columns(text)
         if columns is None:
             return None
-        return tuple((_kept(it.name), None if it.type is None else str(it.type)) for it in columns)
+        # A name with a carriage return in it Spark's own answers do not keep.
+        return tuple(
+            (
+                None if "\r" in (it.name or "") else it.name,
+                None if it.type is None else str(it.type),
+            )
+            for it in columns
+        )
 
     def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
             query = _query(text, self.double_quoted)
-            return analyze(
-                query, TypeScope(context_of(self.catalog, self.world, self.legacy_interval))
-            )
+            context = Context(self.catalog, self.world, analyze, typed, self.legacy_interval)
+            return analyze(query, TypeScope(context))
         except (UnreadError, UnknownError, RecursionError):
             return None
 
@@ -226,8 +233,3 @@ def _shadows(text: str) -> bool:
     """Whether a function is made under the name of one of Spark's own."""
     found = _FUNCTION.search(text)
     return found is not None and function(found[1].split(".")[-1].strip("`").lower()) is not None
-
-
-def _kept(name: str | None) -> str | None:
-    """A name; None with a carriage return in it, which Spark's own answers do not keep."""
-    return None if name is not None and "\r" in name else name
