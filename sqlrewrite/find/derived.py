@@ -26,8 +26,7 @@ day of the column; what that day decides, where the other is just it."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedColumn:
-    """A partition column and what it is computed by. Without a ``formula`` and its ``shape``
-    nothing follows for it, for the reason ``why``."""
+    """A partition column and its expression; without a ``shape`` nothing follows, and ``why``."""
 
     column: str
     source: str
@@ -148,8 +147,7 @@ def _by_day(side: Expression) -> bool:
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column may lead down to one that a fact is partitioned by: most are a dimension's,
-    or a fact's that is no partition column."""
+    """Whether a column may lead down to one that a fact is partitioned by; most do not."""
     relation = plan.relations[ref.relation]
     return not isinstance(relation, Scan) or partitioned(plan, relation, ref.name)
 

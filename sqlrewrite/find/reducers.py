@@ -285,8 +285,7 @@ def _renamed(
 
 
 def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None:
-    """The column of a relation directly below that a reader's column is, if a condition on the one
-    may become a condition on the other."""
+    """The column below that a reader's column is, if conditions may go down to it."""
     reader = plan.relations[ref.relation]
     if not isinstance(reader, ra.Derived | ra.CteReference) or reader.sampled:
         return None
@@ -328,8 +327,7 @@ def _same_column(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
 
 
 def _inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
-    """The column inside a derived table that one of its columns is: each value that comes out was
-    there, whatever stands in between."""
+    """The column in a derived table that one of its columns is, whatever stands in between."""
     relation = plan.relations[ref.relation]
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
         found = steps(plan, relation, ref.name)

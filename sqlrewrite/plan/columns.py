@@ -94,8 +94,7 @@ def arithmetic(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
 
 
 def harmless(plan: ra.Plan, expression: ra.Expression) -> Wrapping | None:
-    """How a key is to be written so that it cannot raise an error, where it could: arithmetic, or
-    a date that a text is read as."""
+    """How a key is written so that it cannot raise an error, where it could."""
     return arithmetic(plan, expression) or attempted_day(expression, partial(type_of, plan))
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
-from sqlrewrite.sql.definitions import apply, query_text
+from sqlrewrite.sql.definitions import apply, query_of
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.queries import StatementKind, StatementText, queries
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Table, Warehouse
@@ -62,7 +62,7 @@ def of_view(pair: QueryPair) -> QueryPair:
     both = []
     for made in (pair.before, pair.after):
         (statement,) = statements(made.text)
-        (query,) = queries(query_text(statement.tokens, made.text))
+        (query,) = queries(query_of(statement.tokens, made.text)[1])
         both.append(replace(query, index=made.index, line=made.line))
     return replace(pair, before=both[0], after=both[1])
 

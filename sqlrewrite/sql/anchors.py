@@ -77,8 +77,7 @@ class Anchors(Walk):
     # --- clauses -------------------------------------------------------------------------------
 
     def where(self, inside: int) -> ConditionClause:
-        """The WHERE of the SELECT, DELETE or UPDATE that the token at an offset (in its FROM or
-        later) belongs to, or the place for one."""
+        """The WHERE of the SELECT, DELETE or UPDATE around an offset, or the place for one."""
         select = self.lead(self.index(inside))
         if select not in self._wheres:
             self._wheres[select] = self._where(select)
@@ -360,8 +359,7 @@ class Anchors(Walk):
         return self.text[token.start : token.end + 1]
 
     def copy(self, tokens: Range, replaced: Mapping[Span, str] | None = None) -> str:
-        """Tokens on one line without comments; spans of ``replaced`` are the texts given for
-        them."""
+        """Tokens on one line without comments, with the texts of ``replaced`` for its spans."""
         starts = {span.start: (span.end, new) for span, new in (replaced or {}).items()}
         pieces: list[str] = []
         end = None
@@ -378,8 +376,7 @@ class Anchors(Walk):
         return "".join(pieces)
 
     def _hugs(self, index: int, end: int) -> bool:
-        """Whether a gap before a token goes without a trace: beside a dot, and a line break inside
-        parentheses or before a comma."""
+        """Whether a gap goes: at a dot, at a line break in parentheses or before a comma."""
         if TokenType.DOT in (self.kind(index - 1), self.kind(index)):
             return True
         if "\n" not in self.text[end : self.tokens[index].start]:

@@ -34,8 +34,7 @@ _NO_CTES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bound:
-    """A statement's plan, and the trees that an edit of its clauses is checked against: the SELECT
-    of each block, the condition of each ON."""
+    """A statement's plan, and the trees of its SELECTs and ONs, for the check of edits."""
 
     plan: ra.Plan
     selects: Mapping[int, exp.Select]

@@ -27,8 +27,7 @@ _IN_PARENTHESES = re.compile(r"\b(array|map)\(([^()]*)\)")
 
 
 def generated_as(item: Cursor) -> str:
-    """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; empty where there is
-    none, as of an identity column."""
+    """The expression of ``name type … GENERATED ALWAYS AS (expression) …``; else an empty text."""
     ahead = item.between(item.at, item.end)
     while not ahead.done:
         if ahead.take("generated", "always", "as"):

@@ -209,8 +209,7 @@ def _counted(found: Definition, at: Cursor) -> None:
 
 
 def _columns_of(said: str, most: int | None = None) -> _Clause:
-    """A clause with columns in parentheses, which have to be closed: what it says of a table, if
-    anything, and by how many of them."""
+    """A clause with columns in parentheses: the field that takes them, if any, and how many."""
 
     def clause(found: Definition, at: Cursor) -> None:
         names = named(at)

@@ -37,8 +37,7 @@ _BOTH_PARSERS = re.compile(r"['\"]?exception\b", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
 _MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
-"""Settings of Flink's: anything but batch makes streams of all tables, and another dialect gives
-the text behind it another meaning."""
+"""Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
 _FLINK = re.compile(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
 _SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
 
@@ -92,8 +91,7 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
 
 
 def defined_name(tokens: Sequence[Token], text: str) -> Name:
-    """The table or view that a CREATE, REPLACE, DROP, ALTER or CACHE names, as written, from its
-    tokens alone; empty where there is none."""
+    """The name in a CREATE, REPLACE, DROP, ALTER or CACHE as written; empty where there is none."""
     at = Cursor(tokens, text)
     at.at = after_kind(at)
     return _named(at, {at.word_at(n) for n in range(at.at)}) if at.at else ()
@@ -197,8 +195,7 @@ def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
 
 
 def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
-    """The names of columns listed in a CREATE VIEW, CREATE TABLE or CACHE TABLE, and its query:
-    from behind its AS to the end."""
+    """The columns listed in a CREATE or CACHE of a table or view, and the query behind its AS."""
     at = Cursor(tokens, text)
     at.at = after_kind(at)
     if not at.at or not at.name():

@@ -19,8 +19,7 @@ from sqlglot.dialects.spark import Spark
 from sqlrewrite.sql.pipe_grammar import PipeParser
 
 SPELLED = "spelled"
-"""The key in a cast's ``meta`` that tells how it was written: ``cast``, ``::`` or ``suffix``
-(``1L``); a typed literal (``DATE '…'``) has none."""
+"""In a cast's ``meta``: ``cast``, ``::`` or ``suffix`` (``1L``); nothing for ``DATE '…'``."""
 
 DIALECT = Spark()
 _SUFFIXES = frozenset(Spark.Tokenizer.NUMERIC_LITERALS)

@@ -89,8 +89,7 @@ class Directives:
 
 
 def directives(text: str, tokens: Sequence[Token], lines: Lines | None = None) -> Directives:
-    """The directives of a text; ``tokens`` are its own, ``lines`` those that its places are told
-    by, where it is a part of a file."""
+    """The directives of a text and its tokens; ``lines`` tell its places in a larger file."""
     lines = lines or Lines(text)
     if SIGN not in text:
         return Directives((), lines)

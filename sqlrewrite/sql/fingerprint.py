@@ -153,8 +153,7 @@ def _without_values(tokens: list[str], literals: Sequence[int], folded: Mapping[
 
 
 def _list_end(tokens: Sequence[str], start: int, folded: Mapping[int, str]) -> int:
-    """Where an IN list ends that begins with a literal, if all of it are literals of one kind
-    without a type before them; 0 where there is none."""
+    """The end of an IN list of literals of one kind that begins here; 0 where there is none."""
     if tokens[start - 1] != "(" or tokens[start - 2].lower() != "in":
         return 0
     at = start

@@ -33,8 +33,7 @@ _CALLED = re.compile(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Formula:
-    """An expression over one column of a table. ``plan`` is what its columns are resolved in,
-    ``spans`` are where the text names its column."""
+    """An expression over one column of a table, its plan, and where its text names the column."""
 
     text: str
     expression: Expression
@@ -65,8 +64,7 @@ def is_call(text: str) -> bool:
 
 
 def tried(text: str) -> str:
-    """A text of SQL, where casts that fail give NULL and raise no error; with functions that Spark
-    3.5 has (``try_to_date`` is younger)."""
+    """A text with casts that give NULL and no error, in functions of Spark 3.5."""
     for found in reversed(list(_CALLED.finditer(_without_strings(text)))):
         start, behind = found.start(), text[found.end() :]
         if found[1].lower() == "cast":
@@ -96,8 +94,7 @@ def _arguments(call: str) -> tuple[int, bool]:
 
 
 def wide(text: str) -> str | None:
-    """A text of SQL that casts to INT or BIGINT, with casts to BIGINT; None for one that does not,
-    or in another way of writing."""
+    """A text with its casts to INT or BIGINT as casts to BIGINT; None where it has none."""
     casts = [it for it in _TO_INT.finditer(text) if it[1] is None]
     return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
 

@@ -34,8 +34,7 @@ _COMMANDS = DEFINES | frozenset(
     model audit on_virtual_update_begin on_virtual_update_end
     """.split()
 )
-"""Statements of Spark, Hive's and Impala's shells, Delta, Iceberg, Databricks and SQLMesh that hold
-no query of ours: not parsed at all."""
+"""Statements of Spark, Hive, Impala, Delta, Databricks and SQLMesh without a query: not parsed."""
 
 _DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
 _BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})

@@ -167,8 +167,7 @@ def without(text: str, tokens: Sequence[Token]) -> str:
 def _clauses(
     anchors: Anchors, found: Sequence[Managed], staying: Container[Managed] = ()
 ) -> tuple[list[_Taken], list[Span]]:
-    """What is taken out clause by clause, and the predicates that are inside no other: what stands
-    inside another goes, or stays, with that."""
+    """What is taken out of each clause, and the predicates inside no other."""
     kept = [it.span(anchors) for it in found if it in staying]
     clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
     outer = _outermost([*kept, *(it.span(anchors) for clause in clauses for it in clause.ours)])

@@ -22,8 +22,7 @@ from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span
 
 OUTLINE = "(00.00)"
-"""What stands for a key query while an insertion is checked: quickly lexed (``lex/quick.py``) and
-parsed, and like nothing that an author writes."""
+"""Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
 
 # What is bounded, where parentheses hold the whole predicate, or a call does.
 _HELD = re.compile(
@@ -102,8 +101,7 @@ def markers(anchors: Anchors) -> Iterator[int]:
 
 
 def _in_lexeme(text: str, tokens: Sequence[Token], index: int, at: int) -> bool:
-    """Whether an offset is inside of what Spark reads as one, and not between two that are one
-    token to sqlglot, as the rest of EXPLAIN is."""
+    """Whether an offset is inside a lexeme of Spark's; sqlglot's rest of EXPLAIN holds several."""
     since = tokens[index - 1].end + 1 if index else 0
     found = lexemes(text[since : tokens[index].end + 1])
     return any(since + start < at < since + end for _, start, end in found)
@@ -247,8 +245,7 @@ def _before_bound(anchors: Anchors, last: int) -> int | None:
 
 
 def _either(anchors: Anchors, last: int) -> tuple[int, int] | None:
-    """The parenthesis of a predicate of ours that ends at a token, in which others stand under an
-    OR; as the token that says what it is, too."""
+    """The parenthesis that opens a predicate of ours of several under an OR, as its word, too."""
     if anchors.kind(last) is not TokenType.R_PAREN:
         return None
     try:
@@ -307,8 +304,7 @@ def _before_literals(anchors: Anchors, last: int) -> int | None:
 
 
 def _literal(anchors: Anchors, index: int) -> int:
-    """The first token of the literal that ends at a token: ``1``, ``-1``, ``'a'``, ``DATE '…'``.
-    Raises AnchorError where there is none."""
+    """The first token of a literal, ``-1`` or ``DATE '…'``, by its last. Raises AnchorError."""
     kind, before = anchors.kind(index), anchors.kind(index - 1)
     if kind is TokenType.NUMBER:
         return index - (before is TokenType.DASH)

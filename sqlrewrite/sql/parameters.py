@@ -54,8 +54,7 @@ class FilledText:
 
 
 def literals(args: object) -> Literals | None:
-    """The parameters of ``spark.sql(text, args)`` as literals that mean the same; None where one
-    has no literal whose value and type are certain."""
+    """The parameters of ``spark.sql(text, args)`` as literals; None where one has none."""
     if not args:
         return ()
     if isinstance(args, Mapping):

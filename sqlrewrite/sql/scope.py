@@ -323,8 +323,7 @@ def star(node: ra.Node | None) -> list[Named] | None:
 
 
 def star_of(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
-    """The columns of ``t.*`` over a join tree in order; None if not known. Those that USING hides
-    come first, the others as they stand in ``*``."""
+    """The columns of ``t.*`` in order, those that USING hides first; None if not known."""
     leaves = [leaf for leaf in visible(node) if _named(leaf, qualifier)]
     if len(leaves) != 1 or node is None or isinstance(leaves[0], ra.Generate):
         return None

@@ -71,8 +71,7 @@ class Suppressed:
         return None
 
     def _names(self, anchors: Anchors, managed: Managed) -> frozenset[str]:
-        """What a FROM would call the scan of a predicate: the qualifiers of what it bounds, or else
-        the tables that have such a partition column."""
+        """What a FROM may call a predicate's scan: its qualifiers, or tables partitioned so."""
         found: set[str] = set()
         for index in _value(anchors, managed):
             name = anchors.tokens[index].text.lower()

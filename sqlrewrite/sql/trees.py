@@ -116,8 +116,7 @@ def chained(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
 
 
 def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
-    """Operands in the text's order where sqlglot keeps it; types are no operands, and names only in
-    a lambda, whose parameters are no columns."""
+    """The operands of a tree, without types, and with ``names`` as those of a lambda."""
     found: list[exp.Expr] = []
     for value in node.args.values():
         if type(value) is list:

@@ -49,8 +49,7 @@ this expression variant_extract requires_json: JSONExtract
 this substr: StrPosition
 this expression position: Trim
 """
-"""Arguments, and the nodes that may have them. Of a SELECT `kind` (SELECT AS STRUCT), `into`,
-`locks`, `connect` … are of other dialects."""
+"""Arguments, and the nodes that may have them; other dialects' (SELECT AS STRUCT) are missing."""
 
 UNDERSTOOD: dict[type[exp.Expr], frozenset[str]] = {
     getattr(exp, kind): frozenset(arguments.split())

@@ -242,8 +242,7 @@ class Walk:
 
 
 def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
-    """Makes the DO behind the query of ``FOR r AS query DO`` end it as a semicolon does; a column
-    of that name never stands behind an operand."""
+    """Makes the DO behind the query of FOR end it; behind an operand it is no name."""
     for index, token in enumerate(tokens):
         if token.text.upper() == "DO" and types[index - 1] in ENDS_OPERAND:
             types[index] = TokenType.SEMICOLON

@@ -24,8 +24,7 @@ _OPENERS = token_types(
 _NOT_SPARKS = frozenset({TokenType.USING, TokenType.LIMIT, TokenType.ORDER_BY, TokenType.JOIN})
 _MADE_OF_A_QUERY = frozenset({"table", "view", "function"})
 _BEFORE_KIND = 8
-"""So many words may stand between CREATE and the kind of what it makes: OR REPLACE GLOBAL
-TEMPORARY, IF NOT EXISTS and the like."""
+"""So many words may stand between CREATE and what it makes: OR REPLACE GLOBAL TEMPORARY …."""
 
 
 def written_in(anchors: Anchors) -> Callable[[int], TokenType | None]:

@@ -172,8 +172,7 @@ def _replaced(found: Changes) -> list[Span]:
 
 
 def _indented(new: str, rendering: str, text: str, span: Span) -> str:
-    """What is put in, where it begins a line with the indentation of the line that it joins: a tag
-    at that line's beginning is none."""
+    """What is put in, its lines indented as the line it joins, a tag before that left out."""
     start = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
     taken, own = (_INDENT.match(it, start, span.start) for it in (rendering, text))
     assert taken is not None
@@ -204,8 +203,7 @@ def _tags(text: str) -> list[_Tag] | None:
 
 
 def tag_at(text: str, start: int) -> re.Match[str] | None:
-    """The tag that begins at a place: its groups are the sign before its word, the word, what
-    follows, and the sign behind that."""
+    """The tag at a place; groups: the sign, the word, what follows, the sign at its end."""
     unit = UNITS["{%"].match(text, start)
     return None if unit is None else _TAG.fullmatch(unit.group())
 

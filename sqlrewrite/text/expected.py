@@ -35,8 +35,7 @@ def expected(error: Exception) -> tuple[str, str]:
 
 
 def _worded(types: re.Match[str]) -> str:
-    """``str | int`` as "a string or a whole number"; the name of a key in quotes. That null may
-    stand for what is not there goes without saying."""
+    """``str | int`` as "a string or a whole number"; null, for what is not there, is left out."""
     names = [name for name in types[1].split(" | ") if name != "null"] or ["null"]
     known = [_WORDS[name] for name in names if name in _WORDS]
     return " or ".join(known) if len(known) == len(names) else f'"{types[1]}"'

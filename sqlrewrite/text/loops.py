@@ -113,8 +113,7 @@ def _keeps_words(
 
 
 def _is_closed(words: Sequence[str]) -> bool:
-    """Whether words are whole items: all parentheses and CASEs end, and no word outside of them
-    goes on with, or ends, what stands around."""
+    """Whether words are whole items: parentheses and CASEs end, and no clause begins."""
     depth = 0
     for word in map(str.lower, words):
         depth += (word in ("(", "[", "case")) - (word in (")", "]", "end"))

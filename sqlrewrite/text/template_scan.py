@@ -230,8 +230,7 @@ class TemplateScan:
         return end
 
     def _within(self, start: int) -> bool:
-        """Whether a statement has begun before a place: then what stands for a constant may be one
-        before it and another behind it."""
+        """Whether a statement has begun before a place: a value set there may be two in it."""
         masked = "".join((*self.pieces[self.told :], self.text[self.done : start]))
         code = _COMMENT.sub("", masked).rstrip()
         self.told = len(self.pieces)

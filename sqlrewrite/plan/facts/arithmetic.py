@@ -37,8 +37,7 @@ _OF_INT = Wrapping("CAST({} AS BIGINT)", "CAST(shiftright(shiftleft({}, 32), 32)
 
 
 def wrapping(expression: Expression, of: TypeOf) -> Wrapping | None:
-    """How to write sums and products of INT columns and constants so that they do not raise an
-    error; None where they cannot be, or need not."""
+    """How sums and products of INTs are written without errors; None where no way is, or need."""
     if in_range(expression, of) or not _is_ring(expression, of):
         return None
     found = _range(expression, of)

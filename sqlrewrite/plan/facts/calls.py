@@ -113,8 +113,7 @@ def _is_number(kind: Type | None) -> bool:
 
 
 def _of_one_type(args: tuple[Expression, ...], of: TypeOf) -> bool:
-    """Whether a CASE asks conditions, or compares with values of the type of its operand, and no
-    cast of its values to one type can fail."""
+    """Whether no comparison and no value of a CASE needs a cast that can fail."""
     found, asked = set(), types.BOOLEAN
     for arg in args:
         match arg:

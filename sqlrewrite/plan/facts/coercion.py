@@ -139,8 +139,7 @@ def common_without_strings(kinds: Iterable[Type], ansi: bool) -> Type | None:
 
 @lru_cache(maxsize=4096)
 def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type | None:
-    """The type to which a comparison casts both of its operands, neither of which is a literal;
-    ``equality`` is for ``=`` and ``<=>``."""
+    """The type in which two operands, no literals, are compared; ``equality``: by = or <=>."""
     found = (
         (_promoted(one, other) if ansi else _compared_string(one, other))
         or tightest(one, other, ansi)

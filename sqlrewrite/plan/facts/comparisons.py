@@ -38,8 +38,7 @@ def family(kind: Type) -> str | None:
 
 @lru_cache(maxsize=4096)
 def alike(one: Type, other: Type) -> bool:
-    """Whether ``=``, IN, array_contains and the order all compare values of two types as values of
-    one and the same type, in both modes."""
+    """Whether =, IN, array_contains and the order compare two types as one type, in both modes."""
     families = {family(one), family(other)}
     if None in families or (len(families) > 1 and families != _DAYS):
         return False

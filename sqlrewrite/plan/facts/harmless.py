@@ -102,8 +102,7 @@ def _nonzero(args: Args) -> bool:
 
 
 def _unescaped(args: Args) -> bool:
-    """LIKE patterns without a backslash, or in which the character that ESCAPE names stands before
-    ``_``, ``%`` or itself alone."""
+    """LIKE patterns without a backslash, or with an ESCAPE only before ``_``, ``%`` and itself."""
     patterns = [it.text for it in _listed(args[1]) if isinstance(it, Literal)]
     if len(patterns) < len(_listed(args[1])):
         return False

@@ -33,8 +33,7 @@ def of_number(text: str) -> Type | None:
 
 
 def fits(text: str, kind: Type) -> bool:
-    """Whether the cast of a constant, a number or a string, is sure to give a value of the type:
-    for what is written in the plainest form."""
+    """Whether a constant in its plainest form surely gives a value of the type when cast."""
     number = _NUMBER.fullmatch(text.strip()) is not None
     if is_integral(kind):
         return number and text.strip().lstrip("-").isdigit() and _in_range(int(text), kind)

@@ -206,8 +206,7 @@ def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
 
 
 def _with_string(one: Type, other: Type, world: World) -> Type | None:
-    """A string counts as a DOUBLE; in ANSI mode beside an integer as a BIGINT, and beside a string
-    or NULL there is no arithmetic."""
+    """A string is a DOUBLE; in ANSI mode beside an integer a BIGINT, beside a string an error."""
     kinds = [kind for kind in (one, other) if not kind.is_string]
     if not kinds or kinds == [types.VOID]:
         return None if world.ansi else types.DOUBLE

@@ -50,8 +50,7 @@ class _UnreadableError(Exception):
 
 
 class _Reader:
-    """Reads a type from its tokens: words and signs as they are written, a quoted name behind a
-    backquote, a quote for any string."""
+    """Reads tokens: words and signs as written, ```name`` for one in quotes, ``'`` for a string."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []

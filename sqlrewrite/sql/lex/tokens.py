@@ -45,8 +45,7 @@ def _tokenized(text: str, certain: bool) -> list[Token]:
 
 
 def read(text: str) -> tuple[list[Token], tuple[agreement.Difference, ...]]:
-    """The tokens of a text, semicolons included, and where Spark reads it otherwise than sqlglot
-    does, at most once a statement. Raises nothing."""
+    """The tokens of a text, and where Spark's differ, at most once a statement. Raises nothing."""
     certain = _certain(text)
     tokens = _tried(text, certain)
     if tokens is not None and certain:
@@ -91,8 +90,7 @@ def _tried(text: str, certain: bool = False) -> list[Token] | None:
 
 
 def statements(text: str, found: Sequence[Lexeme]) -> Iterator[Sequence[Lexeme]]:
-    """The lexemes of each statement, with its semicolon. One that opens a hint and does not close
-    it takes in what is behind it, as a quote does."""
+    """The lexemes of each statement with its semicolon; an endless hint takes in all behind."""
     start, hint = 0, False
     for index, (kind, begins, _) in enumerate(found):
         hint = kind == LexemeKind.HINT or (hint and not text.startswith("*/", begins))

@@ -50,8 +50,7 @@ _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 @lru_cache(maxsize=8)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text, the last of kind ``end``. A statement is read more than once: for its
-    first word, for its head, and for its query."""
+    """The tokens of a text and ``end``; kept, as a statement is read three times."""
     found: list[Token] = []
     at = 0
     while at < len(text):

@@ -21,8 +21,7 @@ def _tables() -> Mapping[str, Any]:
 
 
 def shown(parts: Sequence[Typed]) -> list[str] | None:
-    """How Spark prints operands side by side, or None. A string literal beside one of another
-    collation is cast to that, and printed with it."""
+    """Operands as Spark prints them, or None: it casts a string beside one of another collation."""
     if any(part.type is not None and part.type.collated for part in parts) and any(
         isinstance(part.constant, str) for part in parts
     ):

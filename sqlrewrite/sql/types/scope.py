@@ -45,8 +45,7 @@ NOTHING = Typed(None)
 
 @dataclass(frozen=True, slots=True)
 class TypedColumn:
-    """A column of a relation. One that is ``hidden`` is no part of ``*`` and has to be qualified:
-    the second of two that USING merges."""
+    """A column; a ``hidden`` one, the second that USING merges, is named with a qualifier only."""
 
     name: str | None
     type: Type | None

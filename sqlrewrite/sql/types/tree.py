@@ -220,8 +220,7 @@ class TableFunction:
 
 @dataclass(frozen=True, slots=True)
 class WrittenJoin:
-    """A join; ``kind`` is ``inner``, ``cross``, ``left``, ``right``, ``full``, ``semi``, ``anti``;
-    ``using`` are the names in USING."""
+    """A join: inner, cross, left, right, full, semi or anti; ``using`` are its names."""
 
     left: WrittenRelation
     right: WrittenRelation

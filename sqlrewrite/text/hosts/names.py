@@ -20,8 +20,7 @@ _LOGS = frozenset({"debug", "info", "warning", "error"})
 
 
 def meant(tree: ast.Module, *, whole: bool) -> Names:
-    """What is meant by names, by those of the module itself only where the file is the ``whole``
-    program: others may import them."""
+    """What names mean; those of the module only in a ``whole`` program: others may import them."""
     bound, read = Counter(_bound(tree)), Counter(it.id for it in _read(tree))
     once = {name: it for name, it in _assignments(tree, local=whole) if bound[name] == 1}
     found = {id(it): once[it.id] for it in _read(tree) if read[it.id] == 1 and it.id in once}

@@ -84,8 +84,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Spliced:
-    """In a literal to which variables are added: for each of these the literal ends, and begins
-    again behind it. ``opens`` is how it begins."""
+    """In a literal with variables added: it ends before each, and ``opens`` again behind it."""
 
     opens: str
     quote: str
