@@ -33,6 +33,7 @@ from sqlrewrite.judge import (
     selective_predicate,
     streaming,
 )
+from sqlrewrite.judge.anew import steadied
 from sqlrewrite.judge.case import Case, Judgement, passed
 from sqlrewrite.judge.estimate import counted, estimate, pays
 from sqlrewrite.judge.repeatable import cannot_stand_alone, of_whole
@@ -184,7 +185,8 @@ def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
 def _against(case: Case) -> tuple[tuple[str, str], ...]:
     """All that speaks against reading the dimension again, once each."""
     dimension = case.pair.dimension
-    return tuple(dict.fromkeys((*of_whole(case, dimension), *cannot_stand_alone(dimension))))
+    whole = of_whole(case, dimension, frozenset(map(id, steadied(case))))
+    return tuple(dict.fromkeys((*whole, *cannot_stand_alone(dimension))))
 
 
 def _result(rule: Rule, case: Case) -> RuleResult:

@@ -1,35 +1,31 @@
-"""The key that a derived table or CTE computes, written anew in the predicate so that it raises no
-error: with it what DISTINCT, GROUP BY and set operations compare (docs/soundness.md, "What can
-raise an error is attempted").
+"""What a derived table or CTE computes, written anew in the predicate: a key, so that it raises no
+error, and with it what DISTINCT, GROUP BY and set operations compare; aggregates that may give
+another value in another order of their rows (docs/soundness.md, "What can raise an error is
+attempted").
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
-from sqlrewrite.judge.attempts import exact_attempts
+from sqlrewrite.judge.attempts import exact_attempts, form_of, unsteady_in
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import raising_below, raising_in
 from sqlrewrite.judge.repeatable import against
-from sqlrewrite.plan.algebra import Block, CteReference, Derived, Expression
+from sqlrewrite.judge.sums import unsteady
+from sqlrewrite.plan.algebra import Block, Call, CteReference, Derived, Expression, Subquery
 from sqlrewrite.plan.columns import arithmetic, computed_as
-from sqlrewrite.plan.expressions import columns, said, walk
+from sqlrewrite.plan.expressions import columns, operands, said, walk
 
 
 def written_anew(case: Case) -> bool:
     """Whether the key query, which repeats a derived table's text, or a CTE's, writes what computes
     the key in a form that raises no error (``plan/facts/arithmetic.py``, ``judge/attempts.py``)."""
     dimension, plan = case.pair.dimension, case.plan
-    match dimension:
-        case Derived(anchor=int(), query=query):
-            pass
-        case CteReference(query=query, cte=cte) if plan.ctes[cte].name:
-            if plan.ctes[cte].columns or plan.ctes[cte].outer or len(query.top) != 1:
-                return False
-            if any(against(case, query.blocks)):  # its text must mean the same there
-                return False
-        case _:
-            return False
+    if not isinstance(dimension, Derived | CteReference) or not _copied(case, dimension):
+        return False
+    query = dimension.query
     found = computed_as(plan, case.pair.key)
     blocks = [plan.blocks[number] for number in query.top]
     return len(found) == len(blocks) and all(
@@ -37,6 +33,65 @@ def written_anew(case: Case) -> bool:
         or (_alone(block, expression) and _harmless(case, expression))
         for block, expression in zip(blocks, found, strict=True)
     )
+
+
+def _copied(
+    case: Case, dimension: Derived | CteReference, anew: AbstractSet[int] = frozenset()
+) -> bool:
+    """Whether the key query can repeat the text of a dimension's query; ``anew`` are, by their ids,
+    the aggregates that are written in other words there."""
+    if isinstance(dimension, Derived):
+        return not dimension.view
+    cte, query = case.plan.ctes[dimension.cte], dimension.query
+    if not cte.name or cte.columns or cte.outer or len(query.top) != 1:
+        return False
+    return not any(against(case, query.blocks, anew=anew))  # it must mean the same there
+
+
+def steadied(case: Case) -> tuple[Call, ...]:
+    """The aggregates of a dimension's groups that may give another value in another order of their
+    rows, where the key query can write each as that value or NULL, which no HAVING tells apart."""
+    dimension = case.pair.dimension
+    if not isinstance(dimension, Derived | CteReference) or len(dimension.query.top) != 1:
+        return ()
+    block = case.plan.blocks[dimension.query.top[0]]
+    if block.aggregate != "group by" or block.distinct or block.limit is not None:
+        return ()
+    asked = [it.expression for it in block.having]
+    nodes = [node for it in (*_shown(block), *asked) for node in walk(it)]
+    found = tuple(unsteady(case.plan, nodes))
+    if not found or any(isinstance(it, Subquery) or _is_window(it) for it in nodes):
+        return ()
+    keys = [node for it in computed_as(case.plan, case.pair.key) for node in walk(it)]
+    told = any(told for it in asked for _, told in unsteady_in(case, it))
+    if told or any(it is key for it in found for key in keys):
+        return ()
+    written = all(form_of(case, it) and _has_text(it) for it in found)
+    return found if written and _copied(case, dimension, frozenset(map(id, found))) else ()
+
+
+def steady(case: Case, condition: Expression) -> frozenset[int]:
+    """By their ids, the aggregates in a condition's own text, and of the dimension, of which a form
+    is written."""
+    nodes, at = [condition], 0
+    while at < len(nodes):
+        nodes += operands(nodes[at])
+        at += 1
+    return frozenset(map(id, (*unsteady(case.plan, nodes), *steadied(case))))
+
+
+def _shown(block: Block) -> list[Expression]:
+    return [it.expression for it in block.outputs]
+
+
+def _is_window(node: Expression) -> bool:
+    return isinstance(node, Call) and node.name == "over"
+
+
+def _has_text(call: Call) -> bool:
+    """Whether all columns of a call, of which it has some, stand in the text."""
+    found = columns(call)
+    return bool(found) and all(ref.span is not None for ref in found)
 
 
 def grouped_anew(case: Case) -> Iterator[Expression]:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from sqlrewrite.find.restrictions import Attempts, Forms, Path
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
+from sqlrewrite.judge.sums import unsteady
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Limit, Literal, Subquery
-from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import operands, walk, written_in
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
@@ -46,7 +47,10 @@ def attempts(case: Case, condition: Expression) -> Attempts | None:
     with the text that is written instead. None where one of them has no form that is right there;
     no forms where none can."""
     found: list[tuple[Path, str]] = []
-    doubtful = False
+    aggregated = [told for _, told in unsteady_in(case, condition)]
+    if any(aggregated):
+        return None
+    doubtful = bool(aggregated)  # what a derived table computes is written there (`judge/anew.py`)
     for path, node, told in _raising(case, condition, (), False):
         form = _form_at(case, node, told)
         if form is None:
@@ -66,7 +70,7 @@ def exact_attempts(case: Case, key: Expression) -> Forms | None:
         return None
     found: list[tuple[Path, str]] = []
     for path, node, _ in _raising(case, key, (), False):
-        form = _legacy(case, node) or _form(case, node)
+        form = _legacy(case, node) or form_of(case, node)
         if form is None or not form.exact:
             return None
         found.append((path, form.text))
@@ -78,8 +82,8 @@ def _form_at(case: Case, node: Expression, told: bool) -> Attempt | None:
     if isinstance(node, Subquery):
         return Attempt(_FIRST, exact=True) if _is_attempted(case, node) else None
     if not told:
-        return _form(case, node)
-    forms = (_legacy(case, node), _form(case, node))
+        return form_of(case, node)
+    forms = (_legacy(case, node), form_of(case, node))
     return next((it for it in forms if it is not None and it.plain), None)
 
 
@@ -101,7 +105,8 @@ def _raising(
     values. Of a subquery those in its text; itself where it can have several rows or is not read.
     """
     below = operands(node)
-    if not total(case, node):
+    varies = isinstance(node, Subquery) and any(unsteady_in(case, node))
+    if any(unsteady(case.plan, (node,))) or varies or not total(case, node):
         if not (isinstance(node, Subquery) and _is_attempted(case, node)) or _has_more(case, node):
             yield path, node, told
     elif isinstance(node, Subquery):
@@ -110,6 +115,22 @@ def _raising(
         if isinstance(child, ColumnRef | Literal):
             continue  # most are
         yield from _raising(case, child, (*path, at), told or not _passes(case, node, at))
+
+
+def unsteady_in(
+    case: Case, node: Expression, told: bool = False
+) -> Iterator[tuple[Expression, bool]]:
+    """The aggregates in an expression, and in what derived tables compute for its columns, that may
+    give another value in another order of their rows, each with whether something above it tells
+    NULL from other values."""
+    if any(unsteady(case.plan, (node,))):
+        yield node, told
+    elif isinstance(node, ColumnRef):
+        for below in computed_as(case.plan, node):
+            yield from unsteady_in(case, below, told)
+    else:
+        for at, child in enumerate(operands(node)):
+            yield from unsteady_in(case, child, told or not _passes(case, node, at))
 
 
 def _has_more(case: Case, node: Subquery) -> bool:
@@ -168,10 +189,13 @@ def _is_branch(node: Expression) -> bool:
             return False
 
 
-def _form(case: Case, node: Expression) -> Attempt | None:
+def form_of(case: Case, node: Expression) -> Attempt | None:
+    """The form of a node by the table of functions."""
     match node:
         case Cast(operand=operand, type=kind):
             return attempted_cast(type_of(case.plan, operand), parse(kind))
+        case Call(args=(Call(name="distinct"), *_)):
+            return None  # each value once, which its form would not ask for
         case Call(name="element_at", args=(_, index)) if not _is_counted(index):
             return None  # the elements are counted from 1, and 0 is an error in any form
         case Call(name="parse_url", args=(_, *others)) if not all(map(_is_word, others)):

@@ -18,7 +18,7 @@ from sqlrewrite.find.restrictions import (
     SemiJoin,
     any_of,
 )
-from sqlrewrite.judge.anew import grouped_anew, written_anew
+from sqlrewrite.judge.anew import grouped_anew, steady, written_anew
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
 from sqlrewrite.judge.key_types import TYPES, unlike
@@ -69,7 +69,8 @@ def _sifted(
             case Conjunct(expression=expression):
                 tried = attempts(case, expression)
                 if not _left_out(case, _of_conjunct(case, item, tried), left_out):
-                    kept.append(replace(item, attempts=tried) if tried and tried.forms else item)
+                    written = tried is not None and (tried.forms or tried.doubtful)
+                    kept.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
                 # Less in a branch is a wider bound; a branch with nothing left is no bound at all.
                 kept += any_of([_sifted(case, branch, left_out) for branch in branches])
@@ -129,7 +130,8 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
 def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for; ``tried``: what could raise an error in it is written so that it does not."""
-    yield from of_expression(case, expression)
+    anew = steady(case, expression) if tried else frozenset()
+    yield from of_expression(case, expression, anew)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
     yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))
@@ -145,7 +147,7 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
             case Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
             case Subquery(query=query):
-                yield from against(case, query.blocks)
+                yield from against(case, query.blocks, anew=anew)
                 if _entangled(case, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
             case ColumnRef(span=None):

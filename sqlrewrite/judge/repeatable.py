@@ -8,19 +8,19 @@ rule picks those under its own code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from sqlrewrite.find.restrictions import named
 from sqlrewrite.judge.case import Case, called, relation_name
+from sqlrewrite.judge.sums import is_sum, unsteady, why_unsteady
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
-    Cast,
     ColumnRef,
     CteReference,
     Derived,
     Expression,
     Inline,
-    Literal,
     Opaque,
     OutputColumn,
     Plan,
@@ -28,11 +28,9 @@ from sqlrewrite.plan.algebra import (
     Scan,
     SetOperation,
 )
-from sqlrewrite.plan.columns import column_names, computed_as, expression_type, type_of
+from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
-from sqlrewrite.plan.facts.functions import function, known
-from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
@@ -55,11 +53,6 @@ _OVER = "over"
 
 _BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
 
-_ROOM = 28
-_EXACT = frozenset({"tinyint", "smallint", "int"})
-"""Their sum is a BIGINT, with room for four billion of the greatest. That of BIGINT has none: in
-ANSI mode it raises an error where it leaves the range on its way; in another order it need not."""
-
 
 def against(
     case: Case,
@@ -67,11 +60,13 @@ def against(
     *,
     copied: bool = True,
     unread: Sequence[OutputColumn] = (),
+    anew: AbstractSet[int] = frozenset(),
 ) -> Iterator[Reason]:
     """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
 
     ``copied`` is False for the inside of a CTE or a view, which the predicate refers to by name.
-    ``unread`` are what one of them shows, but the predicate does not ask for.
+    ``unread`` are what one of them shows, but the predicate does not ask for. ``anew`` are, by
+    their ids, the aggregates that are written so that they give one value or NULL.
     """
     for number in blocks:
         block = case.plan.blocks[number]
@@ -82,7 +77,7 @@ def against(
         yield from of_functions(case.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
-        yield from _of_sums(case.plan, block, values)
+        yield from _of_sums(case.plan, block, values, anew)
         if block.limit is not None and not total_order(case.plan, block):
             yield ROW_LIMIT, "LIMIT or OFFSET without a total order may give other rows"
         for relation in relations_of(case.plan, number):
@@ -90,14 +85,17 @@ def against(
             yield from of_relation(case, relation, inside)
 
 
-def of_whole(case: Case, relation: Relation) -> Iterator[Reason]:
-    """All that speaks against reading a relation again where the predicate of a case stands."""
-    yield from of_relation(case, relation)
+def of_whole(
+    case: Case, relation: Relation, anew: AbstractSet[int] = frozenset()
+) -> Iterator[Reason]:
+    """All that speaks against reading a relation again where the predicate of a case stands;
+    ``anew`` as in ``against``."""
+    yield from of_relation(case, relation, anew=anew)
     if isinstance(relation, Derived | CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
         copied = isinstance(relation, Derived) and not relation.view
         unread = _unread(case, relation) if relation is case.pair.dimension else ()
-        yield from against(case, relation.query.blocks, copied=copied, unread=unread)
+        yield from against(case, relation.query.blocks, copied=copied, unread=unread, anew=anew)
 
 
 def _unread(case: Case, relation: Derived | CteReference) -> tuple[OutputColumn, ...]:
@@ -151,10 +149,14 @@ def cannot_stand_alone(relation: Relation) -> Iterator[Reason]:
 
 
 def of_relation(
-    case: Case, relation: Relation, copied: tuple[int, ...] | None = ()
+    case: Case,
+    relation: Relation,
+    copied: tuple[int, ...] | None = (),
+    anew: AbstractSet[int] = frozenset(),
 ) -> Iterator[Reason]:
     """The reasons why a relation may not be read again; ``copied`` are the blocks of the text that
-    is copied with its name in it, None where it is read inside something referred to by name."""
+    is copied with its name in it, None where it is read inside something referred to by name;
+    ``anew`` as in ``against``."""
     visible = case.target_block.ctes
     match relation:
         case Opaque(streaming=True) | Scan(streaming=True):
@@ -171,7 +173,7 @@ def of_relation(
             if copied is not None and not along and visible.get(name) != cte:
                 why = f"the CTE {name} is not visible where the predicate would stand"
                 yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
-            yield from against(case, query.blocks, copied=False)
+            yield from against(case, query.blocks, copied=False, anew=anew)
         case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
@@ -181,16 +183,18 @@ def of_relation(
         yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
 
 
-def of_expression(case: Case, expression: Expression) -> Iterator[Reason]:
+def of_expression(
+    case: Case, expression: Expression, anew: AbstractSet[int] = frozenset()
+) -> Iterator[Reason]:
     """The reasons why a condition's own functions may not be computed again, and what a derived
-    table computes for its columns."""
+    table computes for its columns; ``anew`` as in ``against``."""
     for node in walk(expression):
         if isinstance(node, Call):
             yield from of_functions(case.options, (node.name,))
         elif isinstance(node, ColumnRef):
             for below in computed_as(case.plan, node):
                 yield from of_functions(case.options, _called([below]) - {_OVER})
-                yield from _sums_in(case.plan, below)
+                yield from _sums_in(case.plan, below, anew)
             yield from _of_frames(case.plan, node)
 
 
@@ -219,75 +223,19 @@ def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
             yield DETERMINISM, f"{name}() depends on the order of rows"
 
 
-def _of_sums(plan: Plan, block: Block, values: Iterable[Expression]) -> Iterator[Reason]:
-    if not any(map(_is_sum, block.functions)):
+def _of_sums(
+    plan: Plan, block: Block, values: Iterable[Expression], anew: AbstractSet[int]
+) -> Iterator[Reason]:
+    if not any(map(is_sum, block.functions)):
         return
     for expression in values:
-        yield from _sums_in(plan, expression)
+        yield from _sums_in(plan, expression, anew)
 
 
-def _sums_in(plan: Plan, expression: Expression) -> Iterator[Reason]:
-    for node in walk(expression):
-        if isinstance(node, Call) and _is_sum(node.name) and not _same_in_any_order(plan, node):
-            yield DETERMINISM, _why(plan, node.name, node.args[0])
-
-
-def _same_in_any_order(plan: Plan, call: Call) -> bool:
-    """Whether an aggregate gives the same of the same rows. An average of integers is that of
-    DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
-    the values of a percentile none are added up."""
-    average, ranked = call.name in known("average"), call.name in known("ranked")
-    kind = expression_type(plan, call.args[0]) if average or ranked else None
-    if ranked:
-        return kind is not None and (kind in (*_EXACT, "bigint") or kind.startswith("decimal"))
-    return _exact(plan, call.args[0]) and not (average and kind in (None, "int"))
-
-
-def _why(plan: Plan, name: str, summed: Expression) -> str:
-    if name in known("average") | known("ranked"):
-        kind = expression_type(plan, summed)
-        return f"{name}() of {kind or 'what is not known'} depends on the order of rows"
-    if expression_type(plan, summed) == "bigint":
-        return "a sum of BIGINT may overflow in one order of its rows and not in another"
-    return "a sum that may be of floating-point numbers depends on the order"
-
-
-def _is_sum(name: str) -> bool:
-    found = function(name)
-    return found is not None and found.again == "exact"
-
-
-def _exact(plan: Plan, expression: Expression) -> bool:
-    """Whether adding up such values gives the same in any order: integers and decimals that have
-    room, and counts."""
-    match expression:
-        case Literal(kind="number", text=text):
-            number = str(of_number(text))
-            return number in _EXACT or _has_room(number)
-        case Call(name="distinct", args=args):
-            return all(_exact(plan, arg) for arg in args)
-        case Cast(type="bigint", operand=operand) if expression_type(plan, operand) in _EXACT:
-            return True
-        case ColumnRef() if _counts(plan, expression):
-            return True
-        case ColumnRef() | Cast() | Call():
-            kind = expression_type(plan, expression)
-            return kind is not None and (kind in _EXACT or _has_room(kind))
-        case _:
-            return False
-
-
-def _counts(plan: Plan, ref: ColumnRef) -> bool:
-    """Whether a column counts rows: all of them together are no more than there are."""
-    found = computed_as(plan, ref)
-    return bool(found) and all(isinstance(it, Call) and it.name == "count" for it in found)
-
-
-def _has_room(kind: str) -> bool:
-    """Whether it is a decimal whose sum has ten digits more. Where there are less, a sum that goes
-    beyond them on its way is NULL, or an error, and in another order it need not be."""
-    name, _, digits = kind.partition("(")
-    return name == "decimal" and int(digits.partition(",")[0]) <= _ROOM
+def _sums_in(plan: Plan, expression: Expression, anew: AbstractSet[int]) -> Iterator[Reason]:
+    for call in unsteady(plan, walk(expression)):
+        if id(call) not in anew:
+            yield DETERMINISM, why_unsteady(plan, call)
 
 
 def total_order(plan: Plan, block: Block) -> bool:

@@ -297,6 +297,13 @@ class Anchors(Walk):
                     return item
         raise AnchorError("not an item of a GROUP BY")
 
+    def call(self, inside: int, name: str) -> Range:
+        """The call of a function of that name around the token at an offset."""
+        opening = self._outward(self.index(inside), OPEN)
+        while self.tokens[opening - 1].text.lower() != name:
+            opening = self._outward(opening - 1, OPEN)
+        return Range(opening - 1, self.opening(opening) + 1)  # its partner: the one that closes
+
     def _commas(self, tokens: Range) -> list[int]:
         return [it for it in self._top(tokens) if self._types[it] is TokenType.COMMA]
 

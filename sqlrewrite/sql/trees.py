@@ -221,10 +221,11 @@ def _makes_rows(query: exp.Expr) -> bool:
     """Whether the rows of a query are other than those of a FROM, with more or fewer of each."""
     if not isinstance(query, exp.Select):
         return isinstance(query, exp.SetOperation)
-    grouped = bool(query.args.get("group"))
     calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
     found = (function(function_name(call)) for call in calls)
-    return any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
+    grouped, chosen = (query.args.get(it) is not None for it in ("group", "having"))
+    made = any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
+    return made or (grouped and chosen)
 
 
 def is_query(node: exp.Expr) -> bool:

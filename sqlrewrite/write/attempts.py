@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 
-from sqlrewrite.find.restrictions import Forms
+from sqlrewrite.find.restrictions import Forms, named
 from sqlrewrite.find.ties import Side
-from sqlrewrite.judge.attempts import exact_attempts
+from sqlrewrite.judge.anew import steadied
+from sqlrewrite.judge.attempts import exact_attempts, form_of
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import ColumnRef, Expression
-from sqlrewrite.plan.columns import arithmetic, harmless
-from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
+from sqlrewrite.plan.columns import arithmetic, column_names, harmless
+from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.masking import mask
@@ -73,6 +75,51 @@ def attempted(
         operands = [_copied(anchors, operand, replaced) for operand in place.operands]
         replaced[place.span] = style.word(form).format(*operands)
     return _copied(anchors, span, replaced)
+
+
+def steadied_texts(case: Case, anchors: Anchors, style: Style) -> dict[Span, str]:
+    """The forms of a dimension's aggregates that may give another value in another order of their
+    rows, where HAVING or a condition asks for them, by their places; and of that HAVING."""
+    found = {id(it) for it in steadied(case)}
+    dimension = case.pair.dimension
+    if not found or not isinstance(dimension, Derived | CteReference):
+        return {}
+    block = case.plan.blocks[dimension.query.top[0]]
+    names = {ref.name for ref in named(case.kept)}
+    shown = zip(column_names(dimension) or (), block.outputs, strict=False)
+    asked = [it.expression for name, it in shown if name in names]
+    replaced: dict[Span, str] = {}
+    for call in _among(found, asked):
+        replaced |= _steadied(case, call, anchors, style)
+    for call in _among(found, [it.expression for it in block.having]):
+        replaced |= _steadied(case, call, anchors, style)
+        clause = anchors.having(anchors.whole_select(_start(call)))
+        if clause is not None:
+            text = anchors.copy(Range(clause.start + 1, clause.end), replaced)
+            kept = f"{style.word('HAVING')} ({text}) {style.word('IS NOT FALSE')}"
+            replaced[anchors.span(clause)] = kept
+    return replaced
+
+
+def _among(found: set[int], expressions: Iterable[Expression]) -> Iterator[Call]:
+    """The calls of those ids in expressions."""
+    for node in chain.from_iterable(map(walk, expressions)):
+        if isinstance(node, Call) and id(node) in found:
+            yield node
+
+
+def _start(call: Call) -> int:
+    """Where a column in a call stands."""
+    return next(ref.span.start for ref in columns(call) if ref.span is not None)
+
+
+def _steadied(case: Case, call: Call, anchors: Anchors, style: Style) -> dict[Span, str]:
+    """The form of an aggregate, by the place of the call."""
+    tokens, form = anchors.call(_start(call), call.name), form_of(case, call)
+    if form is None:
+        raise AnchorError("an aggregate without a form")
+    argument = anchors.copy(Range(tokens.start + 2, tokens.end - 1))
+    return {anchors.span(tokens): style.word(form.text).format(argument)}
 
 
 def _copied(anchors: Anchors, span: Span, replaced: Mapping[Span, str]) -> str:

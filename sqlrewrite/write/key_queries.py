@@ -33,7 +33,7 @@ from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Span
-from sqlrewrite.write.attempts import attempted, repeated
+from sqlrewrite.write.attempts import attempted, repeated, steadied_texts
 from sqlrewrite.write.derived import spread, value
 from sqlrewrite.write.names import WORDS, Style, computed, quoted, spelled
 
@@ -169,6 +169,7 @@ class Writer:
         relation = cases[0].pair.dimension
         anew: dict[Span, str] = {}
         for case in cases:
+            anew |= steadied_texts(case, self.anchors, self.style)
             if isinstance(relation, Derived) or raising_below(case, case.pair.key) is not None:
                 for expression in computed_as(case.plan, case.pair.key):
                     anew |= self.anew(case, expression)

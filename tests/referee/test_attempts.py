@@ -117,6 +117,8 @@ CONDITIONS = (
     "b > (SELECT max(o.b + 1) FROM d AS o)",
     "x >= (SELECT max(o.x % o.y) FROM d AS o)",
     "x > (SELECT o.y + 1 FROM d AS o WHERE o.k = 1)",
+    "x > (SELECT avg(o.x) FROM d AS o) OR b > (SELECT sum(o.b) FROM d AS o WHERE o.k < 9)",
+    "NOT b < (SELECT mean(o.b) + 1 FROM d AS o)",
     "x > (SELECT DISTINCT o.x + 1 - o.x FROM d AS o)",
     "x = (SELECT o.y FROM d AS o WHERE o.k < 5)",
     "x IN (SELECT o.x + 1 FROM d AS o WHERE o.x + 1 < 0)",

@@ -41,7 +41,8 @@ class Attempt:
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
-    row = _rows().get(f"{name}/{len(kinds)}") or _rows().get(name)
+    rows, given = _rows(), str(kinds[0]) if kinds else ""
+    row = rows.get(f"{name}/{len(kinds)}") or rows.get(f"{name}/{given}") or rows.get(name)
     if row is None or not _CLASSES[row[1]](kinds):
         return None
     legacy, of, text = row
@@ -170,6 +171,7 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "sums": _sums,
     "text": _text,
     "array": _array,
+    "long": lambda kinds: list(kinds) in ([types.INT], [types.BIGINT]),
     "double": lambda kinds: list(kinds) == [types.DOUBLE],
     "dated": _dated,
     "days": lambda kinds: len(kinds) == 3 and _integers(kinds),
