@@ -116,9 +116,6 @@ def _identity(pair: Pair) -> tuple[object, ...]:
     return (way, pair.path.column, pair.pruned, *which)
 
 
-# --- pairs ----------------------------------------------------------------------------------------
-
-
 def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Iterator[Pair]:
     keys = columns_of(key.expression)
     if not keys:

@@ -74,8 +74,6 @@ class Anchors(Walk):
         self._wheres: dict[int, ConditionClause] = {}
         self._clauses: dict[Clause, tuple[ConditionClause, list[Range]]] = {}
 
-    # --- clauses -------------------------------------------------------------------------------
-
     def where(self, inside: int) -> ConditionClause:
         """The WHERE of the SELECT, DELETE or UPDATE around an offset, or the place for one."""
         select = self.lead(self.index(inside))
@@ -357,8 +355,6 @@ class Anchors(Walk):
                 return Range(at, self.opening(at) + 1)  # its partner: the one that closes
             at -= 1
         raise AnchorError("no IN around the place")
-
-    # --- text ----------------------------------------------------------------------------------
 
     def raw(self, index: int) -> str:
         """A token as the author wrote it."""

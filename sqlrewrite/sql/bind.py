@@ -138,8 +138,6 @@ class Binder(RelationBinder):
         self.disputed: set[int] = set()
         self._fixed: frozenset[str] = frozenset()
 
-    # --- queries -------------------------------------------------------------------------------
-
     def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
         """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
         around = self._role
@@ -233,8 +231,6 @@ class Binder(RelationBinder):
         query = self._query(node, scope, role)
         self._fixed = held
         return query
-
-    # --- SELECT --------------------------------------------------------------------------------
 
     def _select(
         self, node: exp.Select, outer: Scope, role: _Role

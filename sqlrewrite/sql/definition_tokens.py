@@ -85,8 +85,6 @@ class Cursor:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end + 1]
 
-    # --- names ---------------------------------------------------------------------------------
-
     def part(self) -> str:
         """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``), a
         template in it stands as it is written, but for a variable whose value is known; empty where
@@ -128,8 +126,6 @@ class Cursor:
             self.at += 1
             parts.append(self.part().lower())
         return tuple(parts) if all(parts) else ()
-
-    # --- parentheses ---------------------------------------------------------------------------
 
     @property
     def opens(self) -> bool:

@@ -152,9 +152,6 @@ def unread(statement: parse.Statement, text: str) -> str:
     return read(at).unread or "it may be one of two"
 
 
-# --- CREATE and CACHE
-
-
 def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: str) -> Warehouse:
     behind = after_kind(at)
     if not behind:
@@ -229,9 +226,6 @@ def _create_temporary(
 
 def _forget(catalog: Warehouse, parts: Name) -> Warehouse:
     return catalog.without(catalog.qualify(parts)) if parts else catalog
-
-
-# --- DROP and USE
 
 
 def _drop(at: Cursor, catalog: Warehouse) -> Warehouse:
@@ -329,9 +323,6 @@ def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
     for bare in [name for name in catalog.relations if len(name) == 1]:
         catalog = catalog.without((*catalog.namespace, *bare)).without((*namespace, *bare))
     return replace(catalog, namespace=namespace)
-
-
-# --- ALTER
 
 
 def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:

@@ -39,8 +39,6 @@ class QueryParser(ExpressionParser):
     def _warn_unsupported(self) -> None:
         """What sqlglot takes as it is, it tells its log; we tell our users where it matters."""
 
-    # --- INSERT --------------------------------------------------------------------------------
-
     def _parse_insert(self) -> exp.Insert | exp.MultitableInserts:
         index = self._index
         words = [word for word in _DIRECTORY if self._match_text_seq(word)]
@@ -102,8 +100,6 @@ class QueryParser(ExpressionParser):
             found.set("this", exp.Anonymous(this="stream", expressions=[what]))
         return found
 
-    # --- VALUES --------------------------------------------------------------------------------
-
     def _parse_derived_table_values(self, *args: Any, **given: Any) -> exp.Values | None:
         start = self._curr.start
         found = super()._parse_derived_table_values(*args, **given)
@@ -121,8 +117,6 @@ class QueryParser(ExpressionParser):
         if row is not None:
             row.meta[EXTENT] = self._prev.end + 1
         return row
-
-    # --- FROM first ----------------------------------------------------------------------------
 
     def _parse_select_query(
         self,
@@ -152,8 +146,6 @@ class QueryParser(ExpressionParser):
             view, _ = self._parse_table_parts(), self._match(TokenType.ALIAS)
             return exp.Create(this=view, kind="VIEW", expression=self._parse_ddl_select())
         return super()._parse_statement()
-
-    # --- TABLE t -------------------------------------------------------------------------------
 
     def _parse_wrapped_select(self, table: bool = False) -> exp.Expr | None:
         if self._is_table_query():

@@ -55,8 +55,6 @@ class RelationBinder(TableBinder):
         self, clause: exp.Expr | None, kind: str, translator: Translator
     ) -> tuple[ra.Condition, ...]: ...
 
-    # --- the FROM clause -----------------------------------------------------------------------
-
     def from_clause(self, node: exp.Select, translator: Translator) -> tuple[ra.Node, bool]:
         """The join tree of a SELECT, and whether several SELECTs share its FROM."""
         held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
@@ -160,8 +158,6 @@ class RelationBinder(TableBinder):
         kind = type_of(so_far, expression)
         names = kind.names if kind is not None and kind.name == "struct" else ()
         return tuple([name.lower() for name in names]) or None
-
-    # --- relations -----------------------------------------------------------------------------
 
     def _relation(self, node: exp.Expr, translator: Translator) -> ra.Node:
         if computed_alias(node):

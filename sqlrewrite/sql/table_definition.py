@@ -160,9 +160,6 @@ def sorted_by(order: str) -> tuple[str, ...]:
     return (match[1].lower(),) if match else ()
 
 
-# --- partitioning ---------------------------------------------------------------------------------
-
-
 def _partition_column(item: Cursor) -> Column | None:
     """The column that a partition declares, ``dt DATE``; None for a name or an expression."""
     ahead = item.between(item.at, item.end)
@@ -207,9 +204,6 @@ def _field_of(name: str, transform: str, columns: Sequence[Column]) -> Partition
     return PartitionField(name, UNKNOWN if columns else transform)
 
 
-# --- what is known of all columns -----------------------------------------------------------------
-
-
 def _keyed(columns: Sequence[Column], key: Sequence[str]) -> tuple[Column, ...]:
     """The columns, those of the primary key NOT NULL."""
     names = {name.lower() for name in key}
@@ -225,9 +219,6 @@ def _collated(column: Column, collation: str | None) -> Column:
     kind = parse(column.type)
     plain = kind is not None and not kind.items and kind.name not in ("char", "varchar")
     return column if plain else replace(column, type=None)
-
-
-# --- statistics, as Spark's metastore shows them
 
 
 def _with_statistics(column: Column, settings: dict[str, str]) -> Column:

@@ -130,9 +130,6 @@ def _is_operand(node: exp.Expr, names: bool) -> bool:
     return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)
 
 
-# --- relations -----------------------------------------------------------------------------------
-
-
 def names_of(node: exp.Expr) -> list[exp.Expr]:
     """The parts of a table's name that are written; of another relation what is in it."""
     return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]

@@ -67,8 +67,6 @@ class Walk:
         """The type of a token, None beyond the last."""
         return self._types[index] if 0 <= index < len(self._types) else None
 
-    # --- walking -------------------------------------------------------------------------------
-
     def _of_merge(self, keyword: int) -> bool:
         """Whether an ON is that of a MERGE, and not of a join in a query."""
         return (

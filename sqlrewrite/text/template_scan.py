@@ -159,8 +159,6 @@ class TemplateScan:
         before = self.text[max(0, start - _LONGEST_WORD) : start]
         return any(match.end() == len(before) for match in _TO_A_VALUE.finditer(before))
 
-    # --- what renders to nothing, and blocks ---------------------------------------------------
-
     def _block(self, start: int, end: int, unit: str, context: str) -> int | None:
         """Takes in a whole block that is an expression, or renders to nothing; where it ends."""
         match = _TAG.match(unit)
@@ -252,8 +250,6 @@ class TemplateScan:
             self._refuse(start, end, f"{on_one_line(unit)} joins what stands around it")
         self._blank(start, end)
 
-    # --- expressions ---------------------------------------------------------------------------
-
     def _expression(self, start: int, end: int, unit: str, context: str) -> None:
         shown = on_one_line(unit)
         kind, reference = meaning(unit)
@@ -324,8 +320,6 @@ class TemplateScan:
         """Whether nothing else stands on the lines of a stretch."""
         line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
         return _REST.match(self.text, end) is not None and not self.text[line:start].strip()
-
-    # --- the masked text -----------------------------------------------------------------------
 
     def _refuse(self, start: int, end: int, why: str) -> None:
         self.obstacles.append(Obstacle(start, end, why))

@@ -152,9 +152,6 @@ def compared(one: Type, other: Type, ansi: bool, equality: bool = True) -> Type 
     return found if found is not None and is_orderable(found) else None
 
 
-# --- the steps ------------------------------------------------------------------------------------
-
-
 def _folded(kinds: Iterable[Type], ansi: bool, both: Common) -> Type | None:
     found: Type | None = types.VOID
     for kind in kinds:

@@ -183,9 +183,6 @@ def _concatenate(one: Type, other: Type, world: World) -> Type | None:
     return kinds.pop() if plain and len(kinds) == 1 else None
 
 
-# --- numbers --------------------------------------------------------------------------------------
-
-
 def _arithmetic(sign: str, one: Type, other: Type, world: World) -> Type | None:
     """The type of arithmetic over numbers, strings taken for numbers, and NULL."""
     if one.is_string or other.is_string:

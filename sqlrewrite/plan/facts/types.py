@@ -148,8 +148,6 @@ def is_day_time(kind: Type) -> bool:
     return found is not None and found[0] in DAY_TIME
 
 
-# --- writing --------------------------------------------------------------------------------------
-
 # Spark knows more reference systems than these: a type of another one is unknown here.
 SRIDS = {"geometry": (0, 3857, 4326), "geography": (4326,)}
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -71,9 +71,6 @@ def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
             assert_never(body)
 
 
-# --- SELECT ---------------------------------------------------------------------------------------
-
-
 def _select(it: tree.Select, around: TypeScope) -> ScopeColumns:
     columns = () if it.source is None else columns_of(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
@@ -123,9 +120,6 @@ def _script(it: tree.Select) -> ScopeColumns:
     )
 
 
-# --- set operations -------------------------------------------------------------------------------
-
-
 def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:
     left, right = shown(_body(it.left, scope)), shown(_body(it.right, scope))
     if len(left) != len(right) or it.by_name:
@@ -140,9 +134,6 @@ def _widened(one: Type | None, other: Type | None, scope: TypeScope) -> Type | N
     if one is None or other is None:
         return None
     return one if one == other else common(one, other, scope.context.world.ansi)
-
-
-# --- pipe syntax ----------------------------------------------------------------------------------
 
 
 def _piped(it: tree.Piped, around: TypeScope) -> ScopeColumns:

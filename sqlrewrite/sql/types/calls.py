@@ -96,9 +96,6 @@ def constant(it: Typed) -> str | None:
     return str(it.constant) if isinstance(it.constant, int | str | Decimal) else None
 
 
-# --- arguments ------------------------------------------------------------------------------------
-
-
 def _given(it: tree.WrittenCall, name: str, scope: TypeScope) -> list[Typed]:
     if name == "count" and it.arguments == (tree.Star(),) and not it.distinct:
         return [Typed("1", types.INT, constant=1)]
@@ -137,8 +134,6 @@ def _generator(kind: Type | None) -> Typed:
     return Typed(None, generator=tuple(map(TypedColumn, kind.names, kind.items)))
 
 
-# --- WITHIN GROUP ---------------------------------------------------------------------------------
-
 _ORDERED = frozenset({"percentile_cont", "percentile_disc", "mode"})
 _LISTS = frozenset({"listagg", "string_agg"})
 
@@ -149,8 +144,6 @@ def _with_order(text: str | None, name: str, orders: list[str | None]) -> str | 
         return None
     return f"{text} WITHIN GROUP (ORDER BY {', '.join(map(str, orders))})"
 
-
-# --- windows, as Spark prints them ----------------------------------------------------------------
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 _SO_FAR = "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"

@@ -61,9 +61,6 @@ def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-# --- names ----------------------------------------------------------------------------------------
-
-
 def parts_of(it: tree.Expr) -> tuple[str, ...] | None:
     """The parts of a qualified name; None of any other expression."""
     if isinstance(it, tree.WrittenName):
@@ -101,9 +98,6 @@ def _bare(word: str, scope: TypeScope) -> Typed:
     """A function without parentheses; within an expression 4.1 prints none, and 4.3 does."""
     found = call(tree.WrittenCall((word,), ()), scope)
     return replace(found, text=None, name=found.text)
-
-
-# --- casts and CASE -------------------------------------------------------------------------------
 
 
 def _cast(it: tree.WrittenCast, scope: TypeScope) -> Typed:
@@ -151,9 +145,6 @@ def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
     return common_of_known(kinds, scope.context.world.ansi)
 
 
-# --- subqueries -----------------------------------------------------------------------------------
-
-
 def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> Typed:
     """A subquery prints the names it takes from here; the order of several is not known."""
     operand = None if it.operand is None else typed(it.operand, scope)
@@ -174,9 +165,6 @@ _SUBQUERIES = {
     "scalar": "scalarsubquery({})",
     "in": "({{}} IN (listquery({})))",
 }
-
-
-# --- other syntax ---------------------------------------------------------------------------------
 
 
 def _special(it: tree.Special, scope: TypeScope) -> Typed:

@@ -109,9 +109,6 @@ def _single(value: Decimal) -> float:
     return next((it for it in shortest if struct.pack("f", it) == wanted), float(value))
 
 
-# --- moments --------------------------------------------------------------------------------------
-
-
 def _moment(it: tree.WrittenLiteral, world: World) -> Typed | None:
     if it.kind == "date":
         found = _DATE.fullmatch(it.text)
@@ -145,8 +142,6 @@ def _moment(it: tree.WrittenLiteral, world: World) -> Typed | None:
     text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
     return Typed(f"{word} '{text}{'.' * bool(fraction)}{fraction}'", kind)
 
-
-# --- intervals ------------------------------------------------------------------------------------
 
 _MICROS = {
     "WEEK": 7 * 86_400_000_000,

@@ -202,8 +202,6 @@ class Queries(Relations):
                 return
             self.at += 1
 
-    # --- pipe syntax ------------------------------------------------------------------------------
-
     def _pipe(self, source: tree.Body) -> tree.Body:
         """One operator of the pipe syntax."""
         if self.take("SELECT"):

@@ -67,9 +67,6 @@ def _aliased(columns: ScopeColumns, alias: tree.Alias, qualified: bool = False) 
     return tuple(TypedColumn(it.name, it.type, (alias.name,)) for it in columns)
 
 
-# --- tables ---------------------------------------------------------------------------------------
-
-
 def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
     context = scope.context
     if len(parts) == 1 and parts[0].lower() in context.ctes:
@@ -156,9 +153,6 @@ def _lateral_view(it: tree.LateralView, scope: TypeScope, piece: ScopeColumns) -
     return (*before, *(replace(column, qualifier=(it.table,)) for column in made))
 
 
-# --- joins ----------------------------------------------------------------------------------------
-
-
 def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     left = columns_of(it.left, scope, piece)
     lateral = isinstance(it.right, tree.TableFunction) or (
@@ -214,9 +208,6 @@ def _key(name: str, columns: ScopeColumns) -> TypedColumn:
     if len(found) != 1:
         raise UnknownError(f"one column {name} wanted")
     return found[0]
-
-
-# --- PIVOT and UNPIVOT ----------------------------------------------------------------------------
 
 
 def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColumns:

@@ -183,9 +183,6 @@ def _field(kind: Type, name: str) -> Type | None:
     return found[0] if len(found) == 1 else None
 
 
-# --- columns --------------------------------------------------------------------------------------
-
-
 def shown(columns: ScopeColumns) -> ScopeColumns:
     """Those that are part of ``*``."""
     return tuple(it for it in columns if not it.hidden)

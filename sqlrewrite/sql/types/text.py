@@ -162,8 +162,6 @@ class TextState:
         except (UnreadError, UnknownError, RecursionError):
             return None
 
-    # --- SET --------------------------------------------------------------------------------------
-
     def _set(self, text: str, reader: Queries) -> TextState:
         if reader.token.word == "RESET":
             return replace(self, world=self.given, unsure=False)
@@ -178,8 +176,6 @@ class TextState:
         if key.startswith("spark.sql.") and not key.startswith(_HARMLESS):
             return replace(self, unsure=True)
         return replace(self, catalog=self._defined_elsewhere(text))
-
-    # --- definitions ------------------------------------------------------------------------------
 
     def _defined(self, text: str, word: str) -> TextState:
         found = self._from_query(text) if word in _MAKES else None
