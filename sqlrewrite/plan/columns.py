@@ -21,16 +21,9 @@ from sqlrewrite.plan.facts.types import BOOLEAN, STRING, VOID, Type, field_of, v
 
 def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
     """The columns a query returns, in order; None where they are not all known."""
-    while True:
-        match node:
-            case ra.Project(outputs=found, complete=complete):
-                return found if complete else None
-            case ra.SetOperation(left=child):
-                node = child
-            case ra.Limit(child=child) | ra.Aggregate(child=child):
-                node = child
-            case _:
-                return None
+    while isinstance(node, ra.SetOperation | ra.Limit | ra.Aggregate):
+        node = node.left if isinstance(node, ra.SetOperation) else node.child
+    return node.outputs if isinstance(node, ra.Project) and node.complete else None
 
 
 def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:

@@ -151,9 +151,7 @@ class Cursor:
         close = self.closing(self.at) if self.opens else None
         if close is None:
             return None
-        inner = Cursor(self.tokens, self.text, self.at + 1)
-        inner.end = close
-        self.at = close + 1
+        inner, self.at = self.between(self.at + 1, close), close + 1
         return inner
 
     def items(self) -> Iterator[Cursor]:

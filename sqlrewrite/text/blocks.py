@@ -102,8 +102,8 @@ def renderings(text: str) -> tuple[Rendering, ...]:
     """All that a text may render to, the one with each first branch last; none where it has no
     ``if``, more renderings than ``MOST``, or blocks that are not told apart."""
     tags = _tags(text) if "{%" in text and not _NAMES.search(text) else None
-    blocks = _blocks(tags) if tags else None
-    if not tags or blocks is None:
+    blocks, end = _blocks(tags or ())
+    if not tags or end != len(tags):
         return ()
     ways = list(islice(_ways(blocks, {}), MOST + 1))
     if len(ways) > MOST:
@@ -223,43 +223,23 @@ def units(text: str, since: int = 0) -> list[tuple[Span, re.Match[str]]] | None:
     return found
 
 
-def _blocks(tags: Sequence[_Tag]) -> tuple[_Block, ...] | None:
-    """The blocks that the tags make, one behind the other; None where they make none."""
+def _blocks(tags: Sequence[_Tag], at: int = 0) -> tuple[tuple[_Block, ...], int]:
+    """The blocks that begin with a tag, one behind the other, and the number of the first tag that
+    is none of theirs: beyond the last where they take in all."""
     found: list[_Block] = []
-    at = 0
-    while at < len(tags):
-        block = _block(tags, at)
-        if block is None:
-            return None
-        found.append(block[0])
-        at = block[1]
-    return tuple(found)
-
-
-def _block(tags: Sequence[_Tag], at: int) -> tuple[_Block, int] | None:
-    """The block that begins with a tag, and the number of the tag behind it."""
-    start, opening = tags[at].span.start, tags[at]
-    branches: list[_Branch] = []
-    inner: list[_Block] = []
-    if opening.word != "if":
-        return None
-    at += 1
-    while at < len(tags):
-        tag = tags[at]
-        if tag.word == "if":
-            within = _block(tags, at)
-            if within is None:
-                return None
-            inner.append(within[0])
-            at = within[1]
-            continue
-        span = Span(opening.span.end, tag.span.start)
-        branches.append(_Branch(opening.condition, span, tuple(inner)))
+    while at < len(tags) and tags[at].word == "if":
+        start, opening = tags[at].span.start, tags[at]
+        branches: list[_Branch] = []
+        while opening.word != "endif":
+            inner, at = _blocks(tags, at + 1)
+            if at >= len(tags):
+                return (), len(tags) + 1  # a block without its end
+            span = Span(opening.span.end, tags[at].span.start)
+            branches.append(_Branch(opening.condition, span, inner))
+            opening = tags[at]
+        found.append(_Block(Span(start, opening.span.end), tuple(branches)))
         at += 1
-        if tag.word == "endif":
-            return _Block(Span(start, tag.span.end), tuple(branches)), at
-        opening, inner = tag, []
-    return None
+    return tuple(found), at
 
 
 _Facts = Mapping[str, bool]

@@ -20,11 +20,9 @@ _COMPARED = _COMPARISONS | {"<>"}
 def operation(it: tree.Operation, parts: list[Typed], scope: TypeScope) -> Typed:
     """An operator over operands of which ``parts`` are known."""
     operator = it.operator
-    if operator in ("AND", "OR"):
-        return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
     if operator in _COMPARED and folded(operator, *parts):
         return Typed(None, types.BOOLEAN)
-    if operator in _COMPARISONS:
+    if operator in _COMPARISONS or operator in ("AND", "OR"):
         return Typed(filled(f"({{}} {operator} {{}})", *parts), types.BOOLEAN)
     if operator == "IN":
         listed = ", ".join(["{}"] * (len(parts) - 1))

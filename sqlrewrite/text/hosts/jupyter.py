@@ -65,16 +65,10 @@ def _why(error: Exception) -> str:
 
 def _notebook(metadata: Any) -> _Notebook:
     """The language of cells that say none, and whose notebook it is."""
-    found = {}
-    for key, name in (
-        ("kernelspec", "language"),
-        ("language_info", "name"),
-        (_DATABRICKS, "language"),
-    ):
-        said = (metadata.get(key) or {}).get(name)
-        if isinstance(said, str):
-            found["language"] = said.lower()
-    return _Notebook(found.get("language", "python"), _DATABRICKS in metadata)
+    places = (_DATABRICKS, "language"), ("language_info", "name"), ("kernelspec", "language")
+    said = [(metadata.get(key) or {}).get(name) for key, name in places]
+    language = next((it.lower() for it in said if isinstance(it, str)), "python")
+    return _Notebook(language, _DATABRICKS in metadata)
 
 
 def _source(text: str, source: Any) -> Embedded:
