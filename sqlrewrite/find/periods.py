@@ -8,6 +8,7 @@ an end does no harm (docs/soundness.md, "Derived partition columns").
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, timedelta
 
@@ -157,11 +158,10 @@ def _whole(fields: list[int]) -> tuple[date, date] | None:
         first = date(*[*fields, 1, 1][:3])
     except ValueError:
         return None
-    if len(fields) == 3 or first.year == 9999:
+    if len(fields) == 3:
         return first, first
-    year, month = (first.year + 1, 1) if len(fields) == 1 else divmod(first.month, 12)
-    after = date(year, 1, 1) if len(fields) == 1 else date(first.year + year, month + 1, 1)
-    return first, after - timedelta(1)
+    month = 12 if len(fields) == 1 else first.month
+    return first, date(first.year, month, monthrange(first.year, month)[1])
 
 
 def ends(found: Days) -> Iterator[tuple[str, Literal]]:

@@ -1,7 +1,8 @@
 """JSON whose strings know where they stand: Python's own parser forgets it.
 
 In comes a text, out go its values, as ``json.loads`` gives them but with a ``Text`` for each
-string. Raises ValueError for what is no JSON, RecursionError for what is nested too deeply.
+string that is no key. Raises ValueError for what is no JSON, RecursionError for what is nested too
+deeply.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from json.decoder import scanstring  # type: ignore[attr-defined]
+from json.scanner import py_make_scanner  # type: ignore[attr-defined]
 from typing import Any
 
 from sqlrewrite.text.hosts.region import Embedded
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
 _CHARACTER = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.")
 
 
@@ -39,67 +40,20 @@ def embedded(text: str, string: Text) -> Embedded:
 
 def parse(text: str) -> Any:
     """The value of a whole text."""
-    value, end = _value(text, _skip(text, 0))
-    if _skip(text, end) != len(text):
-        raise ValueError("there is more behind the JSON")
-    return value
+    return _Decoder().decode(text)
 
 
-def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+class _Decoder(json.JSONDecoder):
+    """Python's own decoder, by its scanner in Python, which asks for each string."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parse_string = _string
+        self.scan_once = py_make_scanner(self)
 
 
-def _value(text: str, at: int) -> tuple[Any, int]:
-    match text[at : at + 1]:
-        case '"':
-            return _string(text, at)
-        case "{":
-            return _object(text, at)
-        case "[":
-            return _array(text, at)
-    return _DECODER.raw_decode(text, at)
-
-
-def _string(text: str, at: int) -> tuple[Text, int]:
-    value, end = _DECODER.raw_decode(text, at)
+def _string(text: str, start: int, strict: bool) -> tuple[Text, int]:
+    value, end = scanstring(text, start, strict)
     found = Text(value)
-    found.start, found.end = at + 1, end - 1
+    found.start, found.end = start, end - 1
     return found, end
-
-
-def _object(text: str, at: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "}":
-        if text[at : at + 1] != '"':
-            raise ValueError(f"no key at character {at}")
-        key, at = _string(text, at)
-        at = _skip(text, at)
-        if text[at : at + 1] != ":":
-            raise ValueError(f"no colon at character {at}")
-        found[str(key)], at = _value(text, _skip(text, at + 1))
-        at = _next(text, at, "}")
-    return found, at + 1
-
-
-def _array(text: str, at: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
-    at = _skip(text, at + 1)
-    while text[at : at + 1] != "]":
-        value, at = _value(text, at)
-        found.append(value)
-        at = _next(text, at, "]")
-    return found, at + 1
-
-
-def _next(text: str, at: int, end: str) -> int:
-    """Where the next value begins, or the end of all."""
-    at = _skip(text, at)
-    if text[at : at + 1] == end:
-        return at
-    behind = _skip(text, at + 1)
-    if text[at : at + 1] != "," or text[behind : behind + 1] == end:
-        raise ValueError(f"no comma at character {at}")
-    return behind
