@@ -6,16 +6,7 @@ from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import Restriction
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.algebra import (
-    Block,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Inline,
-    Opaque,
-    Plan,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.results import Outcome
 from sqlrewrite.rulebook import Engine
 from sqlrewrite.settings.forms import AUTO, IN, SET
@@ -39,7 +30,7 @@ class Case:
     ``against`` what speaks against reading the dimension again, as (rule code, reason).
     """
 
-    plan: Plan
+    plan: ra.Plan
     pair: Pair
     pairs: tuple[Pair, ...]
     options: Options
@@ -69,7 +60,7 @@ class Case:
         return f"--predicate {'auto writes a set' if spark else 'values writes constants'}"
 
     @property
-    def target_block(self) -> Block:
+    def target_block(self) -> ra.Block:
         """The block in whose text the predicate would be written."""
         return self.plan.blocks[self.plan.owner[self.pair.target.relation]]
 
@@ -86,7 +77,7 @@ class Case:
         """The first thing that speaks against reading the dimension again under a rule's code."""
         return next((reason for found, reason in self.against if found == code), None)
 
-    def label(self, ref: ColumnRef) -> str:
+    def label(self, ref: ra.ColumnRef) -> str:
         """A column as a person would name it."""
         relation = self.plan.relations[ref.relation]
         return f"{relation.alias}.{ref.name}" if relation.alias else ref.name
@@ -100,19 +91,19 @@ class Case:
 def relation_name(relation: object) -> str:
     """A relation as a person would name it."""
     match relation:
-        case Scan(parts=parts):
+        case ra.Scan(parts=parts):
             return ".".join(parts)
-        case Derived(view=view, parts=parts) if view:
+        case ra.Derived(view=view, parts=parts) if view:
             return ".".join(parts)
-        case CteReference(name=name, alias=alias):
+        case ra.CteReference(name=name, alias=alias):
             return name or alias
-        case Derived(alias=alias) | Inline(alias=alias) | Opaque(alias=alias):
+        case ra.Derived(alias=alias) | ra.Inline(alias=alias) | ra.Opaque(alias=alias):
             return alias or "a derived table"
         case _:
             return "a relation"
 
 
-def takes_keys(engine: Engine, scan: Scan, column: str) -> bool:
+def takes_keys(engine: Engine, scan: ra.Scan, column: str) -> bool:
     """Whether a fact's connector prunes by the keys of this column; one that is not known is taken
     for Hive's."""
     found = scan.table.column(column)

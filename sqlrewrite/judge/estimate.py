@@ -14,16 +14,7 @@ from math import prod
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import WIDEST, WIDTHS
-from sqlrewrite.plan.algebra import (
-    Call,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Literal,
-    Plan,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import conditions_of, read_by
 from sqlrewrite.results import Estimate
@@ -58,7 +49,7 @@ def estimate(case: Case) -> Estimate | None:
 def counted(case: Case) -> bool:
     """Whether statistics can say anything of a case."""
     dimension = case.pair.dimension
-    known = isinstance(dimension, Scan) and dimension.table.row_count is not None
+    known = isinstance(dimension, ra.Scan) and dimension.table.row_count is not None
     return known and case.pair.scan.table.size_in_bytes is not None
 
 
@@ -70,19 +61,19 @@ def pays(found: Estimate | None, saved: int | None, read: int | None) -> bool:
     return saved is not None and read is not None and found.saves - saved > found.reads - read
 
 
-def read_again(case: Case) -> Iterator[Scan]:
+def read_again(case: Case) -> Iterator[ra.Scan]:
     """The base tables that are read for the keys."""
     for relation in (case.pair.dimension, *neighbours(case.kept)):
         match relation:
-            case Scan():
+            case ra.Scan():
                 yield relation
-            case Derived(query=query) | CteReference(query=query):
-                yield from (it for it in read_by(case.plan, query) if isinstance(it, Scan))
+            case ra.Derived(query=query) | ra.CteReference(query=query):
+                yield from (it for it in read_by(case.plan, query) if isinstance(it, ra.Scan))
             case _:
                 pass
 
 
-def _bytes(scan: Scan, refs: Iterable[ColumnRef]) -> int | None:
+def _bytes(scan: ra.Scan, refs: Iterable[ra.ColumnRef]) -> int | None:
     """The bytes of a table that are read for those of the columns that are its own; of all columns
     where it has none of them: it stands inside the relation that has, or its rows are counted."""
     table = scan.table
@@ -99,14 +90,14 @@ def _bytes(scan: Scan, refs: Iterable[ColumnRef]) -> int | None:
     return round(table.size_in_bytes * sum(widths[it] for it in named) / sum(widths.values()))
 
 
-def _named(case: Case) -> Iterator[ColumnRef]:
+def _named(case: Case) -> Iterator[ra.ColumnRef]:
     """The columns that the key query names."""
     yield case.pair.key
     yield from columns(case.pair.key_side.expression)
     yield from _named_in(case.kept)
 
 
-def _named_beside(plan: Plan, scan: Scan) -> Iterator[ColumnRef]:
+def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
     """The columns that a table's own SELECT names; none where not all of it is understood."""
     block = plan.blocks[plan.owner[scan.relation]]
     if not block.complete:
@@ -116,7 +107,7 @@ def _named_beside(plan: Plan, scan: Scan) -> Iterator[ColumnRef]:
         yield from columns(expression)
 
 
-def _named_in(found: Iterable[Restriction]) -> Iterator[ColumnRef]:
+def _named_in(found: Iterable[Restriction]) -> Iterator[ra.ColumnRef]:
     for item in found:
         match item:
             case Conjunct(expression=expression):
@@ -134,7 +125,7 @@ def _named_in(found: Iterable[Restriction]) -> Iterator[ColumnRef]:
 def _share(case: Case) -> tuple[float, str]:
     """The share of the fact that is taken to be left out, and what it is taken from."""
     pair, engine = case.pair, case.engine
-    if not (engine.use_stats and isinstance(pair.dimension, Scan)):
+    if not (engine.use_stats and isinstance(pair.dimension, ra.Scan)):
         return engine.fallback_filter_ratio, BY_RATIO
     ours = pair.scan.table.column(pair.pruned)
     theirs = pair.dimension.table.column(pair.key.name)
@@ -173,7 +164,7 @@ def _left_by_partner(case: Case, item: SemiJoin) -> float | None:
     """The share of rows that have a partner in a neighbour: no more values of the key than the
     neighbour has rows left. What is not known of a dimension is taken to be as of its rows."""
     left, neighbour = _left_by_all(case, item.inner), item.relation
-    if left is None or not isinstance(neighbour, Scan):
+    if left is None or not isinstance(neighbour, ra.Scan):
         return left
     values, theirs = _values(case, item.key), _values(case, item.other)
     rows = neighbour.table.row_count
@@ -182,10 +173,10 @@ def _left_by_partner(case: Case, item: SemiJoin) -> float | None:
     return min(1, min(theirs, left * rows) / values)
 
 
-def _values(case: Case, column: ColumnRef) -> int | None:
+def _values(case: Case, column: ra.ColumnRef) -> int | None:
     """How many values a column of a table has."""
     relation = case.plan.relations[column.relation]
-    found = relation.table.column(column.name) if isinstance(relation, Scan) else None
+    found = relation.table.column(column.name) if isinstance(relation, ra.Scan) else None
     return found.distinct_count if found is not None else None
 
 
@@ -194,18 +185,18 @@ def _left_by_any(shares: list[float | None]) -> float | None:
     return min(1, sum(known)) if len(known) == len(shares) else None
 
 
-def _left(case: Case, expression: Expression) -> float | None:
+def _left(case: Case, expression: ra.Expression) -> float | None:
     """The share of rows for which a condition holds, all values being equally frequent."""
     match expression:
-        case Call(name="=" | "in", args=(ColumnRef() as column, *values)) if all(
-            isinstance(it, Literal) for it in values
+        case ra.Call(name="=" | "in", args=(ra.ColumnRef() as column, *values)) if all(
+            isinstance(it, ra.Literal) for it in values
         ):
             count = _values(case, column)
             return min(1, len(values) / count) if count else None
-        case Call(name="and", args=args):
+        case ra.Call(name="and", args=args):
             known = [share for arg in args if (share := _left(case, arg)) is not None]
             return prod(known) if known else None
-        case Call(name="or", args=args):
+        case ra.Call(name="or", args=args):
             return _left_by_any([_left(case, arg) for arg in args])
         case _:
             return None

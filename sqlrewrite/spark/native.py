@@ -19,17 +19,7 @@ from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
-from sqlrewrite.plan.algebra import (
-    CteReference,
-    Derived,
-    Expression,
-    Opaque,
-    Plan,
-    Query,
-    Relation,
-    Scan,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.results import Rewrite, Verdict
@@ -97,19 +87,19 @@ def _bounds(pair: Pair) -> tuple[int, str]:
     return pair.target.relation, pair.target_column
 
 
-def _read(plan: Plan, judged: JudgedPair) -> Counter[Name]:
+def _read(plan: ra.Plan, judged: JudgedPair) -> Counter[Name]:
     """How often each table is read for the keys of a predicate: by the dimension, by the neighbours
     that are followed from it, by the subqueries in its conditions."""
     case = judged.case
     near = {it.relation: it for it in (case.pair.dimension, *neighbours(case.kept))}
     for condition in _conditions(case.kept):
         for inner in walk(condition):
-            if isinstance(inner, Subquery):
+            if isinstance(inner, ra.Subquery):
                 near |= {it.relation: it for it in _leaves(plan, inner.query)}
     return sum((_tables(plan, it) for it in near.values()), Counter[Name]())
 
 
-def _conditions(kept: Sequence[Restriction]) -> Iterator[Expression]:
+def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
     """The conditions that the key query repeats, those on neighbours too."""
     for it in kept:
         match it:
@@ -122,17 +112,17 @@ def _conditions(kept: Sequence[Restriction]) -> Iterator[Expression]:
                 yield from _conditions(inner)
 
 
-def _leaves(plan: Plan, query: Query) -> Iterator[Scan | Opaque]:
+def _leaves(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Scan | ra.Opaque]:
     """The tables that a query reads, and what else it reads."""
-    return (it for it in read_by(plan, query) if isinstance(it, Scan | Opaque))
+    return (it for it in read_by(plan, query) if isinstance(it, ra.Scan | ra.Opaque))
 
 
-def _tables(plan: Plan, relation: Relation) -> Counter[Name]:
+def _tables(plan: ra.Plan, relation: ra.Relation) -> Counter[Name]:
     """How often each table is read for a relation; one that nobody can know under no name."""
     match relation:
-        case Scan(table=table):
+        case ra.Scan(table=table):
             return Counter([table.name[-2:]])
-        case Derived(query=query) | CteReference(query=query):
+        case ra.Derived(query=query) | ra.CteReference(query=query):
             return sum((_tables(plan, it) for it in _leaves(plan, query)), Counter[Name]())
         case _:
             return Counter([()])

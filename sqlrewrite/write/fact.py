@@ -7,16 +7,7 @@ from functools import partial
 from sqlrewrite.find.derived import THROUGH
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import DerivedWay, way
-from sqlrewrite.plan.algebra import (
-    Call,
-    ColumnRef,
-    Derived,
-    Expression,
-    Literal,
-    Node,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
@@ -59,18 +50,18 @@ def _column(case: Case, anchors: Anchors) -> str:
     return column if alone else f"{quoted(pair.target.alias)}.{column}"
 
 
-def _is_phrase(node: Expression) -> bool:
+def _is_phrase(node: ra.Expression) -> bool:
     """Whether words stand side by side in a node, by whose first a predicate is not told."""
     match node:
-        case Literal(type=kind):
+        case ra.Literal(type=kind):
             return kind.startswith("interval")
-        case Call(name=name):
+        case ra.Call(name=name):
             return name == "case"
         case _:
             return False
 
 
-def _no_field(source: Node, alias: str) -> None:
+def _no_field(source: ra.Node, alias: str) -> None:
     """Raises AnchorError where ``alias.k`` could be the field k of a column: Spark takes it for one
     before it looks among the columns that USING and NATURAL have hidden."""
     if not any(join.using or join.natural for join in joins(source)):
@@ -81,7 +72,7 @@ def _no_field(source: Node, alias: str) -> None:
             raise AnchorError(f"{alias} {may} the name of a column, too")
 
 
-def _clear(case: Case, anchors: Anchors, ref: ColumnRef) -> str:
+def _clear(case: Case, anchors: Anchors, ref: ra.ColumnRef) -> str:
     """A column of the fact in the author's expression. Written without its table in an ON, it is
     clear in WHERE only where no relation joined later has the name."""
     assert ref.span is not None
@@ -91,13 +82,13 @@ def _clear(case: Case, anchors: Anchors, ref: ColumnRef) -> str:
     return f"{quoted(case.pair.target.alias)}.{written}"
 
 
-def _unnamed(target: Relation) -> bool:
+def _unnamed(target: ra.Relation) -> bool:
     """Whether a table goes by its own name, and not by an alias that the author would use."""
-    parts = target.parts if isinstance(target, Scan | Derived) else ()
+    parts = target.parts if isinstance(target, ra.Scan | ra.Derived) else ()
     return bool(parts) and target.alias.lower() == parts[-1]
 
 
-def _alone(source: Node, name: str) -> bool:
+def _alone(source: ra.Node, name: str) -> bool:
     having = 0
     for leaf in leaves(source):
         names = column_names(leaf)
@@ -107,7 +98,7 @@ def _alone(source: Node, name: str) -> bool:
 
 def _declared(relation: object, name: str) -> str:
     """A column's name as its table declares it."""
-    if isinstance(relation, Scan):
+    if isinstance(relation, ra.Scan):
         column = relation.table.column(name)
         return column.name if column is not None else name
     return name

@@ -20,15 +20,7 @@ from sqlrewrite.judge.anew import grouped_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import raising_below
-from sqlrewrite.plan.algebra import (
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Inline,
-    Relation,
-    Scan,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.sql.anchors import AnchorError, Anchors
@@ -101,7 +93,7 @@ class Writer:
 
     def query(
         self,
-        relation: Relation,
+        relation: ra.Relation,
         values: Sequence[Value],
         found: Sequence[Restriction],
         *,
@@ -170,14 +162,16 @@ class Writer:
         anew: dict[Span, str] = {}
         for case in cases:
             anew |= steadied_texts(case, self.anchors, self.style)
-            if isinstance(relation, Derived) or raising_below(case, case.pair.key) is not None:
+            if isinstance(relation, ra.Derived) or raising_below(case, case.pair.key) is not None:
                 for expression in computed_as(case.plan, case.pair.key):
                     anew |= self.anew(case, expression)
                 for expression in grouped_anew(case):
                     anew |= self.anew(case, expression, grouped=True)
         return _source(relation, self.anchors, anew)
 
-    def anew(self, case: Case, expression: Expression, *, grouped: bool = False) -> dict[Span, str]:
+    def anew(
+        self, case: Case, expression: ra.Expression, *, grouped: bool = False
+    ) -> dict[Span, str]:
         """The text of what can raise an error in a SELECT list, or in a GROUP BY, and, for it, what
         does not."""
         around = arithmetic(case.plan, expression)
@@ -195,7 +189,7 @@ class Writer:
             text = computed(anchors, self.style, tokens, expression, self.as_written, around)
         return {anchors.span(tokens): text}
 
-    def as_written(self, ref: ColumnRef) -> str:
+    def as_written(self, ref: ra.ColumnRef) -> str:
         """A column as the author has it."""
         assert ref.span is not None
         return self.anchors.copy(self.anchors.covering(ref.span))
@@ -213,21 +207,21 @@ class Writer:
 
     def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key by itself."""
-        if isinstance(side.expression, ColumnRef):
+        if isinstance(side.expression, ra.ColumnRef):
             column = self.column(side.expression)
             return lambda alias: wrapped.format(column(alias))
         return lambda alias: wrapped.replace(
             "{}", repeated(case, side, self.anchors, self.style, self.named(alias))
         )
 
-    def column(self, ref: ColumnRef) -> Value:
+    def column(self, ref: ra.ColumnRef) -> Value:
         """A column of the relation."""
         name = spelled(ref, self.anchors)
         return lambda alias: f"{alias}.{name}"
 
-    def alias(self, relation: Relation) -> str:
+    def alias(self, relation: ra.Relation) -> str:
         """A short alias for a relation, its initials, that is no word of the statement."""
-        name = relation.table.name[-1] if isinstance(relation, Scan) else relation.alias
+        name = relation.table.name[-1] if isinstance(relation, ra.Scan) else relation.alias
         words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
         stem = "".join(word[0] for word in words if not word[0].isdigit()) or "k"
         return self.unused(stem, {*(column_names(relation) or ())})
@@ -273,28 +267,32 @@ class Writer:
                 return f"({text}) {style.word('IS NOT FALSE')}"
         return f"({text})" if anchors.disjunction(tokens) else text
 
-    def named(self, alias: str) -> Callable[[ColumnRef], str]:
+    def named(self, alias: str) -> Callable[[ra.ColumnRef], str]:
         """How a column is named, qualified with an alias."""
         return lambda ref: f"{alias}.{spelled(ref, self.anchors)}"
 
 
-def _source(relation: Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
+def _source(relation: ra.Relation, anchors: Anchors, anew: Mapping[Span, str] | None = None) -> str:
     match relation:
-        case CteReference() if anew:
+        case ra.CteReference() if anew:
             return anchors.copy(anchors.query_around(next(iter(anew)).start), anew)
-        case Inline(span=span) if span is not None:
+        case ra.Inline(span=span) if span is not None:
             return anchors.copy(anchors.values(span))
-        case Derived(span=span, view=()) if span is not None:
+        case ra.Derived(span=span, view=()) if span is not None:
             return anchors.copy(anchors.relation(span.start), anew)
-        case Scan(span=span) | CteReference(span=span) | Derived(span=span) if span is not None:
+        case ra.Scan(span=span) | ra.CteReference(span=span) | ra.Derived(span=span) if (
+            span is not None
+        ):
             return anchors.copy(anchors.covering(span))
-        case Derived(anchor=anchor) if anchor is not None:
+        case ra.Derived(anchor=anchor) if anchor is not None:
             return anchors.copy(anchors.parenthesised(anchor), anew)
         case _:
             raise AnchorError("a relation that has no text to repeat")
 
 
-def _listed(relation: Relation) -> str:
+def _listed(relation: ra.Relation) -> str:
     """The column list of the author's alias, which renames what the key query reads too."""
-    listed = relation.listed if isinstance(relation, Derived | CteReference | Inline) else ()
+    listed = (
+        relation.listed if isinstance(relation, ra.Derived | ra.CteReference | ra.Inline) else ()
+    )
     return f"({', '.join(map(quoted, listed))})" if listed else ""

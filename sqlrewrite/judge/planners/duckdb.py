@@ -11,16 +11,7 @@ from __future__ import annotations
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.judge.planners.path import READ, further, hidden
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Derived,
-    Filter,
-    Limit,
-    Project,
-    Query,
-    SetOperation,
-    Window,
-)
+from sqlrewrite.plan import algebra as ra
 
 
 def missed(case: Case) -> str | None:
@@ -30,23 +21,23 @@ def missed(case: Case) -> str | None:
         return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
     if pair.operator != "=" or not pair.fact_plain or not filtering_side(case.plan, pair):
         return "no equality joins the fact's own column with the dimension itself"
-    if any(windowed(it.query) for it in pair.path.relations if isinstance(it, Derived)):
+    if any(windowed(it.query) for it in pair.path.relations if isinstance(it, ra.Derived)):
         return "no key passes a window"
     return hidden(case) or further(case)
 
 
-def windowed(query: Query) -> bool:
+def windowed(query: ra.Query) -> bool:
     """Whether a window stands in a query, around all that it reads, or what is not known."""
     stack = [query.node]
     while stack:
         match stack.pop():
-            case Window():
+            case ra.Window():
                 return True
-            case SetOperation(left=left, right=right):
+            case ra.SetOperation(left=left, right=right):
                 stack += [left, right]
-            case Project(child=child) | Filter(child=child) | Limit(child=child):
+            case ra.Project(child=child) | ra.Filter(child=child) | ra.Limit(child=child):
                 stack.append(child)
-            case Aggregate(child=child):
+            case ra.Aggregate(child=child):
                 stack.append(child)
             case node if not isinstance(node, READ):
                 return True

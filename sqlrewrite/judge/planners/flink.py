@@ -23,23 +23,7 @@ from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours
 from sqlrewrite.judge.case import Case, relation_name, takes_keys
 from sqlrewrite.judge.planners.path import READ, hidden, joining
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Call,
-    CteReference,
-    Derived,
-    Expression,
-    Filter,
-    Literal,
-    Node,
-    Plan,
-    Project,
-    Query,
-    Relation,
-    Scan,
-    SetOperation,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import leaves, numbers, read_by
@@ -68,7 +52,7 @@ def missed(case: Case) -> str | None:
     return None
 
 
-def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
+def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
     """Why the engine does not prune the fact by this join, whatever else there is."""
     if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
         return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
@@ -91,7 +75,7 @@ def unpruned(plan: Plan, engine: Engine, pair: Pair) -> str | None:
 # --- the dimension's side -------------------------------------------------------------------------
 
 
-def _across(plan: Plan, pair: Pair) -> tuple[Relation, ...]:
+def _across(plan: ra.Plan, pair: Pair) -> tuple[ra.Relation, ...]:
     """What is read across the join from the fact, however deep, in the order of the text, which
     Flink keeps; nothing where no join is between the two."""
     fact, key = pair.fact.relation, pair.key.relation
@@ -99,7 +83,7 @@ def _across(plan: Plan, pair: Pair) -> tuple[Relation, ...]:
         return tuple(read_by(plan, pair.tie.query))
     if pair.tie.query is None and not {fact, key} <= pair.tie.condition.relations:
         return ()  # the key is that of a table further down
-    node: Node = plan.blocks[plan.owner[key]].source
+    node: ra.Node = plan.blocks[plan.owner[key]].source
     join = joining(node, fact, key)
     if join is not None:
         node = join.right if fact in numbers(join.left) else join.left
@@ -117,15 +101,15 @@ def _above(pair: Pair, other: Pair) -> bool:
     return ours is not None and theirs is not None and numbers(theirs) < numbers(ours)
 
 
-def _read(plan: Plan, node: Node) -> Iterator[Relation]:
+def _read(plan: ra.Plan, node: ra.Node) -> Iterator[ra.Relation]:
     for leaf in leaves(node):
-        if isinstance(leaf, Relation):
+        if isinstance(leaf, ra.Relation):
             yield leaf
-        if isinstance(leaf, Derived | CteReference):
+        if isinstance(leaf, ra.Derived | ra.CteReference):
             yield from read_by(plan, leaf.query)
 
 
-def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
+def _unfit(plan: ra.Plan, side: tuple[ra.Relation, ...], pair: Pair) -> str | None:
     """What of a side the keys do not come through, if something is."""
     relations = list(side)
     for relation in side:
@@ -134,8 +118,8 @@ def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
                 inner = list(read_by(plan, query))
                 if pair.scan not in inner:
                     relations += inner
-    tables = {it.table.name: it for it in relations if isinstance(it, Scan)}
-    known = all(isinstance(it, Scan | Derived | CteReference) for it in relations)
+    tables = {it.table.name: it for it in relations if isinstance(it, ra.Scan)}
+    known = all(isinstance(it, ra.Scan | ra.Derived | ra.CteReference) for it in relations)
     if len(tables) != 1 or not known:
         return "it prunes by the keys of one table alone"
     (table,) = tables.values()
@@ -147,26 +131,30 @@ def _unfit(plan: Plan, side: tuple[Relation, ...], pair: Pair) -> str | None:
     return None
 
 
-def passed(relations: Iterable[Relation], *queries: Query) -> bool:
+def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
     """Whether what Flink looks for goes through these: no grouping, window or LIMIT, and of set
     operations UNION ALL alone."""
-    found = [it.query for it in relations if isinstance(it, Derived | CteReference)]
-    stack: list[Node] = [it.node for it in (*found, *queries)]
+    found = [it.query for it in relations if isinstance(it, ra.Derived | ra.CteReference)]
+    stack: list[ra.Node] = [it.node for it in (*found, *queries)]
     while stack:
         match stack.pop():
-            case SetOperation(left=left, right=right, kind="union", all=True):
+            case ra.SetOperation(left=left, right=right, kind="union", all=True):
                 stack += [left, right]
-            case Aggregate(child=child, kind="global") | Project(child=child) | Filter(child=child):
+            case (
+                ra.Aggregate(child=child, kind="global")
+                | ra.Project(child=child)
+                | ra.Filter(child=child)
+            ):
                 stack.append(child)
             case node if not isinstance(node, READ):
                 return False
     return True
 
 
-def _subqueries(item: Restriction) -> Iterator[Query]:
+def _subqueries(item: Restriction) -> Iterator[ra.Query]:
     if isinstance(item, Conjunct):
         for node in walk(item.expression):
-            if isinstance(node, Subquery):
+            if isinstance(node, ra.Subquery):
                 yield node.query
     elif isinstance(item, AnyOf):
         for branch in item.branches:
@@ -177,7 +165,7 @@ def _subqueries(item: Restriction) -> Iterator[Query]:
 # --- its filter -----------------------------------------------------------------------------------
 
 
-def _filtered(plan: Plan, engine: Engine, relation: Relation) -> bool:
+def _filtered(plan: ra.Plan, engine: Engine, relation: ra.Relation) -> bool:
     asked = asked_of(plan, relation.relation, ALONE)
     return any(_suits(engine, it) for it in asked[:_FIRST])
 
@@ -194,28 +182,28 @@ def _suits(engine: Engine, item: Restriction) -> bool:
             return False
 
 
-def suitable(engine: Engine, expression: Expression) -> bool:
+def suitable(engine: Engine, expression: ra.Expression) -> bool:
     """Whether Flink takes a condition for a filter, in the form that its planner gives it."""
     match expression:
-        case Call(name="and" | "or" as name, args=args):
+        case ra.Call(name="and" | "or" as name, args=args):
             first = [suitable(engine, it) for it in _flat(name, args)[:_FIRST]]
             return any(first) if name == "and" else all(first)
-        case Call(name="not", args=(Call(name="is", args=(_, Literal(kind="boolean"))),)):
+        case ra.Call(name="not", args=(ra.Call(name="is", args=(_, ra.Literal(kind="boolean"))),)):
             return True  # IS NOT TRUE, IS NOT FALSE: with NULL in it, no more than itself
-        case Call(name="not", args=(inner,)):
+        case ra.Call(name="not", args=(inner,)):
             return suitable(engine, inner)
-        case Call(name="is" | "=" | "<>", args=(inner, Literal(kind="boolean"))):
+        case ra.Call(name="is" | "=" | "<>", args=(inner, ra.Literal(kind="boolean"))):
             return suitable(engine, inner)
-        case Call(name=name, args=args):
-            told = any(not isinstance(it, Literal) for it in args)
+        case ra.Call(name=name, args=args):
+            told = any(not isinstance(it, ra.Literal) for it in args)
             return told and name in engine.predicates
         case _:
             return False
 
 
-def _flat(name: str, args: Sequence[Expression]) -> list[Expression]:
-    found: list[Expression] = []
+def _flat(name: str, args: Sequence[ra.Expression]) -> list[ra.Expression]:
+    found: list[ra.Expression] = []
     for arg in args:
-        inside = isinstance(arg, Call) and arg.name == name
-        found += _flat(name, arg.args) if isinstance(arg, Call) and inside else [arg]
+        inside = isinstance(arg, ra.Call) and arg.name == name
+        found += _flat(name, arg.args) if isinstance(arg, ra.Call) and inside else [arg]
     return found

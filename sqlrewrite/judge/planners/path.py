@@ -6,25 +6,11 @@ from __future__ import annotations
 from sqlrewrite.find.restrictions import neighbours
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    CteReference,
-    Derived,
-    Generate,
-    Inline,
-    Join,
-    Limit,
-    Node,
-    Opaque,
-    Project,
-    Query,
-    Scan,
-    SetOperation,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.relations import leaves, numbers
 
-READ = (Scan, Derived, CteReference, Inline, Opaque, Join, Generate)
+READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra.Generate)
 """What a query reads and joins. A planner that looks for what is in the way of a key takes any
 other kind that it has no case for to be in the way."""
 
@@ -45,9 +31,11 @@ def hidden(case: Case) -> str | None:
         return f"{pair.path.column} does not come up to the join as itself"
     above = pair.path.relations[:-1]
     for relation in above:
-        if not isinstance(relation, Derived | CteReference) or not only_unions(relation.query):
+        if not isinstance(relation, ra.Derived | ra.CteReference) or not only_unions(
+            relation.query
+        ):
             return f"{pair.path.column} does not come up to the join as itself"
-    if any(len(it.query.top) > 1 for it in above if isinstance(it, Derived | CteReference)):
+    if any(len(it.query.top) > 1 for it in above if isinstance(it, ra.Derived | ra.CteReference)):
         column = pair.scan.table.column(pair.path.column)
         kinds = {expression_type(plan, pair.fact), expression_type(plan, pair.key)}
         plain = pair.fact_plain and pair.key_plain
@@ -56,26 +44,26 @@ def hidden(case: Case) -> str | None:
     return None
 
 
-def only_unions(query: Query) -> bool:
+def only_unions(query: ra.Query) -> bool:
     """Whether the set operations at the top of a query, if any, are unions."""
     stack = [query.node]
     while stack:
         match stack.pop():
-            case SetOperation(left=left, right=right, kind="union"):
+            case ra.SetOperation(left=left, right=right, kind="union"):
                 stack += [left, right]
-            case Limit(child=child) | Aggregate(child=child):
+            case ra.Limit(child=child) | ra.Aggregate(child=child):
                 stack.append(child)
-            case Project():
+            case ra.Project():
                 pass
             case _:
                 return False
     return True
 
 
-def joining(node: Node, one: int, other: int) -> Join | None:
+def joining(node: ra.Node, one: int, other: int) -> ra.Join | None:
     """The join that brings two relations together; none where they are not in one FROM."""
     found = None
-    while isinstance(node, Join) and {one, other} <= numbers(node):
+    while isinstance(node, ra.Join) and {one, other} <= numbers(node):
         found, left = node, numbers(node.left)
         if (one in left) != (other in left):
             return found

@@ -31,24 +31,7 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.judge.planners.path import further, hidden
 from sqlrewrite.judge.selective_predicate import selective
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Generate,
-    Inline,
-    Join,
-    JoinType,
-    Literal,
-    Node,
-    Query,
-    Relation,
-    Scan,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.relations import leaves, read_by
@@ -87,10 +70,10 @@ def unpruned(case: Case) -> str | None:
     return None
 
 
-def _ranked(case: Case, leaf: Node) -> bool:
+def _ranked(case: Case, leaf: ra.Node) -> bool:
     """Whether only the first rows of a window are asked for, which Spark finds before the window
     (``InferWindowGroupLimit``): the plan that would prune is not the join's, then."""
-    if not isinstance(leaf, Derived | CteReference):
+    if not isinstance(leaf, ra.Derived | ra.CteReference):
         return False
     plan = case.plan
     asked = [*restricting(plan, leaf.relation, ALONE)]
@@ -99,25 +82,25 @@ def _ranked(case: Case, leaf: Node) -> bool:
     return any(_is_first(case, expression) for expression in found)
 
 
-def _is_first(case: Case, expression: Expression) -> bool:
+def _is_first(case: Case, expression: ra.Expression) -> bool:
     match expression:
-        case Call(name="=" | "<" | "<=", args=(ColumnRef() as column, Literal())):
+        case ra.Call(name="=" | "<" | "<=", args=(ra.ColumnRef() as column, ra.Literal())):
             return any(map(_ranks, computed_as(case.plan, column)))
-        case Call(name="=" | "<" | "<=", args=(value, Literal())):
+        case ra.Call(name="=" | "<" | "<=", args=(value, ra.Literal())):
             return _ranks(value)
         case _:
             return False
 
 
-def _ranks(expression: Expression) -> bool:
+def _ranks(expression: ra.Expression) -> bool:
     match expression:
-        case Call(name="over", args=(Call(name=name), *_)):
+        case ra.Call(name="over", args=(ra.Call(name=name), *_)):
             return name in known("numbers")
         case _:
             return False
 
 
-def _broadcast(side: Sequence[Node], block: Block, hinted: Sequence[Block]) -> bool:
+def _broadcast(side: Sequence[ra.Node], block: ra.Block, hinted: Sequence[ra.Block]) -> bool:
     """Whether the one hint at joins is to broadcast the filtering side."""
     names = {getattr(node, "alias", "").lower() for node in side}
     told = {(kind in _BROADCASTS, name) for kind, name in block.hints}
@@ -127,19 +110,19 @@ def _broadcast(side: Sequence[Node], block: Block, hinted: Sequence[Block]) -> b
 # --- the filtering side ---------------------------------------------------------------------------
 
 
-def _filtered(case: Case, leaf: Node) -> bool:
+def _filtered(case: Case, leaf: ra.Node) -> bool:
     """Whether a filter likely to be selective stands on a relation, or in it."""
-    if not isinstance(leaf, Relation):
+    if not isinstance(leaf, ra.Relation):
         return False
-    if isinstance(leaf, Inline):
+    if isinstance(leaf, ra.Inline):
         return True
     asked = restricting(case.plan, leaf.relation, ALONE)
     if any(_selects(case, item) for item in asked):
         return True
-    return isinstance(leaf, Derived | CteReference) and _filters(case, leaf.query)
+    return isinstance(leaf, ra.Derived | ra.CteReference) and _filters(case, leaf.query)
 
 
-def _filters(case: Case, query: Query) -> bool:
+def _filters(case: Case, query: ra.Query) -> bool:
     """Whether a query filters, somewhere in it."""
     blocks = [case.plan.blocks[number] for number in query.top]
     return any(
@@ -159,49 +142,49 @@ def _selects(case: Case, item: Restriction) -> bool:
             return False
 
 
-def _selective(case: Case, expression: Expression) -> bool:
+def _selective(case: Case, expression: ra.Expression) -> bool:
     """Whether a condition is likely to leave few rows (``isLikelySelective``) in the form that the
     optimizer gives it: a subquery as a semi-join, `x = true` as `x`."""
     match expression:
-        case Subquery(kind="in" | "exists", query=query):
+        case ra.Subquery(kind="in" | "exists", query=query):
             return _filters(case, query)
-        case Call(name="not", args=(Subquery(query=query),)):
+        case ra.Call(name="not", args=(ra.Subquery(query=query),)):
             return _filters(case, query)
-        case Call(name="and", args=args):
+        case ra.Call(name="and", args=args):
             return any(_selective(case, arg) for arg in args)
-        case Call(name="or", args=args):
-            return not any(isinstance(arg, Subquery) for arg in args) and all(
+        case ra.Call(name="or", args=args):
+            return not any(isinstance(arg, ra.Subquery) for arg in args) and all(
                 _selective(case, arg) for arg in args
             )
-        case Call(name="not", args=(inner,)):
+        case ra.Call(name="not", args=(inner,)):
             return _selective(case, inner)
         case _:
             return selective(case.engine, expression)
 
 
-def _bytes(case: Case, node: Node) -> float:
+def _bytes(case: Case, node: ra.Node) -> float:
     """How large the planner takes a relation or join to be (``SizeInBytesOnlyStatsPlanVisitor``),
     at most. Without sizes, a table that is not partitioned is taken to just be broadcast, and so
     is a union of such."""
     match node:
-        case Inline() | Generate(expression=Call(name="range")):
+        case ra.Inline() | ra.Generate(expression=ra.Call(name="range")):
             return 1
-        case Generate(child=child):
+        case ra.Generate(child=child):
             return _bytes(case, child)
-        case Scan(table=table):
+        case ra.Scan(table=table):
             if table.size_in_bytes is not None:
                 return table.size_in_bytes
             return inf if table.partitioned_by else max(1, case.engine.broadcast_threshold)
-        case Derived(lateral=True):
+        case ra.Derived(lateral=True):
             return inf
-        case Derived(query=query) | CteReference(query=query) if query.top:
+        case ra.Derived(query=query) | ra.CteReference(query=query) if query.top:
             sizes = [_bytes(case, case.plan.blocks[number].source) for number in query.top]
-            read = [it for it in read_by(case.plan, query) if isinstance(it, Scan)]
+            read = [it for it in read_by(case.plan, query) if isinstance(it, ra.Scan)]
             known = any(it.table.size_in_bytes is not None for it in read)
             return sum(sizes) if known else max(sizes)
-        case Join(type=JoinType.SEMI | JoinType.ANTI, left=left):
+        case ra.Join(type=ra.JoinType.SEMI | ra.JoinType.ANTI, left=left):
             return _bytes(case, left)
-        case Join(left=left, right=right):
+        case ra.Join(left=left, right=right):
             return _bytes(case, left) * _bytes(case, right)
         case _:
             return inf
