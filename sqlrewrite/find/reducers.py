@@ -295,7 +295,7 @@ def _column_below(plan: ra.Plan, ref: ra.ColumnRef, relation: int) -> str | None
     found = {
         step.column
         for step in steps(plan, reader, ref.name)
-        if step.relation.relation == relation and not step.barriers and not step.computed
+        if step.end.relation == relation and not step.barriers and not step.computed
     }
     return found.pop() if len(found) == 1 else None
 
@@ -332,4 +332,4 @@ def _inside(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[ra.ColumnRef]:
     if isinstance(relation, ra.Derived | ra.CteReference) and len(relation.query.top) == 1:
         found = steps(plan, relation, ref.name)
         if len(found) == 1 and not found[0].computed:
-            yield ra.ColumnRef(found[0].relation.relation, found[0].column, None)
+            yield ra.ColumnRef(found[0].end.relation, found[0].column, None)

@@ -42,16 +42,6 @@ class LineagePath:
         return self.relations[-1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """A column of a relation as a column of one directly below it; see ``LineagePath``."""
-
-    relation: ra.Relation
-    column: str
-    barriers: tuple[str, ...]
-    computed: bool
-
-
 def trace(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[LineagePath]:
     """The ways from a column down, each prefix included: through a derived table whose column is
     another's, through both sides of a set operation. The first is the column itself."""
@@ -67,7 +57,7 @@ def trace_query(plan: ra.Plan, query: ra.Query, position: int) -> Iterator[Linea
 
 
 @remembered
-def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[Step, ...]:
+def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[LineagePath, ...]:
     """The columns directly below a column of a derived table or CTE reference."""
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
@@ -95,11 +85,11 @@ def _from(plan: ra.Plan, path: LineagePath) -> Iterator[LineagePath]:
             yield from _from(plan, _further(path, step))
 
 
-def _further(path: LineagePath, step: Step) -> LineagePath:
+def _further(path: LineagePath, step: LineagePath) -> LineagePath:
     return LineagePath(
-        (*path.relations, step.relation),
+        path.relations + step.relations,
         step.column,
-        path.barriers + step.barriers + _sampled(step.relation),
+        path.barriers + step.barriers + _sampled(step.end),
         path.computed or step.computed,
     )
 
@@ -108,8 +98,8 @@ def _sampled(relation: ra.Relation) -> tuple[str, ...]:
     return ("TABLESAMPLE",) if getattr(relation, "sampled", False) else ()
 
 
-def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[Step]:
-    """Down from a query's top by position, to its SELECT lists."""
+def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePath]:
+    """Single steps down from a query's top by position, to its SELECT lists."""
     stack: list[tuple[ra.Node, tuple[str, ...]]] = [(node, ())]
     while stack:
         top, found = stack.pop()
@@ -126,7 +116,8 @@ def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[Step]:
                 for ref in columns(expression):
                     below = plan.relations[ref.relation]
                     if plan.owner[ref.relation] == top.block and isinstance(below, ra.Relation):
-                        yield Step(below, ref.name, (*found, *_barriers(top.child, ref)), computed)
+                        barriers = (*found, *_barriers(top.child, ref))
+                        yield LineagePath((below,), ref.name, barriers, computed)
             case _:
                 pass  # no way down is no bound
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, count
 
 from sqlrewrite.text.hosts import jupyter, python
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined, plain
-from sqlrewrite.text.hosts.ways import Prefixed
+from sqlrewrite.text.hosts.ways import prefixed
 from sqlrewrite.text.readable import CELL_END, LANGUAGE
 
 _PYTHON = re.compile(r"\ufeff?# Databricks notebook source")
@@ -87,6 +88,6 @@ def _lines(text: str, start: int, end: int, sign: str) -> list[Embedded]:
             if language is None or language[1].lower() != "sql":
                 return []
             at = language.end()
-        way = (0, (Prefixed(text[magic.start() : magic.end()].rstrip() + " "),))
+        way = (0, (partial(prefixed, text[magic.start() : magic.end()].rstrip() + " "),))
         found.append(Embedded(text[at : line.end()], range(at, line.end() + 1), (way,)))
     return found

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
-from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.hosts import json_text, python
 from sqlrewrite.text.hosts.json_text import Text
 from sqlrewrite.text.hosts.region import Embedded, Host, Region, joined
-from sqlrewrite.text.hosts.ways import Json
+from sqlrewrite.text.hosts.ways import in_json
 
 _MAGIC = re.compile(r"\s*(?P<sign>%%?)(?P<name>\w+)[ \t]*(?P<rest>[^\r\n]*)\r?\n?")
 _LINE_MAGIC = re.compile(r"^[ \t]*%(?P<name>\w+)[ \t]+(?P<rest>[^\n]*)", re.MULTILINE)
@@ -28,19 +28,12 @@ _PYTHON = frozenset({"python", "py", "pyspark", "time", "capture"})
 _LANGUAGES = frozenset({*_SQL, "python", "py", "scala", "r", "md", "sh", "run", "fs"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Notebook:
-    """The language of cells that say none; whether it is one of Databricks'."""
-
-    language: str
-    databricks: bool
-
-
 def read(text: str) -> Host:
     """What a notebook holds. Raises nothing."""
     try:
         notebook = json_text.parse(text)
-        of = _notebook(notebook.get("metadata") or {})
+        metadata = notebook.get("metadata") or {}
+        usual, databricks = _language(metadata), _DATABRICKS in metadata
         cells = [cell for cell in notebook["cells"] if cell.get("cell_type") == "code"]
         sources = [_source(text, cell["source"]) for cell in cells]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
@@ -48,7 +41,7 @@ def read(text: str) -> Host:
     numbers = count(1)
     regions, left = list[Region](), list[tuple[int, str]]()
     for source in sources:
-        found = _cell(source, of, numbers)
+        found = _cell(source, usual, databricks, numbers)
         regions += found.regions
         left += found.left
     return Host(text, tuple(regions), tuple(left))
@@ -63,12 +56,11 @@ def _why(error: Exception) -> str:
     return "it has no list of cells, each with a source, as nbformat 4 has"
 
 
-def _notebook(metadata: Any) -> _Notebook:
-    """The language of cells that say none, and whose notebook it is."""
+def _language(metadata: Any) -> str:
+    """The language of cells that say none."""
     places = (_DATABRICKS, "language"), ("language_info", "name"), ("kernelspec", "language")
     said = [(metadata.get(key) or {}).get(name) for key, name in places]
-    language = next((it.lower() for it in said if isinstance(it, str)), "python")
-    return _Notebook(language, _DATABRICKS in metadata)
+    return next((it.lower() for it in said if isinstance(it, str)), "python")
 
 
 def _source(text: str, source: Any) -> Embedded:
@@ -80,8 +72,7 @@ def _source(text: str, source: Any) -> Embedded:
     line_end = r"\n"
     if not isinstance(source, Text):
         line_end += _between(text, strings)
-    way = Json(line_end, text.isascii())
-    whole = joined(parts)
+    whole, way = joined(parts), partial(in_json, line_end, text.isascii())
     return Embedded(whole.text, whole.offsets, ((0, (way,)),))
 
 
@@ -93,12 +84,11 @@ def _between(text: str, strings: list[Text]) -> str:
     return f'",{text[start + 1 : strings[0].start]}'
 
 
-def _cell(source: Embedded, of: _Notebook, numbers: Iterator[int]) -> python.Read:
-    """What a cell holds."""
+def _cell(source: Embedded, language: str, databricks: bool, numbers: Iterator[int]) -> python.Read:
+    """What a cell holds, in a ``language`` unless it says another."""
     magic = _MAGIC.match(source.text)
     named = magic["name"].lower() if magic is not None else ""
-    language = of.language
-    if magic is not None and (magic["sign"] == "%%" or (named in _LANGUAGES and of.databricks)):
+    if magic is not None and (magic["sign"] == "%%" or (named in _LANGUAGES and databricks)):
         language = "python" if named in _PYTHON else named
     elif magic is not None and named in _SQL and not magic["rest"].strip():
         language = "sql"

@@ -12,10 +12,11 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.text.hosts import ways
 from sqlrewrite.text.hosts.region import Embedded, Way, joined
-from sqlrewrite.text.hosts.ways import Filled, LiteralText, Outside, Spliced
 from sqlrewrite.text.source import LINE_END
 
 
@@ -58,13 +59,9 @@ class Operand:
     literal: bool = True
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    """A stretch of a text and how it is filled: ``f``, ``{``, ``%``, by nothing (an empty string),
-    or as a whole, since it is a ``variable``."""
-
-    value: Embedded
-    filled: str
+_Part = tuple[Embedded, str]
+"""A stretch of a text and how it is filled: ``f``, ``{``, ``%``, by nothing (an empty string), or
+as a whole, since it is a ``variable``."""
 
 
 def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Embedded, str]:
@@ -79,9 +76,9 @@ def sql_of(operands: Sequence[Operand], filled: str, line_end: str) -> tuple[Emb
         if operand.literal:
             parts += _literals(operand.source, filled, line_end, splices)
         else:
-            parts.append(_Part(operand.source, _VARIABLE))
+            parts.append((operand.source, _VARIABLE))
     if filled:  # as a whole: a hole may begin in one literal and end in the next
-        parts = [_Part(joined([it.value for it in parts]), filled)]
+        parts = [(joined([value for value, _ in parts]), filled)]
     return _with_holes(parts, holes, splices)
 
 
@@ -105,10 +102,10 @@ def _literals(
             raise Unmapped("it is not one literal")
         quote, prefix = opens["quote"], (opens["prefix"] or "").lower()
         inner = source.cut(opens.end(), close - len(quote))
-        spliced = Spliced(opens.group(), quote, tuple(splices.items()))
-        ways = (LiteralText(quote, "r" in prefix, line_end), spliced)
-        own = "f" if "f" in prefix else filled
-        yield _Part(_unescaped(inner, "r" in prefix, ways, braces=own == "f"), own)
+        raw, own = "r" in prefix, "f" if "f" in prefix else filled
+        written = partial(ways.in_raw_literal if raw else ways.in_literal, quote, line_end)
+        both = (written, partial(ways.spliced, opens.group(), quote, splices))
+        yield _unescaped(inner, raw, both, braces=own == "f"), own
         between = _BETWEEN.match(source.text, close)
         assert between is not None
         at = between.end()
@@ -120,7 +117,7 @@ def _end(text: str, at: int, quote: str) -> int:
     return next((it.end() for it in found if it.group() == quote), -1)
 
 
-def _unescaped(inner: Embedded, raw: bool, ways: tuple[Way, ...], *, braces: bool) -> Embedded:
+def _unescaped(inner: Embedded, raw: bool, outer: tuple[Way, ...], *, braces: bool) -> Embedded:
     """A literal's value; where ``braces`` mean something, none may come of an escape."""
     pieces, indexes = list[str](), array("q")
     for match in (_RAW_PIECE if raw else _PIECE).finditer(inner.text):
@@ -131,7 +128,7 @@ def _unescaped(inner: Embedded, raw: bool, ways: tuple[Way, ...], *, braces: boo
             pieces.append(value)
             indexes.append(match.start())
     indexes.append(len(inner.text))
-    return inner.read_as("".join(pieces), indexes, *ways)
+    return inner.read_as("".join(pieces), indexes, *outer)
 
 
 def _value(match: re.Match[str]) -> str:
@@ -159,32 +156,33 @@ def _with_holes(
     parts: Sequence[_Part], holes: dict[str, str], splices: Mapping[str, str]
 ) -> tuple[Embedded, str]:
     """The parts as one text, with a name in the place of each hole, and what is between them."""
-    found = [[*_pieces(part, holes)] for part in parts]
+    found = [[*_pieces(*part, holes)] for part in parts]
     texts = list[Embedded]()
-    for part, pieces in zip(parts, found, strict=True):
+    for (value, filled), pieces in zip(parts, found, strict=True):
         indexes = array("q")
         for shown, start, hole in pieces:
             # All of a hole stands where it begins: nothing is inserted inside of it.
             indexes.extend([start] * len(shown) if hole else range(start, start + len(shown)))
-        indexes.append(len(part.value.text))
+        indexes.append(len(value.text))
         # Of the holes of an f"…" beside it a plain literal can have none.
-        fitting = {name: it if part.filled else "" for name, it in holes.items()}
-        written = tuple({**fitting, **{name: name for name in splices}}.items())
-        way = Filled(written, _DOUBLED[part.filled]) if part.filled != _VARIABLE else Outside()
-        texts.append(part.value.read_as("".join(it for it, _, _ in pieces), indexes, way))
+        fitting = {name: it if filled else "" for name, it in holes.items()}
+        written = {**fitting, **{name: name for name in splices}}
+        way = partial(ways.filled, written, _DOUBLED.get(filled, ""))
+        outer = ways.outside if filled == _VARIABLE else way
+        texts.append(value.read_as("".join(it for it, _, _ in pieces), indexes, outer))
     skeleton = "".join("\0" if hole else it for pieces in found for it, _, hole in pieces)
     if holes and re.search(r"\$[{\0]", skeleton):
         raise Unmapped("a variable of Spark's stands beside the holes of Python")
     return joined(texts), skeleton
 
 
-def _pieces(part: _Part, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
+def _pieces(value: Embedded, filled: str, holes: dict[str, str]) -> Iterator[tuple[str, int, bool]]:
     """The stretches of a part: what stands there in the SQL, where in its value, and whether it is
     a hole. A hole that is told by its order has a name of its own, and can be written nowhere
     else."""
-    text, filled, done = part.value.text, part.filled, 0
+    text, done = value.text, 0
     if filled == _VARIABLE:
-        yield _shown(text, _added(part.value), holes), 0, True
+        yield _shown(text, _added(value), holes), 0, True
         return
     for match in _HOLES[filled].finditer(text) if filled else ():
         yield text[done : match.start()], done, False

@@ -48,14 +48,6 @@ class Read:
     left: tuple[tuple[int, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Met:
-    """A call, and the way to it through what may run or not."""
-
-    call: ast.Call
-    block: tuple[int, ...]
-
-
 def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool = False) -> Read:
     """What a text of Python holds; ``numbers`` are those of the blocks in a file of several texts,
     and a ``notebook`` is a file that no other imports. Raises nothing."""
@@ -79,11 +71,11 @@ def read(text: Embedded, numbers: Iterator[int] | None = None, *, notebook: bool
     names = cache(lambda: meant(tree, whole=notebook))
     regions: list[Region] = []
     left: list[tuple[int, str]] = []
-    for met in _calls(tree, numbers or count(1)):
+    for call, block in _calls(tree, numbers or count(1)):
         try:
-            region = _region(met, text, places, names)
+            region = _region(call, block, text, places, names)
         except Unmapped as why:
-            at = text.offsets[places.offset(met.call)]
+            at = text.offsets[places.offset(call)]
             left.append((at, f"the SQL of this call is left alone: {why}"))
             continue
         if region is not None:
@@ -126,13 +118,13 @@ class _Places:
         return start + len(before.encode()[:column].decode())
 
 
-def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[_Met]:
-    """The calls of methods, each with its block."""
+def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[tuple[ast.Call, tuple[int, ...]]]:
+    """The calls of methods, each with the way to it through what may run or not."""
     waiting: list[tuple[ast.AST, tuple[int, ...]]] = [(tree, ())]
     while waiting:
         node, inside = waiting.pop()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield _Met(node, inside)
+            yield node, inside
         if isinstance(node, _LATER):
             number = next(numbers)
             waiting += ((it, (*inside, number)) for it in ast.iter_child_nodes(node))
@@ -146,19 +138,23 @@ def _calls(tree: ast.AST, numbers: Iterator[int]) -> Iterator[_Met]:
 
 
 def _region(
-    met: _Met, text: Embedded, places: _Places, names: Callable[[], Names]
+    call: ast.Call,
+    block: tuple[int, ...],
+    text: Embedded,
+    places: _Places,
+    names: Callable[[], Names],
 ) -> Region | None:
     """The region of a call, None for one that is no business of ours. Raises Unmapped."""
-    assert isinstance(met.call.func, ast.Attribute)
-    runs = text.offsets[places.offset(met.call)]
-    if met.call.func.attr == "sql" and _SPARK.search(_last(met.call.func.value)):
-        node, filled = _argument(met.call, names)
-        return Region(_sql(node, text, filled, places), met.block, runs=runs)
-    said = _effect(met.call)
+    assert isinstance(call.func, ast.Attribute)
+    runs = text.offsets[places.offset(call)]
+    if call.func.attr == "sql" and _SPARK.search(_last(call.func.value)):
+        node, filled = _argument(call, names)
+        return Region(_sql(node, text, filled, places), block, runs=runs)
+    said = _effect(call)
     if said is None:
         return None
     nothing = Embedded(said, [runs] * (len(said) + 1))
-    return Region(nothing, met.block, written=False)
+    return Region(nothing, block, written=False)
 
 
 def _last(node: ast.expr) -> str:

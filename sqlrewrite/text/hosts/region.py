@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.edits import Span, spliced
@@ -21,16 +20,12 @@ from sqlrewrite.text.source import Lines
 Change = tuple[Span, str]
 """A stretch of a text, and what stands there instead; an insertion where it is empty."""
 
+Way = Callable[[str], str]
+"""One step from an inserted text to what stands in a file for it; it may raise Unwritable."""
+
 
 class Unwritable(Exception):  # noqa: N818 - says what is so of the text, not what went wrong
     """A text that cannot be written at a place of a file; the message says why."""
-
-
-class Way(Protocol):
-    """One step from a text to what stands in a file for it."""
-
-    def write(self, text: str) -> str:
-        """What is written for an inserted text. Raises Unwritable."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +55,7 @@ class Embedded:
         """What stands in the file for a text inserted at an offset. Raises Unwritable."""
         index = bisect_right(self.ways, offset, key=lambda way: way[0]) - 1
         for way in self.ways[max(0, index)][1]:
-            text = way.write(text)
+            text = way(text)
         return text
 
 
