@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import assert_never
 
-from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.coercion import common
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
@@ -61,22 +59,21 @@ def _body(body: tree.Body, scope: TypeScope) -> ScopeColumns:
             return _select(body, scope)
         case tree.WrittenSetOperation():
             return _set_operation(body, scope)
-        case tree.WrittenTable():
-            return columns_of(body.relation, scope)
         case tree.WrittenQuery():
             return _query(body, scope)
         case tree.Piped():
             return _piped(body, scope)
         case _:
-            assert_never(body)
+            return columns_of(body, scope)
 
 
 def _select(it: tree.Select, around: TypeScope) -> ScopeColumns:
     columns = () if it.source is None else columns_of(it.source, around)
     windows = {name.lower(): window for name, window in it.windows}
     scope = TypeScope(around.context, columns, windows=windows, outer=_outer(around))
-    if it.transform is not None:
-        return _script(it)
+    if it.script is not None:  # all strings if no types are given; key and value if no names are
+        given = it.script or (("key", None), ("value", None))
+        return tuple(TypedColumn(name, stored(text or "string")) for name, text in given)
     found = tuple(items(it.items, scope))
     for condition in (*it.conditions, *it.groups):  # for the names that they have from around it
         with suppress(UnknownError):  # a name of SELECT, say, which HAVING may use
@@ -107,17 +104,6 @@ def items(given: tuple[tree.WrittenItem, ...], scope: TypeScope) -> list[TypedCo
         if item.names:
             aliases[item.names[0].lower()] = known
     return found
-
-
-def _script(it: tree.Select) -> ScopeColumns:
-    """TRANSFORM: all strings, if no types are given; ``key`` and ``value`` if no names are."""
-    assert it.transform is not None
-    given = it.transform.columns
-    if given is None:
-        return (TypedColumn("key", types.STRING), TypedColumn("value", types.STRING))
-    return tuple(
-        TypedColumn(name, types.STRING if text is None else stored(text)) for name, text in given
-    )
 
 
 def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColumns:

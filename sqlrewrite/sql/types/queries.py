@@ -11,6 +11,7 @@ from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.cursor import UnreadError
 from sqlrewrite.sql.types.relation_syntax import Relations
 
+Script = tuple[tuple[str, str | None], ...]
 _WIDER = ("UNION", "EXCEPT", "MINUS", "SETMINUS")
 
 
@@ -66,29 +67,29 @@ class Queries(Relations):
         if self.peek("FROM"):
             return self._from_first()
         if self.take("TABLE"):
-            return tree.WrittenTable(tree.TableName(self.reference(), tree.Alias()))
+            return tree.TableName(self.reference(), tree.Alias())
         if self.peek("VALUES"):
-            return tree.WrittenTable(self.values())
+            return self.values()
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._select(self._transform())
         if self.peek("SELECT", "TRANSFORM", "("):
-            found_transform = self.tried(self._transform)
-            if found_transform is not None:
-                return self._select(found_transform)
+            script = self.tried(self._transform)
+            if script is not None:
+                return self._select(script)
         self.need("SELECT")
         self.any_of("DISTINCT", "ALL")
         return self._select(None)
 
-    def _select(self, transform: tree.Transform | None) -> tree.Select:
-        items = () if transform is not None else self.several(self.item)
+    def _select(self, script: Script | None) -> tree.Select:
+        items = () if script is not None else self.several(self.item)
         source = self.source() if self.take("FROM") else None
-        return self._rest(items, source, transform)
+        return self._rest(items, source, script)
 
     def _rest(
         self,
         items: tuple[tree.WrittenItem, ...],
         source: tree.WrittenRelation | None,
-        transform: tree.Transform | None,
+        script: Script | None,
     ) -> tree.Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
@@ -100,7 +101,7 @@ class Queries(Relations):
         if self.take("HAVING"):
             conditions.append(self.expression())
         windows = self._windows() if self.take("WINDOW") else ()
-        return tree.Select(items, source, windows, groups, tuple(conditions), transform)
+        return tree.Select(items, source, windows, groups, tuple(conditions), script)
 
     def _from_first(self) -> tree.Body:
         """``FROM t SELECT …``, or a bare ``FROM t``."""
@@ -112,7 +113,7 @@ class Queries(Relations):
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._rest((), source, self._transform())
         if self.token.kind == "end" or self.peek("|>") or self.peek(")"):
-            return tree.WrittenTable(source)
+            return source
         raise UnreadError("a FROM without SELECT")
 
     def _organization(self) -> tuple[tuple[str, tree.WrittenWindow], ...]:
@@ -166,7 +167,7 @@ class Queries(Relations):
             sets()
         return tuple(found)
 
-    def _transform(self) -> tree.Transform:
+    def _transform(self) -> Script:
         if self.take("SELECT"):
             self.need("TRANSFORM", "(")
             self.any_of("DISTINCT", "ALL")
@@ -180,13 +181,13 @@ class Queries(Relations):
         self.string()
         if not self.take("AS"):
             self._row_format()
-            return tree.Transform(None)
+            return ()
         closed = self.take("(")
         columns = self.several(self._script_column)
         if closed:
             self.need(")")
         self._row_format()
-        return tree.Transform(columns)
+        return columns
 
     def _script_column(self) -> tuple[str, str | None]:
         name = self.name()

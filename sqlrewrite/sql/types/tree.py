@@ -277,23 +277,17 @@ WrittenRelation = (
 
 
 @dataclass(frozen=True, slots=True)
-class Transform:
-    """SELECT TRANSFORM: rows of a script; ``columns`` with types, None where none are given."""
-
-    columns: tuple[tuple[str, str | None], ...] | None
-
-
-@dataclass(frozen=True, slots=True)
 class Select:
     """SELECT. ``groups`` are the keys of GROUP BY, ``conditions`` those of WHERE and HAVING: of
-    these only the names matter that belong to a query around this one."""
+    these only the names matter that belong to a query around this one. ``script`` are the columns
+    and types of a TRANSFORM's rows: none where it says none, None where there is no TRANSFORM."""
 
     items: tuple[WrittenItem, ...]
     source: WrittenRelation | None
     windows: tuple[tuple[str, WrittenWindow], ...] = ()
     groups: tuple[Expr, ...] = ()
     conditions: tuple[Expr, ...] = ()
-    transform: Transform | None = None
+    script: tuple[tuple[str, str | None], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,13 +298,6 @@ class WrittenSetOperation:
     left: Body
     right: Body
     by_name: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenTable:
-    """``TABLE name``, VALUES or a bare FROM: a relation as a query."""
-
-    relation: WrittenRelation
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,4 +331,5 @@ class WrittenQuery:
     recursive: bool = False
 
 
-Body = Select | WrittenSetOperation | WrittenTable | WrittenQuery | Piped
+Body = Select | WrittenSetOperation | WrittenQuery | Piped | WrittenRelation
+"""A query, or a relation as one: ``TABLE name``, VALUES or a bare FROM."""
