@@ -19,6 +19,7 @@ _VALUES = {
     "last_year": "2023",
     "years": "2023, 2024",
     "season": "winter",
+    "word": "'winter'",
     "mer": "mer",
     "low": "1",
     "high": "3",

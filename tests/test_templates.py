@@ -167,7 +167,7 @@ def test_what_may_be_several_is_a_function_that_nobody_knows(text: str) -> None:
     "unit",
     [
         *("var('x')", 'var("x")', "env_var('x', 'y')", "x['a']", "ds | replace('-', '')"),
-        *("macros.ds_add(ds, -7)", "(t - macros.timedelta(days=1)).strftime('%Y-%m-%d')"),
+        *("ds[:4]", "macros.ds_add(ds, -7)", "(t - macros.timedelta(days=1)).strftime('%Y-%m-%d')"),
         *("data_interval_start | ds", 'x | default("a b")', "dag_run.conf.get('day') or ds"),
     ],
 )

@@ -16,13 +16,23 @@ from sqlrewrite.find.restrictions import Attempts, Forms, Path
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.raising import beside_its_text, one_row_at_most, raising_below, total, truth
 from sqlrewrite.judge.sums import unsteady
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Limit, Literal, Subquery
+from sqlrewrite.plan.algebra import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Limit,
+    Literal,
+    Parameter,
+    Subquery,
+)
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import operands, walk, written_in
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
     attempt,
     attempted_cast,
+    attempted_comparison,
     legacy_cast,
     legacy_sum,
     moved,
@@ -30,6 +40,7 @@ from sqlrewrite.plan.facts.attempts import (
 from sqlrewrite.plan.facts.harmless import reads_moments, tame
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
+from sqlrewrite.text.limits import SPARK
 
 _LOGIC = frozenset({"and", "or", "not", "in", "between"})
 """Operators that say of NULL among their operands no more than of any value there: what is true or
@@ -205,6 +216,11 @@ def form_of(case: Case, node: Expression) -> Attempt | None:
             return (
                 moved(unit) if known and isinstance(amount, Literal) and tame((amount,)) else None
             )
+        case Call(name=name, args=args) if any(isinstance(it, Parameter) for it in args):
+            if case.options.limits.dialect != SPARK:
+                return None  # typeof has other names for types
+            given = [at for at, arg in enumerate(args) if isinstance(arg, Parameter)]
+            return attempted_comparison(name, [type_of(case.plan, arg) for arg in args], given)
         case Call(name=name, args=args):
             form = attempt(name, [type_of(case.plan, arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1

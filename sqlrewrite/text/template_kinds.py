@@ -71,7 +71,8 @@ _NO_QUOTE = re.compile("[^'\"]*")
 
 # A filter, `x | f(1)`, is to Python two operands with `|` between them.
 _STEADY = (
-    *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call, ast.keyword),
+    *(ast.Expression, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant),
+    *(ast.Call, ast.keyword),
     *(ast.BinOp, ast.Add, ast.Sub, ast.BitOr, ast.BoolOp, ast.And, ast.Or),
     *(ast.UnaryOp, ast.USub, ast.Load),
 )

@@ -38,6 +38,8 @@ PLACES = {
     "part of a string": (JOINED + "dv.c LIKE '?-%' OR dv.c = '?'", "winter", STYLES),
     "operand": (JOINED + "dv.n >= ?", "2", (*CONSTANTS, "{{ ds_nodash }}")),
     "bound": (JOINED + "dv.n BETWEEN 0 AND ? AND dv.c = 'winter'", "2", CONSTANTS),
+    "beside a text": (JOINED + "dv.c = ? AND dv.n > 0", "'winter'", CONSTANTS),
+    "bounds of a text": (JOINED + "dv.c BETWEEN ? AND 'x'", "'u'", CONSTANTS),
     "in a list": (JOINED + "dv.n IN (0, ?)", "1, 2", CONSTANTS),
     "list": (JOINED + "dv.n IN ?", "(1, 2)", CONSTANTS),
     "branch": (
@@ -87,6 +89,19 @@ def test_rendered_the_rows_are_the_same(tables: SparkSession, place: str) -> Non
         rendered.add(result.sql.replace(variable, value))
     for sql in rendered:  # one, since each style is written in the same way
         assert _rows(tables, sql) == before, sql
+
+
+@pytest.mark.parametrize("value", ["0", "NULL", "DATE '2024-01-01'", "'' COLLATE UTF8_LCASE"])
+def test_a_constant_that_is_no_text_casts_none_in_the_key_query(
+    tables: SparkSession, value: str
+) -> None:
+    """Beside such a one each text would be cast, and some could not be."""
+    result = rewrite(JOINED + "dv.n = 9 AND dv.c = ${given}", Catalog.from_ddl(DDL))
+    (predicate,) = (it.predicate for it in result.candidates)
+    assert predicate is not None
+    keys = predicate[predicate.index("SELECT") : -1].replace("d.n = 9 AND", "")
+    found = _rows(tables, keys.replace("${given}", value))
+    assert found == _rows(tables, "SELECT k FROM dv")
 
 
 @pytest.mark.parametrize("place", LEFT_ALONE)

@@ -21,6 +21,7 @@ from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
 _EVERY = "{...}"
+_IF_TEXT = "if(typeof({0}) = 'string', CAST({0} AS STRING), NULL)"
 _LOWER_HALF = "CAST(shiftright(shiftleft({}, 32), 32) AS INT)"
 _LEAST = {kind: types.ends_of(kind)[0] for kind in types.BITS}
 
@@ -52,6 +53,20 @@ def attempt(name: str, kinds: Types) -> Attempt | None:
     every = ", ".join(f"{{{at}}}" for at in range(len(kinds)))
     text = text.replace(_EVERY, every).replace("{least}", str(least))
     return Attempt(text, legacy != "value", legacy == "nullable")
+
+
+def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
+    """The form for a comparison of STRINGs with constants of which not even the type is known, the
+    arguments ``given``: where one is no STRING, the texts would be cast to what it is."""
+    row = _rows().get(name)
+    if row is None or row[1] != "text":
+        return None
+    if any(kind != types.STRING for at, kind in enumerate(kinds) if at not in given):
+        return None
+    text = row[2]
+    for at in given:
+        text = text.replace(f"{{{at}}}", _IF_TEXT.format(f"{{{at}}}"))
+    return Attempt(text, exact=False)
 
 
 def attempted_cast(given: Type | None, wanted: Type | None) -> Attempt | None:
