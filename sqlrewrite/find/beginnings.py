@@ -1,8 +1,8 @@
 """What a text begins with where a condition on it holds: ``name LIKE 'ab%'``, ``left(name, 2) =
 'ab'``, and what follows for a column that is the beginning of that text.
 
-In: a condition, and a column that is computed from another. Out: comparisons of that other column,
-or of the expression of the first, with texts (docs/soundness.md, "Derived partition columns").
+Out: comparisons with texts of that other column, or of the expression of the first
+(docs/soundness.md, "Derived partition columns").
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Lists every statement of a text, what it reads, and whether that is known.
 
-In: the statements of a text as they were read, and the candidates that were found in it. Out: one
-entry a statement, in order, with the reason where there is neither a candidate nor a failure to
-show for a join.
+In: the statements of a text as read, and the candidates in it. Out: one entry a statement, with the
+reason where a join has neither a candidate nor a failure.
 """
 
 from __future__ import annotations

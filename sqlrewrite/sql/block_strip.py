@@ -1,8 +1,8 @@
-"""Predicates that an earlier run wrote into a text with ``{% if %}`` blocks, taken out of it.
+"""Takes the predicates of an earlier run out of a text with ``{% if %}`` blocks.
 
-Such a text is no statement: its branches stand one behind the other, and what a clause goes on with
-may be in one of them. So what goes is what goes in each text that it may render to, and only if the
-author's own text says in all of these what it said (docs/templates.md).
+Such a text is no statement: its branches follow each other. So a predicate goes where it goes in
+each text that may be rendered, and only if what the author wrote then says the same in all of these
+(docs/templates.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a statement leaves changed behind it, as far as somebody must know who keeps what a catalog
-said: its settings, relations by the words of their names, or anything at all.
+"""What a statement changes for somebody who keeps what a catalog said: settings of the session,
+relations by the words of their names, or anything at all.
 
-In comes one statement, out goes an ``Effect``. A statement that no table here names may have
-changed everything.
+In: a statement. Out: an ``Effect``; a statement that no table here names may change everything.
 """
 
 from __future__ import annotations

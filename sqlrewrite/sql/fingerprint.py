@@ -1,11 +1,10 @@
 """The shape of a text: what is left without its spelling and the values of its literals.
 
-In comes a text, out goes its shape; of two texts with one shape the same is decided, but for the
-literals in the predicates. So a literal is left out only where what is decided cannot depend on its
-value: alone beside a comparison of a WHERE, in an IN list, beside LIKE, and only for another of its
-kind (as many digits; a date that is surely one; a word). Whatever is out of the ordinary is its own
-shape: a text that is not plain (``lex.lexemes.plain``), that speaks to dpp-rewrite in a comment, or
-that repeats a value elsewhere.
+Two texts of one shape get one decision, but for the literals in the predicates. So a literal is
+left out only where its value cannot matter (alone beside a comparison of a WHERE, in an IN list,
+beside LIKE), and only for another of its kind (as many digits; a sure date; a word). What is out of
+the ordinary is its own shape: a text that is not plain (``lex.lexemes.plain``), that has a comment
+for dpp-rewrite, or that repeats a value elsewhere.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is not parsed, because it would take too long: statements too large, too deep, or such as
-sqlglot reads by trying every way.
+"""What is not parsed since it would take too long: statements too large, too deep, or of a kind
+that sqlglot reads by trying every way.
 
-It tries two ways for each join without a condition (the one behind it may be nested in it) and for
-each call or array that has a type's name (``date(…)`` may be a cast): twenty in each other take
-seconds, and thirty an hour.
+It tries two ways for each join without a condition (the next may be nested in it) and for each call
+with the name of a type (``date(…)`` may be a cast): twenty in each other take seconds, thirty an
+hour.
 """
 
 from __future__ import annotations

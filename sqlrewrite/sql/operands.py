@@ -1,8 +1,8 @@
 """Where in the text the nodes of an expression stand, with their operands.
 
-The parser's tree has no places but those of names and constants. So the text of a condition is read
-again, by Spark's grammar (``sql/types``), side by side with the plan's expression: where the two do
-not say the same, nothing is told.
+sqlglot's tree has places for names and constants only. So the text of a condition is read again by
+Spark's grammar (``sql/types``), beside the plan's expression; where the two differ, nothing is
+told.
 """
 
 from __future__ import annotations

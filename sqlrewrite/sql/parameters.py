@@ -1,9 +1,8 @@
 """Parameter markers, ``:name`` and ``?``, and the text with literals in their place.
 
-In come a text and its parameters as literals of SQL, out goes a ``FilledText``: the text as it
-means, with the offsets of the text as it stands. What is decided of the one can be inserted into
-the other, where the markers stay: an insertion repeats literals, and so needs no parameter of its
-own.
+In: a text and its parameters as literals of SQL. Out: a ``FilledText``, which maps offsets back to
+the text with the markers. What is decided of the one can be inserted into the other: an insertion
+repeats literals, and needs no parameter.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
 
-Templates are masked before the text is lexed (``templates``). What sqlglot reads wrongly without
-complaint (``t@v1``) is recognised on the tokens,
-before parsing, and left alone with a reason.
+Templates are masked before the text is lexed. What sqlglot reads wrongly without complaint
+(``t@v1``) is found among the tokens, before parsing, and left alone with a reason.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Spark's pipe syntax: ``FROM t |> JOIN d ON … |> WHERE … |> SELECT …``.
 
-``operatorPipeRightSide`` of SqlBaseParser.g4. As far as the operators are those of one SELECT in
-its order (FROM, JOIN, WHERE, SELECT), they become one; each other operator is a SELECT over all
-before it. The names of relations are seen through the operators, and no alias says which: such a
-derived table goes by a name that nobody knows.
+``operatorPipeRightSide`` of SqlBaseParser.g4. Operators in the order of one SELECT (FROM, JOIN,
+WHERE, SELECT) become one; each other is a SELECT over all before it. Names of relations are visible
+through operators without an alias: such a derived table has a name that nobody knows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The definitions in a text, whatever else is in it: statements as tokens alone, none parsed.
 
-A statement that cannot be read costs only itself: what is no SQL is blanked out before
-(``readable``), and a definition that begins a line begins a statement, though the one before it was
-not ended.
+A statement that cannot be read costs only itself: what is no SQL is blanked before (``readable``),
+and a definition at the beginning of a line begins a statement, also without a semicolon before it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """SQL scripts, BEGIN … END: which of their tokens are statements, and where a script ends.
 
-``compoundStatement`` and what it is made of in SqlBaseParser.g4. In come the tokens of a text, out
-come its statements, those in scripts without the words that lead to one (IF
-… THEN, ELSE, WHILE … DO, a label), and the query of FOR r AS query DO. Columns come before a
-script's variables, so that a query means in a script what it means outside of one; but not if it
-reads what the script makes, which depends on the way that was taken to it.
+``compoundStatement`` of SqlBaseParser.g4. In: the tokens of a text. Out: its statements; those of a
+script without the words before them (IF … THEN, ELSE, WHILE … DO, a label), and the query of FOR r
+AS query DO. A query means in a script what it means outside, since columns come before variables;
+but not if it reads what the script makes, as that depends on the way taken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Views that were made before what they read was changed: nothing is known of them any more.
+"""Views whose relations were changed after they were made: nothing is known of them any more.
 
-Spark keeps the names and types of a view's columns as they were when it was made. The query of the
-view is read anew each time, and its columns are cast to what they were then; a column that a ``*``
-has come to stand for since is not the view's.
+Spark keeps the names and types that a view's columns had when it was made, runs its query anew each
+time and casts the result to them; a column that its ``*`` has gained since is not the view's.
 """
 
 from __future__ import annotations

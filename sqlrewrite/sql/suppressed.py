@@ -1,8 +1,7 @@
 """What a text's directives leave as it is: scans, and the managed predicates that belong to them.
 
-In: the directives, the catalog. Out: for a place in the text the reason why nothing is written
-there, and for a managed predicate whether it stays. A predicate stands in the block of the scan
-that it is for, and names it, or a column that the scan's table is partitioned by.
+Out: for a place in the text why nothing is written there, and whether a managed predicate stays. It
+belongs to a scan of its block that it names, or whose table is partitioned by a column it names.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A CREATE TABLE's tokens to a ``warehouse.Table``: columns, types, keys, partitioning, numbers.
 
-What says nothing of these is passed over, whatever engine it is of. What says something and is not
-understood is left unknown: a type becomes None, a partition expression the transform ``unknown``,
-and a table whose columns are a query's, a template's, or another's that is not known has none, or
-is not ``complete``.
+What says nothing of these is passed over. What is not understood is unknown: a type is None, a
+partition expression the transform ``unknown``; a table whose columns come from a query, a template
+or an unknown table has none, or is not ``complete``.
 """
 
 from __future__ import annotations

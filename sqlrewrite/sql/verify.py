@@ -1,9 +1,8 @@
 """Parses an edited clause again: the old tree plus exactly the added conjuncts, and nothing else.
 
-A WHERE or ON is delimited by tokens, so parsing its condition alone sees what parsing the statement
-would; where predicates join its end, its last conjunct at the top and they are parsed, which also
-shows that the end is where the tree has it. For a new WHERE the FROM, or SELECT, before it is
-parsed along.
+A WHERE or ON is delimited by tokens, so its condition alone parses as in the statement. Where
+predicates are put at its end, they are parsed with its last conjunct at the top, which shows that
+the end is where the tree has it; a new WHERE is parsed with the FROM, or SELECT, before it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What a text with ``{% if %}`` blocks may render to, and changes that are right in each rendering.
 
-dbt's ``{% if is_incremental() %}`` is the common case: one text is two queries. A *rendering* is
-the text with one branch of each block, what is not rendered blanked, so that offsets hold in all of
-them. ``settled`` makes the changes of one rendering after the other, as long as they are right in
-all others that have them too. In come a text and what changes a rendering, out goes the changed
-text, or None where it cannot be told.
+dbt's ``{% if is_incremental() %}`` makes two queries of one text. A *rendering* is the text with
+one branch of each block, the rest blanked, so that offsets hold in all. ``settled`` makes the
+changes of one rendering after the other, as long as they are right in all others that have them;
+None where that cannot be told.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """``{% for %}`` over the items of a list, told from its text alone.
 
-In comes a text and where a block begins, out goes a ``Loop``: its end, and the comma that belongs
-around what stands in its place, an expression that nobody knows. It is one only where whatever it
-renders to is items of a list: its body is closed in itself and holds no clause, no query and no
-connective, and nothing that a tag's ``-`` takes away joins two words.
+In: a text and where a block begins. Out: a ``Loop``: its end, and the comma around the unknown
+expression that stands in its place. It is one only where all that it renders to is items of a list:
+its body is closed and holds no clause, query or connective, and no ``-`` of a tag joins two words.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A text in which what is no SQL is blank: cells in other languages, notes, quotes without an end.
 
-In comes a text as people keep it, out goes one of the same length and line ends, so that offsets
-hold in both. ``readable`` is for definitions, which are looked for in whatever there is: a note
-that begins with ``//``, or a comment that ends in a backslash and so goes on in the next line to
-Spark, costs no more than itself. Raises nothing.
+In: a text as people keep it. Out: one of the same length and line ends, so that offsets hold in
+both. ``readable`` is for definitions, looked for in any text: a note behind ``//``, or a comment
+that a backslash continues to Spark, costs no more than itself. Raises nothing.
 """
 
 from __future__ import annotations

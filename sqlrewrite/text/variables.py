@@ -1,9 +1,8 @@
 """Variables whose values the project gives (``[tool.dpp-rewrite.variables]``), or the text itself
-in the SETs at its head, in names.
+by SETs at its head, in names.
 
-In: a name as it is written, ``${db}`` or ``ods_{{ env }}``. Out: what it is with the values put in.
-A value of these is a word, and so can only be a name or a part of one. ``{x}`` and ``%(x)s`` are
-left out: these are the variables of a program, which sets them where nobody sees.
+In: a name as it is written, ``${db}`` or ``ods_{{ env }}``. Out: the name with the values, which
+are words. ``{x}`` and ``%(x)s`` are left out: a program sets these where nobody sees.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What follows for a derived column, ``p = f(x)``, from what a query says of ``x``.
 
-In: the expression of f. Out: its ``Shape``: whether it keeps the order of x, whether it may give
-NULL, whether it depends on the session's time zone. Each row of the tables is proved in
-docs/soundness.md, "Derived partition columns", and measured by ``tests/spark/test_spark_derived``.
-What is in none of them, and in no row of the function table that gives one value for one input,
-has no shape.
+In: the expression of f. Out: its ``Shape``: whether it keeps the order of x, may give NULL, depends
+on the session's time zone; none for what is in no table here or of the functions. Each row is
+proved in docs/soundness.md, "Derived partition columns", and measured by
+``tests/spark/test_spark_derived``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """What each function and operator of Spark does, read from ``rules/functions/spark.toml``.
 
-In: a name as a query calls it, lower case. Out: its ``Function``, or None: then nothing is known
-of it, not even whether it is an aggregate, and it must not be copied, moved or reasoned about.
-The file is read at the first question, and of its 600 rows only the ones that are asked for.
-
-A name that begins with a letter of another dialect's alphabet is that dialect's (``sql/dialects``),
-and looked up in its own table.
+In: a name as a query calls it, lower case. Out: its ``Function``, or None: then nothing is known of
+it, not even whether it is an aggregate, and it must not be copied, moved or reasoned about. The
+file is read at the first question, and of its 600 rows only those asked for. A name that begins
+with a letter of another dialect's alphabet is looked up in that dialect's table (``dialects.py``).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Names of a program that stand for one text: ``query = "…"`` and then ``spark.sql(query)``.
 
-In: a tree of Python. Out: for the places where a name is read, what it is bound to: where the name
-is bound once in the file and read once, or read once between two lines that bind it, ``query =
-spark.sql(query)`` say. Whoever changes that text changes what is read there, and nothing else.
+In: a tree of Python. Out: what a name is bound to where it is read: bound and read once in the
+file, or read once between two lines that bind it (``query = spark.sql(query)``). So a change of the
+text changes what is read there, and nothing else.
 """
 
 from __future__ import annotations
