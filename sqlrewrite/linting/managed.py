@@ -20,7 +20,6 @@ from sqlrewrite.text.edits import MARKER
 ASK = "`dpp-rewrite --predicate values --write` with --master or --remote asks Spark for the keys"
 
 _BY_ITSELF = "the engine prunes by itself"
-_TAKES_OUT = "`dpp-rewrite --when missed --write` takes it out"
 
 
 def check(subject: Subject) -> Iterator[Finding]:

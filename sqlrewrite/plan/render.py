@@ -13,6 +13,7 @@ from sqlrewrite.results import PlanLine
 
 _INFIX = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>", "+", "-", "*", "/", "%", "div", "||",
                     "like", "ilike", "rlike", "is"})  # fmt: skip
+_FORMS = {("not", 1): "NOT {}", ("isnull", 1): "{} IS NULL", ("between", 3): "{} BETWEEN {} AND {}"}
 
 
 def diff(plan: ra.Plan, added: Mapping[int, tuple[str, ...]]) -> tuple[PlanLine, ...]:
@@ -123,15 +124,11 @@ class _Painter:
             return "(" + f" {word} ".join(args) + ")"
         if name in _INFIX and len(args) == 2:
             return f"{args[0]} {word} {args[1]}"
-        if name == "not":
-            return f"NOT {args[0]}"
-        if name == "isnull" and len(args) == 1:
-            return f"{args[0]} IS NULL"
-        if name == "between":
-            return f"{args[0]} BETWEEN {args[1]} AND {args[2]}"
-        if name == "in":
-            return f"{args[0]} IN ({', '.join(args[1:])})"
-        return f"{name}({', '.join(args)})"
+        form = _FORMS.get((name, len(args)))
+        if form is not None:
+            return form.format(*args)
+        listed = ", ".join(args[name == "in" :])
+        return f"{args[0]} IN ({listed})" if name == "in" else f"{name}({listed})"
 
 
 def _named(name: str, alias: str) -> str:

@@ -45,8 +45,7 @@ def references(text: str) -> tuple[TableReference, ...]:
     files = any(part.name.lower() == _OF_FILES for column in columns for part in column.parts)
     qualified = {(it.db.lower(), it.table.lower()) for it in columns if it.db}
     found = []
-    for table, names in _named(tree):
-        parts = tuple(name.name.lower() for name in names)
+    for table, names, parts in _named(tree):
         plain = not (files or parts[-2:] in qualified) and all(
             not value or key in _ANYWHERE for key, value in table.args.items()
         )
@@ -59,10 +58,10 @@ def relations_of(tree: exp.Expr, *, read: bool = False) -> tuple[Name, ...]:
     """The names of all relations of a statement, or only of those that it reads and does not just
     make or insert into, each once; what a WITH of it defines is none."""
     found: dict[Name, None] = {}
-    for table, names in _named(tree):
+    for table, _, parts in _named(tree):
         changes = isinstance(table.parent, exp.Merge | exp.Update | exp.Delete)
         if not read or changes or not _is_written(table):
-            found[tuple(name.name.lower() for name in names)] = None
+            found[parts] = None
     return tuple(found)
 
 
@@ -75,10 +74,9 @@ def relations_in(text: str) -> tuple[Name, ...]:
 
 def unknown(tree: exp.Expr, catalog: Warehouse) -> TableReference | None:
     """The first relation that a statement reads of which it is not known how it is partitioned."""
-    for table, names in _named(tree):
+    for table, names, parts in _named(tree):
         if _is_written(table):
             continue
-        parts = tuple(name.name.lower() for name in names)
         found = catalog.resolve(parts)
         vague = isinstance(found, Table) and not (found.names or found.partitioned_by)
         if found is None or vague:
@@ -92,13 +90,13 @@ def _is_written(table: exp.Table) -> bool:
     return isinstance(holder, _WRITES) and (holder is not table.parent or table.arg_key == "this")
 
 
-def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier]]]:
-    """The relations of a statement with the parts of their names; what a WITH defines is none."""
+def _named(tree: exp.Expr) -> Iterator[tuple[exp.Table, list[exp.Identifier], Name]]:
+    """The relations of a statement with their names, in lower case too; a WITH's are none."""
     for table in tree.find_all(exp.Table):
         names = [part for part in table.parts if isinstance(part, exp.Identifier)]
         hint = len(names) != len(table.parts) or table.find_ancestor(exp.Hint)
         if not hint and not _is_cte(table):
-            yield table, names
+            yield table, names, tuple(name.name.lower() for name in names)
 
 
 def renamed(text: str, names: Iterable[tuple[TableReference, str]]) -> str:

@@ -79,9 +79,9 @@ class Lines:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
-    def offset(self, line: int, column: int = 1) -> int:
-        """The offset of a place: ``place`` the other way round."""
-        return self._starts[line - 1] + column - 1
+    def offset(self, line: int) -> int:
+        """The offset at which a line begins."""
+        return self._starts[line - 1]
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:

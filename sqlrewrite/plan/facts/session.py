@@ -5,13 +5,10 @@ What does not hold under all the values that a setting may have does not hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
-from typing import TypeVar
 
 from sqlrewrite.frozen import dataclass
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +40,3 @@ class World:
     ansi: bool
     precision_loss: bool = True
     ntz: bool = False
-
-
-def agreed(session: SessionSettings, answer: Callable[[World], _T | None]) -> _T | None:
-    """The answer that is the same under all values of the settings, or None."""
-    found: _T | None = None
-    for number, world in enumerate(session.worlds()):
-        given = answer(world)
-        if given is None or (number and given != found):
-            return None
-        found = given
-    return found
