@@ -18,7 +18,10 @@ from sqlrewrite.sql.lex import agreement, lexemes, tokens
 from tests import test_lex
 
 NEVER = "(?!)"
-_OF_AGREEMENT = ("_same", "_rest_of_command", "_goes_on", "_of_two_words", "_behind_hint")
+_OF_AGREEMENT = (
+    *("joined", "glued", "difference", "continued"),
+    *("_same", "_rest_of_command", "_goes_on", "_of_two_words", "_behind_hint"),
+)
 
 # What stands in the expression of the lexemes, and what it is made.
 LEXEME = {
@@ -105,7 +108,6 @@ def switches() -> Iterator[Switch]:
     yield from _of_expressions("plain", PLAIN, _plain)
     for module, label, names in (
         (lexemes, "odd", ("_comment", "_CODE", "_SHIFTED", "_NUMBER", "_in_link")),
-        (tokens, "agreement", ("joined", "glued", "difference", "continued")),
         (agreement, "agreement", _OF_AGREEMENT),
     ):
         for name in names:
