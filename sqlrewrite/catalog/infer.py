@@ -18,14 +18,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql import definitions, script
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.text.variables import in_force
-from sqlrewrite.warehouse import (
-    CatalogError,
-    Column,
-    Name,
-    PartitionField,
-    Table,
-    Warehouse,
-)
+from sqlrewrite.warehouse import CatalogError, Column, Name, PartitionField, Table, Warehouse
 
 # What stands before the name of a table whose partition a statement names.
 _BEFORE = (

@@ -146,9 +146,7 @@ Proposed = Mapping[Name, Sequence[Derivation]]
 
 
 def write(
-    catalog: Warehouse,
-    generated: Mapping[str, str] | None = None,
-    proposed: Proposed | None = None,
+    catalog: Warehouse, generated: Mapping[str, str] | None = None, proposed: Proposed | None = None
 ) -> str:
     """The text of a catalog's snapshot; ``generated`` says what made it, for people to read, and
     ``proposed`` what nobody has declared: it stands there, and is not used.

@@ -22,14 +22,7 @@ from sqlrewrite.cli.common import (
     together,
 )
 from sqlrewrite.cli.output import progress, writing
-from sqlrewrite.cli.spark import (
-    REPORT,
-    SPARK,
-    Report,
-    SparkCommand,
-    report_options,
-    spark_options,
-)
+from sqlrewrite.cli.spark import REPORT, SPARK, Report, SparkCommand, report_options, spark_options
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section

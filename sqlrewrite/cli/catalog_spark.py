@@ -38,10 +38,7 @@ if TYPE_CHECKING:
 @click.command(
     "check",
     cls=SparkCommand,
-    sections={
-        "What is known of the tables": ("catalog", "schema"),
-        "Which Spark": SPARK,
-    },
+    sections={"What is known of the tables": ("catalog", "schema"), "Which Spark": SPARK},
     short_help="Count rows that contradict a declared derived column.",
     epilog="""\b
 Examples:

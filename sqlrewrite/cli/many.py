@@ -244,12 +244,7 @@ def tell_left_out(of: Run, err: Printer) -> None:
 
 
 def results(
-    of: Run,
-    group: Group,
-    job: Job[Result],
-    read: Job[Result],
-    *,
-    kept: tuple[object, ...],
+    of: Run, group: Group, job: Job[Result], read: Job[Result], *, kept: tuple[object, ...]
 ) -> Iterator[Result]:
     """The job's result for each file of a group, one at a time, so that many take no more memory;
     what comes from stdin goes to ``read``. ``kept`` tells apart what results keep in a cache."""

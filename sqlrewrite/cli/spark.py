@@ -221,9 +221,7 @@ def asking(running: Callable[[], Session], where: Target, settings: Settings) ->
         except SparkError as error:
             raise ConfigError(f"--predicate values asks Spark for the keys: {error}") from error
         return values.resolver(
-            spark,
-            collapse_over=settings.collapse_over,
-            refuse_over=settings.refuse_over,
+            spark, collapse_over=settings.collapse_over, refuse_over=settings.refuse_over
         )
 
     def resolve(query: str, namespace: tuple[str, ...]) -> Keys | None:

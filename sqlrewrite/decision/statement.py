@@ -287,11 +287,7 @@ def _refused(judged: JudgedPair, message: str) -> JudgedPair:
 
 
 def _edit(
-    reading: Reading,
-    bound: Bound,
-    judged: tuple[JudgedPair, ...],
-    anchors: Anchors,
-    known: Known,
+    reading: Reading, bound: Bound, judged: tuple[JudgedPair, ...], anchors: Anchors, known: Known
 ) -> Decided:
     """The insertions of a statement, clause by clause, each checked; a bad one is discarded. Where
     an earlier run wrote the same into a clause, it stays as and where the author has it."""

@@ -264,8 +264,7 @@ class _Search:
             it.one in left
             and it.other in right
             and self._ties(
-                it,
-                extended(join.left, it.one.relation) or extended(join.right, it.other.relation),
+                it, extended(join.left, it.one.relation) or extended(join.right, it.other.relation)
             )
             for it in self.meetings
         )

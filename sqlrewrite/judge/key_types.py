@@ -11,13 +11,7 @@ from sqlrewrite.find.derived import DerivedColumn
 from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Plan
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.comparisons import (
-    alike,
-    exactly_alike,
-    family,
-    identical,
-    read_as,
-)
+from sqlrewrite.plan.facts.comparisons import alike, exactly_alike, family, identical, read_as
 from sqlrewrite.plan.facts.types import FLOATING, Type
 
 TYPES = "DPP112"

@@ -10,16 +10,8 @@ from sqlrewrite.judge.conditions import GUARDS, of_value, shown
 from sqlrewrite.judge.raising import deciding_is_total, raising_below
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.plan.algebra import (
-    ColumnRef,
-    Expression,
-    Opaque,
-    Subquery,
-)
-from sqlrewrite.plan.columns import (
-    expression_type,
-    harmless,
-)
+from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
+from sqlrewrite.plan.columns import expression_type, harmless
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import trace

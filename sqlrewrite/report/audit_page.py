@@ -12,11 +12,7 @@ from sqlrewrite.report.page import page, table
 _WIDTH, _ROW, _LABEL = 1060, 26, 330
 _CHARACTERS = 43
 """So many of a monospaced 12 px stand before a bar; the whole label is shown when pointed at."""
-_COLOURS = {
-    "rewritten": "var(--old)",
-    "rejected": "#d92",
-    "pruned": "var(--new)",
-}
+_COLOURS = {"rewritten": "var(--old)", "rejected": "#d92", "pruned": "var(--new)"}
 _OTHER = "#8888"
 
 

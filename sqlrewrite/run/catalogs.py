@@ -15,9 +15,7 @@ from sqlrewrite.warehouse import CatalogError, Warehouse
 
 
 def load_catalog(
-    settings: Settings,
-    load: Callable[..., Warehouse] | None = None,
-    files: Sequence[str] = (),
+    settings: Settings, load: Callable[..., Warehouse] | None = None, files: Sequence[str] = ()
 ) -> Warehouse:
     """The catalog that the settings name, by ``load``, else what ``files`` show by themselves; with
     the derived columns and the settings of Spark that the settings declare."""

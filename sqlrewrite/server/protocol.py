@@ -33,10 +33,7 @@ from sqlrewrite.warehouse import CatalogError
 
 _NAME = "dpp-rewrite"
 _FIX_ALL = "source.fixAll.dpp-rewrite"
-_WATCHED = (
-    "**/{pyproject,dpp-rewrite}.toml",
-    "**/*.{sql,hql,ddl,sparksql,sql.j2,json,yml}",
-)
+_WATCHED = ("**/{pyproject,dpp-rewrite}.toml", "**/*.{sql,hql,ddl,sparksql,sql.j2,json,yml}")
 _SLICE = 0.01
 """So many seconds of reading, and then whoever waits has a turn."""
 _SEVERITIES = {

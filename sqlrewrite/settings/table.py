@@ -195,10 +195,7 @@ class Settings:
         Limits().statement, SIZE, "Skip statements larger than this.", said="1MB", decides=True
     )
     nesting_limit: int = setting(
-        Limits().nesting,
-        kinds.NESTING,
-        "Skip statements nested deeper than this.",
-        decides=True,
+        Limits().nesting, kinds.NESTING, "Skip statements nested deeper than this.", decides=True
     )
     select: tuple[str, ...] = _counts(
         (),

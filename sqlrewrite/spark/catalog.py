@@ -21,13 +21,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import SETTINGS
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.generated import generated
-from sqlrewrite.spark.session import (
-    Session,
-    current_namespace,
-    literal_name,
-    spark_errors,
-    tried,
-)
+from sqlrewrite.spark.session import Session, current_namespace, literal_name, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
 

@@ -13,14 +13,7 @@ from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
-from sqlrewrite.spark.pairs import (
-    QueryPair,
-    enter,
-    known_after,
-    laid_out,
-    pairs,
-    partitioned,
-)
+from sqlrewrite.spark.pairs import QueryPair, enter, known_after, laid_out, pairs, partitioned
 from sqlrewrite.spark.physical import PhysicalPlan
 from sqlrewrite.spark.planned import Laid, Planned, PlannedScan, ScanFilter, plan, planned
 from sqlrewrite.spark.row_groups import RowGroups, planned_row_groups
