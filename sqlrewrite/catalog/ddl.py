@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from sqlrewrite.catalog import bounds
 from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
@@ -118,9 +119,8 @@ def _defined(
     again, says what there is as well as any other."""
     name = definitions.made_name(statement.tokens, text, catalog)
     if not name:
-        account.left_out.append(
-            LeftOut(at(statement.start), "a table whose name is not written out")
-        )
+        said = "a table whose name is not written out"
+        account.left_out.append(LeftOut(at(statement.start), said))
         return catalog
     if is_variable(name[-1]):  # in another file another table
         said = f"a table whose name is a variable, {name[-1]}: it may be any"
@@ -164,13 +164,10 @@ def agreed(old: Table, new: Table) -> tuple[Table, list[str]]:
     fields = new.partitioned_by or tuple(
         field for field in old.partitioned_by if not base.names or base.column(field.column)
     )
-    provider = base.provider or other.provider
-    derived = base.derived or other.derived
-    buckets = base.buckets or other.buckets
-    together = replace(
-        base, columns=tuple(columns), partitioned_by=fields, provider=provider, derived=derived
-    )
-    return replace(together, source=new.source, buckets=buckets), contradicted
+    either = ("provider", "derived", "buckets")
+    told: dict[str, Any] = {it: getattr(base, it) or getattr(other, it) for it in either}
+    told |= {"columns": tuple(columns), "partitioned_by": fields, "source": new.source}
+    return replace(base, **told), contradicted
 
 
 def _doubts(name: Name, made: TableOrView | None, why: str | None) -> Iterator[str]:

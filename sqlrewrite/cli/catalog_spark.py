@@ -24,7 +24,7 @@ from sqlrewrite.cli.common import (
 )
 from sqlrewrite.cli.output import progress, write_to, writing
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.styled import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
 from sqlrewrite.spark.target import Target
@@ -213,8 +213,7 @@ def pull(
             partial.end()
     _print_skipped(err, skipped)
     place = "" if output == "-" else f" to {output}"
-    s = "" if len(found) == 1 else "s"
-    written = (f"{len(found):,} relation{s} written{place}", "bold green")
+    written = (f"{counted(len(found), 'relation')} written{place}", "bold green")
     err.print([(written, (f", {len(skipped):,} skipped", "bold yellow" if skipped else ""))])
     _print_proposed(err, proposed)
 

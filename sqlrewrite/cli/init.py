@@ -11,7 +11,7 @@ from sqlrewrite.catalog import Catalog
 from sqlrewrite.catalog.load import PROJECTS
 from sqlrewrite.cli.common import Command, colour_option, printer, write_stdout
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.report.styled import Printer, shown
+from sqlrewrite.report.styled import Printer, counted, shown
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.discover import Discovered, discover
 from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
@@ -80,7 +80,7 @@ class KnownSource:
 
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
-    err.print([((f"{found.files:,} file{'s' * (found.files != 1)} of SQL", ""),)])
+    err.print([((f"{counted(found.files, 'file')} of SQL", ""),)])
     projects = [_of_dbt(folder, it) for it in found.projects]
     for path in (*found.ddl, *found.snapshots, *projects):
         dbt = path in projects
@@ -118,8 +118,8 @@ def _counted(known: Warehouse) -> str:
     tables = [it for it in known.relations.values() if isinstance(it, Table)]
     parted = sum(bool(it.partitioned_by) for it in tables)
     views = len(known.relations) - len(tables)
-    more = f", {views:,} view{'s' * (views != 1)}" if views else ""
-    return f"{len(tables):,} table{'s' * (len(tables) != 1)}, {parted:,} partitioned{more}"
+    more = f", {counted(views, 'view')}" if views else ""
+    return f"{counted(len(tables), 'table')}, {parted:,} partitioned{more}"
 
 
 def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from sqlrewrite.cli.many import MANY, Files, Group, Run, results, why_missing
 from sqlrewrite.cli.output import progress
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
 from sqlrewrite.linting.selection import selection_of
 from sqlrewrite.report.styled import Printer
@@ -24,38 +23,25 @@ class LintAsked(Files):
     watch: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judge:
-    """What counts in the files of a group, and where its baseline is."""
-
-    rules: Rules
-    path: str
-
-    def keys(self, result: Linted) -> Iterator[baseline.BaselineKey]:
-        """What the baseline knows the findings of a file by."""
-        return (self.rules.baseline.key(result.path, it) for it in result.shown)
-
-
-def judge_of(asked: LintAsked, settings: Settings) -> Judge:
-    """What counts under these settings. Raises ConfigError, and BaselineError for its file."""
+def counting(asked: LintAsked, of: Run) -> list[Rules]:
+    """Which findings count in the files of each group. Raises ConfigError, also for a baseline."""
     selection_of(Settings(**asked.chosen))  # the options alone, whose errors name no file
-    rules = rules_of(settings, known=not asked.write_baseline)
-    return Judge(rules, baseline.path_of(settings))
+    return [rules_of(it.settings, known=not asked.write_baseline) for it in of.groups]
 
 
 def judged(
-    asked: LintAsked, of: Run, judges: Sequence[Judge], err: Printer, *, hidden: bool
-) -> Iterator[tuple[Judge, Linted]]:
+    asked: LintAsked, of: Run, rules: Sequence[Rules], err: Printer, *, hidden: bool
+) -> Iterator[tuple[Rules, Linted]]:
     """Each path with what counts of all that was found in it, one at a time."""
     for path in of.missing:
-        yield judges[0], unread(missing(path, why_missing(path)))
+        yield rules[0], unread(missing(path, why_missing(path)))
     few = of.count < MANY
     with progress(err, "linting files", of.count, hidden=hidden or few) as told:
-        for judge, group in zip(judges, of.groups, strict=True):
+        for its, group in zip(rules, of.groups, strict=True):
             wanted = asked.format == "sarif" or of.changed is not None  # SARIF hashes its lines
             task = LintTask(group.request, text=wanted, count=asked.statistics)
             for result in results(of, group, task, task, kept=("lint",)):
-                yield judge, judge.rules.of(_changed(of, group, result))
+                yield its, its.of(_changed(of, group, result))
                 told(advance=1)
 
 

@@ -12,7 +12,7 @@ import click
 
 from sqlrewrite.cli import many
 from sqlrewrite.cli.common import Command, printer, setting_options, sorted_out, write_stdout
-from sqlrewrite.cli.judged import LintAsked, judge_of, judged
+from sqlrewrite.cli.judged import LintAsked, counting, judged
 from sqlrewrite.cli.output import output_to
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.run import Linted, Sum
@@ -126,20 +126,22 @@ def _refuse_contradictions(asked: LintAsked) -> None:
 
 def _run(asked: LintAsked) -> Sum:
     of, people = asked.run(), asked.format in PEOPLE
-    judges = [judge_of(asked, group.settings) for group in of.groups]
+    rules = counting(asked, of)
     out = printer(err=False, color=asked.color)
     err = printer(err=True, color=asked.color)
     form = import_module(f"sqlrewrite.report.lint.{asked.format}")
     total, kept = Sum(statistics=many.statistics(asked.statistics)), list[Linted]()
-    known = {judge.path: baseline.Writing(judge.rules.baseline.root) for judge in judges}
+    known = {its.path: baseline.Writing(its.baseline.root) for its in rules}
     # Where findings go to the terminal, a bar would stand among them.
     hidden = asked.quiet or (people and out.stream.isatty())
     many.warn(of, err)
     none = many.none_changed(of, err)
-    for judge, result in judged(asked, of, judges, err, hidden=hidden):
+    for its, result in judged(asked, of, rules, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
-            known[judge.path].add(result.path, judge.keys(result))
+            known[its.path].add(
+                result.path, (its.baseline.key(result.path, it) for it in result.shown)
+            )
         elif not people:
             kept.append(result)
         elif result.findings and not asked.statistics:

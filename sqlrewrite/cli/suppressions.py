@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlrewrite.cli.common import printer
-from sqlrewrite.cli.judged import LintAsked, judge_of, judged
+from sqlrewrite.cli.judged import LintAsked, counting, judged
 from sqlrewrite.cli.many import none_changed, warn
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import Linted, run
 from sqlrewrite.linting.suppressing import suppressed
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.report.lint.concise import failure_lines, headline
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.styled import Line, counted
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request, read_file
 from sqlrewrite.text.source import decode, write_atomically
@@ -27,13 +27,13 @@ def add(asked: LintAsked) -> int:
     """Does it for all files; the status to exit with: 2 where one could not be read or written."""
     of = asked.run()
     requests = {path: group.request for group in of.groups for path in group.files}
-    judges = [judge_of(asked, group.settings) for group in of.groups]
+    rules = counting(asked, of)
     err = printer(err=True, color=asked.color)
     warn(of, err)
     total, files, failed = 0, 0, False
     if none_changed(of, err):
         return 0
-    for _, result in judged(asked, of, judges, err, hidden=asked.quiet):
+    for _, result in judged(asked, of, rules, err, hidden=asked.quiet):
         failures, count, left = result.failures, 0, tuple[Finding, ...]()
         if result.shown:
             count, left, more = _written(result, requests[result.path])
@@ -41,8 +41,8 @@ def add(asked: LintAsked) -> int:
         err.print([*_told(result.path, left), *failure_lines(result.path, failures)])
         total, files, failed = total + count, files + bool(count), failed or bool(failures)
     if not asked.quiet:
-        s, f = ("" if number == 1 else "s" for number in (total, files))
-        err.print([((f"{total} finding{s} suppressed in {files} file{f}", "bold"),)])
+        said = f"{counted(total, 'finding')} suppressed in {counted(files, 'file')}"
+        err.print([((said, "bold"),)])
     return 2 if failed else 0
 
 

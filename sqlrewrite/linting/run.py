@@ -88,10 +88,11 @@ class Linted:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which findings count."""
+    """Which findings count; ``path`` is where the baseline is, or would be."""
 
     selection: Selection
     baseline: Baseline = field(default_factory=Baseline)
+    path: str = ""
 
     def of(self, result: Linted) -> Linted:
         """A result with the findings that are wanted; those that are known are suppressed."""
@@ -111,8 +112,8 @@ def rules_of(settings: Settings, *, known: bool = True) -> Rules:
         raise ConfigError(f"{settings.source or 'the environment'}: {error}") from error
     path = baseline.path_of(settings)
     if known and (settings.baseline or os.path.exists(path)):
-        return Rules(selection, baseline.load(path))
-    return Rules(selection, Baseline(root=baseline.root_of(path)))
+        return Rules(selection, baseline.load(path), path)
+    return Rules(selection, Baseline(root=baseline.root_of(path)), path)
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from sqlrewrite.report.styled import Printer
+from sqlrewrite.report.styled import Printer, counted
 from sqlrewrite.report.table import print_table
 from sqlrewrite.warehouse import Table, TableOrView, Warehouse
 
@@ -22,7 +22,9 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     tables = [relation for relation in found if isinstance(relation, Table)]
     views = len(found) - len(tables)
     partitioned = sum(bool(table.partitioned_by) for table in tables)
-    counts = f"{_count(len(tables), 'table')} ({partitioned} partitioned), {_count(views, 'view')}"
+    counts = (
+        f"{counted(len(tables), 'table')} ({partitioned} partitioned), {counted(views, 'view')}"
+    )
     printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
     if catalog.settings:
         said = ", ".join(f"{name} = {value}" for name, value in catalog.settings.items())
@@ -46,7 +48,7 @@ def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
         for it in relation.partitioned_by
     )
     if relation.partition_count is not None:
-        partitions += f" ({_count(relation.partition_count, 'partition')})"
+        partitions += f" ({counted(relation.partition_count, 'partition')})"
     rows = "" if relation.row_count is None else f"{relation.row_count:,}"
     columns = f"{len(relation.columns)}{'' if relation.complete else '+'}"
     return (name, kind, columns, partitions, rows, size(relation.size_in_bytes), relation.source)
@@ -71,10 +73,6 @@ def size(count: int | None) -> str:
     return f"{count} B" if unit == 0 else f"{value:.1f} {_UNITS[unit]}"
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def print_origin(printer: Printer, path: str, said: Mapping[str, str], now: datetime) -> None:
     """Where a snapshot comes from, and how old it is: old sizes and types mislead."""
     words = [f"pulled from {said['from']}"] if said.get("from") else []
@@ -95,7 +93,7 @@ def _age(at: str, now: datetime) -> str:
     seconds = max(0, int((now - then).total_seconds()))
     for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:
-            ago = f"{_count(seconds // length, unit)} ago"
+            ago = f"{counted(seconds // length, unit)} ago"
             break
     else:
         ago = "just now"

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlrewrite.report.data import parts
 from sqlrewrite.report.lint.concise import clean
-from sqlrewrite.report.styled import Line
+from sqlrewrite.report.styled import Line, counted
 from sqlrewrite.run.statistics import Statistics
 
 SHOWN = 15
@@ -21,7 +21,7 @@ def lines(found: Statistics, *, would: bool) -> Iterator[Line]:
     joins = found.joins
     share = f"{100 * found.understood / joins:.0f} % of those with a join" if joins else ""
     numbers = [
-        ("statements", found.statements, f"in {found.files:,} file{'s' * (found.files != 1)}"),
+        ("statements", found.statements, f"in {counted(found.files, 'file')}"),
         ("with a join", joins, ""),
         ("understood", found.understood, share),
         ("candidates", found.candidates, "scans of a partitioned table that a join could bound"),
@@ -51,7 +51,7 @@ def _reasons(found: Statistics) -> Iterator[Line]:
         yield ((f"  {left:>{width},}", "bold"), (f"  {said}", "dim"))
     if found.first is not None:
         remedy, count = found.first
-        said = f"{count:,} scan{'s' * (count != 1)}: {clean(remedy)}"
+        said = f"{counted(count, 'scan')}: {clean(remedy)}"
         yield ()
         yield (("do first: ", "bold"), (said, "bold green"))
 

@@ -21,6 +21,11 @@ def plain(line: Line) -> str:
     return "".join([text for text, _ in line])
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 file``, ``1,234 files``."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def shown(path: str) -> str:
     """A file's name with what would move a terminal's cursor as escapes: a stranger may have given
     it."""

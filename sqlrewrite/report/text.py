@@ -50,30 +50,26 @@ ERRORS_ONLY = Detail(frozenset(), skipped=False, plans=False)
 def file_lines(result: FileResult, detail: Detail) -> Iterator[Line]:
     """All that is to be said of one file, from its top to its bottom, then the plans."""
     path = shown(result.path)
+    done, told = result.rewrite, [(result.errors, "error", "bold red")]
+    if done and detail.skipped:
+        told += [(done.skipped, "skipped", "bold yellow"), (done.notes, "note", "bold cyan")]
     said: list[tuple[int, int, list[Line]]] = [
-        (error.line, error.column, [_problem(path, error, "error", "bold red")])
-        for error in result.errors
+        (it.line, it.column, [_problem(path, it, word, style)])
+        for problems, word, style in told
+        for it in problems
     ]
-    if result.rewrite and detail.skipped:
-        said += (
-            (it.line, it.column, [_problem(path, it, "skipped", "bold yellow")])
-            for it in result.rewrite.skipped
-        )
-        said += (
-            (it.line, it.column, [_problem(path, it, "note", "bold cyan")])
-            for it in result.rewrite.notes
-        )
-        said += ((it.line, it.column, [_removed(path, it)]) for it in result.rewrite.removed)
-    if result.rewrite:
+    if done and detail.skipped:
+        said += ((it.line, it.column, [_removed(path, it)]) for it in done.removed)
+    if done:
         said += (
             (it.fact.line, it.fact.column_number, list(_candidate(path, it, detail)))
-            for it in result.rewrite.candidates
+            for it in done.candidates
             if it.verdict in detail.verdicts
         )
     for _, _, lines in sorted(said, key=lambda item: item[:2]):
         yield from lines
-    if result.rewrite and detail.plans:
-        yield from _plans(path, result.rewrite.plans)
+    if done and detail.plans:
+        yield from _plans(path, done.plans)
 
 
 def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:

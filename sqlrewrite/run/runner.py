@@ -94,15 +94,9 @@ class FileResult:
     def quiet(self) -> bool:
         """Whether there is nothing to be said of it but its candidates."""
         done = self.rewrite
-        return done is not None and not (
-            self.failure
-            or done.errors
-            or done.skipped
-            or done.removed
-            or done.notes
-            or done.plans
-            or done.changed
-        )
+        if done is None or self.failure or done.changed:
+            return False
+        return not (done.errors or done.skipped or done.removed or done.notes or done.plans)
 
     @property
     def hosted(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from sqlrewrite.rulebook import Engine
 
@@ -70,8 +71,15 @@ def decides(said: Mapping[str, str]) -> bool:
 
 def on(said: Mapping[str, str], name: str) -> bool:
     """Whether a setting of ``STORAGE`` is on."""
-    by_name = {key.lower(): value.strip().lower() for key, value in said.items()}
-    return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), STORAGE[name])
+    return _flag(_lowered(said), name, STORAGE[name])
+
+
+def _lowered(said: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value.strip().lower() for name, value in said.items()}
+
+
+def _flag(by_name: Mapping[str, str], name: str, usual: bool) -> bool:
+    return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), usual)
 
 
 def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:
@@ -82,11 +90,8 @@ def in_regime(engine: Engine, said: Mapping[str, str]) -> Engine:
         return replace(engine, enabled=False) if off else engine
     if engine.name != "spark":
         return engine
-    by_name = {name.lower(): value.strip().lower() for name, value in said.items()}
-
-    def flag(name: str, default: bool) -> bool:
-        return {"true": True, "false": False}.get(by_name.get(name.lower(), ""), default)
-
+    by_name = _lowered(said)
+    flag = partial(_flag, by_name)
     only = flag(f"{_DPP}.reuseBroadcastOnly", engine.reuse_broadcast_only)
     # What is pruned by a broadcast that is there anyway needs that one is reused at all.
     reused = not only or flag(_REUSE, True)
