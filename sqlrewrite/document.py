@@ -156,7 +156,9 @@ def decide(document: Document, options: Options) -> Decision:
         if changed_otherwise(text, decided):
             decided = Decided(reading, failure=Failure(reading.statement.start, _STAYS, True))
         if decided.failure is not None:
-            decided = replace(decided, edits=_put_back(back, reading.statement))
+            start, end = reading.statement.start, reading.statement.end
+            back_in = (Edit(at, it) for at, it in back.items() if start <= at <= end)
+            decided = replace(decided, edits=tuple(back_in))  # it is left as it was
         found.append(decided)
     return Decision(document, options, tuple(found))
 
@@ -193,9 +195,3 @@ def _around(document: Document, reading: Reading, changed: frozenset[str]) -> Ar
         if start <= span.start <= end
     )
     return Around(reading.catalog, text, suppressed, noted, changed, mended)
-
-
-def _put_back(taken: Mapping[int, str], statement: Statement) -> tuple[Edit, ...]:
-    """What was taken out of a statement, which is left as it was, goes back to its place."""
-    start, end = statement.start, statement.end
-    return tuple(Edit(at, it) for at, it in taken.items() if start <= at <= end)

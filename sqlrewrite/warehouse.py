@@ -262,7 +262,7 @@ class Warehouse:
         parts = tuple(part.lower() for part in parts)
         if len(parts) == 1:
             return (*self.namespace, *parts)
-        if len(parts) == 2 and parts not in self._two_part_names():
+        if len(parts) == 2 and parts not in self.relations:
             return (self.namespace[0], *parts)
         return parts
 
@@ -310,9 +310,6 @@ class Warehouse:
         """This catalog where nothing is known of that qualified name."""
         kept = {key: value for key, value in self.relations.items() if key != name}
         return replace(self, relations=kept, forgotten=self.forgotten | {name})
-
-    def _two_part_names(self) -> set[Name]:
-        return {name for name in self.relations if len(name) == 2}
 
 
 GENERATED, DECLARED = "GENERATED ALWAYS AS", "the settings"

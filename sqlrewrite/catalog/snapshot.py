@@ -153,12 +153,17 @@ def write(
 
     Temporary views, whose name is a single part, belong to a session and are left out.
     """
+    here = catalog.namespace
     kept = [r for name, r in sorted(catalog.relations.items()) if len(name) > 1]
-    views = [_written_view(view, catalog) for view in kept if isinstance(view, View)]
+    views = [
+        _View(quoted_name(it.name), [*it.columns] or None, it.query, _other(it.namespace, here))
+        for it in kept
+        if isinstance(it, View)
+    ]
     data = _Snapshot(
         version=VERSION,
         generated=dict(generated) if generated else None,
-        namespace=_other(catalog.namespace, DEFAULT_NAMESPACE),
+        namespace=_other(here, DEFAULT_NAMESPACE),
         settings=dict(catalog.settings) or None,
         tables=[
             _written_table(table, (proposed or {}).get(table.name, ()))
@@ -195,11 +200,6 @@ def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
 
 def _written_derived(found: Iterable[Derivation]) -> list[_Derived] | None:
     return [_Derived(it.column, it.expression) for it in found] or None
-
-
-def _written_view(view: View, catalog: Warehouse) -> _View:
-    namespace = _other(view.namespace, catalog.namespace)
-    return _View(quoted_name(view.name), [*view.columns] or None, view.query, namespace)
 
 
 def _other(name: Name, usual: Name) -> str | None:

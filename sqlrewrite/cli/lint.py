@@ -139,9 +139,8 @@ def _run(asked: LintAsked) -> Sum:
     for its, result in judged(asked, of, rules, err, hidden=hidden):
         total.add(result)
         if asked.write_baseline:
-            known[its.path].add(
-                result.path, (its.baseline.key(result.path, it) for it in result.shown)
-            )
+            keys = (its.baseline.key(result.path, it) for it in result.shown)
+            known[its.path].add(result.path, keys)
         elif not people:
             kept.append(result)
         elif result.findings and not asked.statistics:

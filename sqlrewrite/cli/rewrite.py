@@ -22,7 +22,7 @@ from sqlrewrite.cli.output import output_to, progress
 from sqlrewrite.cli.spark import SPARK, SparkCommand, asking, spark_options, started_when_needed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
-from sqlrewrite.report.styled import Line, Printer
+from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
@@ -246,7 +246,7 @@ def _said(asked: RewriteAsked, settings: Settings, result: FileResult) -> list[L
     )
     lines = list(text.file_lines(result, detail))
     if asked.check and result.changed:
-        lines.append(text.would_rewrite(result.path))
+        lines.append((("would rewrite ", "bold"), (shown(result.path), "bold")))
     return lines
 
 

@@ -320,12 +320,11 @@ def _edit(
         bugs.append((made[0].offset, message))
         judged = tuple(_refused(item, message) if item.slot == slot else item for item in judged)
     judged = tuple(
-        _as_it_stands(item, standing[item.slot]) if item.slot in standing else item
+        replace(
+            item, predicates=tuple(standing[item.slot][it] for it in item.predicates), stands=True
+        )
+        if item.slot in standing
+        else item
         for item in judged
     )
     return Decided(reading, True, judged, tuple(edits), tuple(bugs), written)
-
-
-def _as_it_stands(item: JudgedPair, theirs: Mapping[Predicate, Predicate]) -> JudgedPair:
-    """A pair whose predicates the text has already, as they stand there."""
-    return replace(item, predicates=tuple(theirs[it] for it in item.predicates), stands=True)

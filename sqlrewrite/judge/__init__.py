@@ -155,9 +155,12 @@ def _followed(case: Case, reach: Reach) -> Examined:
     kept, left_out = conditions.sift(case, restrictions(case.plan, case.pair, reach))
     case = replace(case, kept=kept, left_out=left_out)
     if not selective_predicate.is_filtered(case):
-        more, against = conditions.sift(case, of_fact(case.plan, case.pair, reach))
-        case = replace(case, kept=kept + more, left_out=left_out + against)
-    return _examined(replace(case, against=_against(case)), RULES)
+        more, others = conditions.sift(case, of_fact(case.plan, case.pair, reach))
+        case = replace(case, kept=kept + more, left_out=left_out + others)
+    dimension = case.pair.dimension
+    whole = of_whole(case, dimension, frozenset(map(id, steadied(case))))
+    against = (*whole, *cannot_stand_alone(dimension))
+    return _examined(replace(case, against=tuple(dict.fromkeys(against))), RULES)
 
 
 def _pays(far: Examined, near: Examined) -> bool:
@@ -180,13 +183,6 @@ def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
         return case, results, Verdict.ALREADY_PRUNED
     return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
-
-
-def _against(case: Case) -> tuple[tuple[str, str], ...]:
-    """All that speaks against reading the dimension again, once each."""
-    dimension = case.pair.dimension
-    whole = of_whole(case, dimension, frozenset(map(id, steadied(case))))
-    return tuple(dict.fromkeys((*whole, *cannot_stand_alone(dimension))))
 
 
 def _result(rule: Rule, case: Case) -> RuleResult:

@@ -26,17 +26,11 @@ def judge_shared(case: Case) -> Judgement:
             break  # what is said there is said of this reference alone
         if not isinstance(relation, CteReference):
             continue
-        if relation.cte in case.plan.unbound or _references(case, relation.cte) > 1:
+        every = (it for it in case.plan.relations.values() if isinstance(it, CteReference))
+        if relation.cte in case.plan.unbound or sum(it.cte == relation.cte for it in every) > 1:
             name = relation_name(relation)
             return failed(
                 f"{name} is referenced more than once: a bound for one reference would "
                 "take rows from the others"
             )
     return passed("no other reference reads the fact through the same CTE")
-
-
-def _references(case: Case, cte: int) -> int:
-    return sum(
-        isinstance(relation, CteReference) and relation.cte == cte
-        for relation in case.plan.relations.values()
-    )

@@ -193,12 +193,11 @@ def _merge_ranges(one: Sequence[Part], other: Sequence[Part], found: _Links) -> 
             partner = found.partners[side].get(part)
             if partner is None:
                 found.rest(part, side)
-            elif found.defaults[1 - side] is not None and not _covers(partner.bound, part.bound):
+                continue
+            ours, theirs = part.bound, partner.bound
+            covered = theirs.default or (theirs.low <= ours.low and ours.high <= theirs.high)
+            if found.defaults[1 - side] is not None and not covered:
                 raise _Refusal(f"values of {part.name[-1]} may be in the default partition")
-
-
-def _covers(one: PartitionBound, other: PartitionBound) -> bool:
-    return one.default or (one.low <= other.low and other.high <= one.high)
 
 
 # --- values, as those of their column's type

@@ -172,8 +172,9 @@ class _Search:
         """
         block = self.block
         self._in_place()
+        mine = {block.number, *(self.plan.owner[it.relation] for it in self.columns)}
         for other in self.plan.blocks:
-            self._computed(other, again=other is not block and not self._is_mine(other))
+            self._computed(other, again=other.number not in mine)
         self._subqueries()
         if not self._split(block.source):
             raise Whole("the tables that are partitioned alike do not stand in its FROM")
@@ -207,10 +208,6 @@ class _Search:
             raise Whole(f"each group reads it again: {why}")
         if again and block.limit is not None:
             raise Whole("each group reads a LIMIT or OFFSET again, which may give other rows")
-
-    def _is_mine(self, block: Block) -> bool:
-        """Whether it is the subquery in which a split scan stands."""
-        return any(self.plan.owner[it.relation] == block.number for it in self.columns)
 
     def _subqueries(self) -> None:
         """Each subquery with a split scan in it keeps the rows of the group that it is tied to."""

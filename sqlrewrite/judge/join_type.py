@@ -83,7 +83,8 @@ def judge(case: Case) -> Judgement:
     """Whether the join lets the fact's rows without a partner be taken away."""
     pair = case.pair
     shape, side = pair.tie.shape, pair.side
-    if (shape, side) == ("not in", "inside") and _both_given(case):
+    both = (never_null(case.plan, it) for it in (pair.fact, pair.key))
+    if (shape, side) == ("not in", "inside") and all(both):
         return passed("NOT IN over two columns that are NOT NULL is an anti-join")
     if place(pair) is None:
         return failed(_WHY.get(shape, f"{shape} does not let the fact be filtered"))
@@ -104,7 +105,3 @@ def _known(case: Case, name: str) -> bool:
     """Whether a function is known to make no row of its own: a user's might be an aggregate."""
     found = case.options.function(name)
     return found is not None and found.deterministic
-
-
-def _both_given(case: Case) -> bool:
-    return never_null(case.plan, case.pair.fact) and never_null(case.plan, case.pair.key)

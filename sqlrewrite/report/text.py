@@ -90,11 +90,6 @@ def last_lines(summary: Summary, *, known: bool, would: bool) -> Iterator[Line]:
     )
 
 
-def would_rewrite(path: str) -> Line:
-    """The line of a file that ``--check`` would have changed."""
-    return (("would rewrite ", "bold"), (shown(path), "bold"))
-
-
 def coloured_diff(diff: str) -> Iterator[Line]:
     """A unified diff as git colours it."""
     for line in diff.split("\n")[:-1]:

@@ -87,8 +87,12 @@ def each(
             result = _recalled(job, path, found, next(stored), cache)
         else:
             result = _taken(job, path, *next(fresh), cache)
-        # It has changed meanwhile, or what was kept is of no use: it is done now.
-        yield _anew(job, path, cache) if result is None else result
+        if result is not None:
+            yield result
+            continue
+        again, done = _done(job, path)  # it has changed meanwhile, or what was kept is of no use
+        _taken(job, path, again, done, cache)
+        yield again
     cache.close()
 
 
@@ -132,13 +136,6 @@ def _taken(
     cache.put(done.digest, done.kept)
     cache.note(path, done.stamp, done.digest, done.kept)
     return _told(job, path, done.kept) if result is None else result
-
-
-def _anew(job: Job[Result], path: str, cache: Cache) -> Result:
-    """The result of a file that is worked on here, which the cache gets to know."""
-    result, done = _done(job, path)
-    _taken(job, path, result, done, cache)
-    return result
 
 
 def _told(job: Job[Result], path: str, kept: bytes) -> Result | None:

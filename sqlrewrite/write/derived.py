@@ -17,7 +17,7 @@ from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import TEXT
-from sqlrewrite.plan.facts.types import DATE, Type
+from sqlrewrite.plan.facts.types import DATE
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import tried, wide
 from sqlrewrite.write.fact import fact
@@ -105,11 +105,8 @@ def units(case: Case) -> tuple[DerivedColumn, ...]:
         return ()
     found = smaller_units(case.plan, pair.scan, derived)
     kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
-    return tuple(it for it, _ in takewhile(_is_whole, zip(found, kinds, strict=True)))
-
-
-def _is_whole(it: tuple[DerivedColumn, Type | None]) -> bool:
-    return it[1] is not None and is_integral(it[1])
+    both = zip(found, kinds, strict=True)
+    return tuple(it for it, _ in takewhile(lambda it: it[1] and is_integral(it[1]), both))
 
 
 def spread(case: Case) -> int:

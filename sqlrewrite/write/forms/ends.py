@@ -41,7 +41,8 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         if sign[0] == "<" and cases[0].clustered:
             query = _apart(cases, queries)
         elif derived and len(cases) == 1 and units(cases[0]):
-            query = queries.over([_of_source(cases[0])], END[sign[0]])
+            itself = replace(cases[0], pair=replace(cases[0].pair, derived=None))
+            query = queries.over([itself], END[sign[0]])
             names = (queries.anchors, queries.style)
             text = compared(cases[0], names, bounded, sign[0], query)
             found.append(Predicate(text, (query,)))
@@ -52,11 +53,6 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         text = with_elsewhere(cases[0], queries.style, bounded, text, sign[0])
         found.append(Predicate(text, (query,)))
     return found
-
-
-def _of_source(case: Case) -> Case:
-    """The case with its key by itself, and not what a derived column is for it."""
-    return replace(case, pair=replace(case.pair, derived=None))
 
 
 def _apart(cases: Sequence[Case], queries: KeyQueries) -> str:
