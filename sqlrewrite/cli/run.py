@@ -79,7 +79,7 @@ def command(
             now = time.perf_counter()
             if not quiet:
                 count = f"{ran.rows} row{'s' * (ran.rows != 1)}"
-                click.echo(f"{name}:{ran.line}: {count}, {now - begun:.1f} s", err=True)
+                click.echo(f"{ran.name}:{ran.line}: {count}, {now - begun:.1f} s", err=True)
             begun = now
 
 

@@ -1,12 +1,15 @@
 """The statements of a file run one by one, as ``spark-sql -f`` does, each rewritten first.
 
 In come a session and a text, out go the rows as lines of text. A statement that fails ends the run.
+Of the shell's own commands ``source FILE`` and ``quit`` are known (``processCmd`` of Spark's
+``SparkSQLCLIDriver``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
@@ -23,26 +26,30 @@ if TYPE_CHECKING:
 Print = Callable[[str], None]
 
 _NESTED = ("array", "map", "struct", "variant")
+_ENDS = ("quit", "exit")
 _BEFORE_A_STATEMENT = ("", ";", ":")  # a colon: its label
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One statement that has run: where it begins, and how many rows it gave."""
+    """One statement that has run: the file, where it begins, and how many rows it gave."""
 
+    name: str
     line: int
     rows: int
 
 
 def run(session: Session, name: str, text: str, out: Print) -> Iterator[Ran]:
     """Runs each statement of a text, its rows to ``out``. Raises SparkError, with the place."""
-    for statement in _split(name, text):
-        with spark_errors(f"{name}:{statement.line}"), _described(session, statement.text):
+    for file, statement in tuple(_with_sources(name, text, (name,))):
+        if statement is None:
+            return
+        with spark_errors(f"{file}:{statement.line}"), _described(session, statement.text):
             count = 0
             for line in lines(session.spark.sql(statement.text)):
                 out(line)
                 count += 1
-        yield Ran(statement.line, count)
+        yield Ran(file, statement.line, count)
 
 
 def lines(frame: DataFrame) -> Iterator[str]:
@@ -61,6 +68,39 @@ def _shown(name: str, kind: str) -> Column:
 
     column = f.col(name)
     return f.to_json(column) if kind in _NESTED else column.cast("string")
+
+
+def _with_sources(
+    name: str, text: str, around: tuple[str, ...]
+) -> Iterator[tuple[str, StatementText | None]]:
+    """The statements, those of each file that is named by ``source`` in its place; None where the
+    run ends. A relative path begins at the working directory, as spark-sql's does."""
+    for it in _split(name, text):
+        command, _, rest = it.text.partition(" ")
+        place, path = f"{name}:{it.line}", rest.strip()
+        if it.text.lower() in _ENDS:
+            yield name, None
+        elif it.text.startswith("!"):
+            why = "a command of the system's shell is not run: give the file to spark-sql -f"
+            raise SparkError(f"{place}: {why}; nothing was run")
+        elif command.lower() != "source":
+            yield name, it
+        elif path in around:
+            raise SparkError(
+                f"{place}: source {path}: a file that is read by itself; nothing was run"
+            )
+        else:
+            yield from _with_sources(path, _read(path, place), (*around, path))
+
+
+def _read(path: str, place: str) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SparkError(
+            f"{place}: source {path}: cannot be read: {why}; nothing was run"
+        ) from error
 
 
 def _split(name: str, text: str) -> tuple[StatementText, ...]:

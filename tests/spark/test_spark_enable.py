@@ -356,10 +356,33 @@ def test_run_prints_the_rows_and_stops_at_an_error(
 
 
 def test_run_refuses_what_it_would_split_wrongly(ran: Any) -> None:
-    for text in ("SELECT 1;\nBEGIN SELECT 2; END", f"SELECT 1;\nSELECT '{'x' * (4 << 20)}'"):
+    for text in (
+        "SELECT 1;\nBEGIN SELECT 2; END",
+        "SELECT 1;\n!ls",
+        f"SELECT 1;\nSELECT '{'x' * (4 << 20)}'",
+    ):
         done = ran(text)
         assert (done.exit_code, done.stdout) == (2, "")
         assert "spark-sql" in done.stderr
+
+
+def test_run_reads_the_files_that_a_file_names(
+    ran: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("inner.sql").write_text("SELECT 2;\nSELECT nothing")
+    done = ran("SELECT 1;\nsource inner.sql;\nSELECT 3")
+    assert (done.exit_code, done.stdout) == (2, "1\n2\n")
+    assert "inner.sql:2: " in done.stderr
+    Path("inner.sql").write_text("SELECT 2;\nquit;\nSELECT nothing")
+    done = ran("SELECT 1;\nSOURCE inner.sql;\nSELECT 3")
+    assert (done.exit_code, done.stdout) == (0, "1\n2\n"), done.stderr
+    for name in ("job.sql", "nowhere.sql"):
+        Path("inner.sql").write_text(f"source {name}")
+        Path("job.sql").write_text("SELECT 1;\nsource inner.sql")
+        done = CliRunner().invoke(program, ["run", "-q", "job.sql"])
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"inner.sql:1: source {name}: " in done.stderr
 
 
 @pytest.mark.parametrize(
