@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +43,10 @@ _HELP = {
     "runtime": "The column with the query's seconds, or its milliseconds if the name ends in _ms.",
 }
 _FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table", "eventlog")
+
+
+_APPLIED = re.compile(r"[0-9]{3,}-[0-9a-f]{12}\.sql")
+"""What ``--apply`` names its files."""
 
 
 @click.command(
@@ -210,9 +215,13 @@ def _of_event_logs(
 
 
 def _write_texts(folder: Path, found: Answer) -> None:
-    """The rewritten text of each top shape, in files that are named by their rank and shape."""
+    """The rewritten text of each top shape, in files that are named by their rank and shape. Files
+    so named of an earlier run go: what they say may be true no more."""
     with writing(str(folder)):
         folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if _APPLIED.fullmatch(path.name):
+                path.unlink()
         for number, it in enumerate(found.top, 1):
             path = folder / f"{number:03}-{it.shape[:12]}.sql"
             write_file(str(path), it.rewritten.encode("utf-8", "surrogatepass"))

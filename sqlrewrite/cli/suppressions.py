@@ -15,6 +15,7 @@ from sqlrewrite.report.lint.concise import failure_lines, headline
 from sqlrewrite.report.styled import Line, counted
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request, read_file
+from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import decode, write_atomically
 
 _WHY = (
@@ -59,7 +60,8 @@ def _written(
     def findings(text: str) -> tuple[Finding, ...]:
         return run(result.path, source.encode(text), request).findings
 
-    text, left = suppressed(source.text, result.shown, findings)
+    host = host_of(result.path, source.text)
+    text, left = suppressed(source.text, result.shown, findings, host)
     try:
         if text != source.text:
             write_atomically(result.path, source.encode(text))

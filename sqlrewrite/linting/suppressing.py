@@ -3,19 +3,21 @@
 In: a text, its findings, and what lints a text. Out: the text with comments at the ends of lines,
 and the findings for which there can be none. A comment is kept only where linting says that it does
 what it is for, and nothing else: at the end of a line may be the middle of a string, of a comment,
-or of a template.
+or of a template. In a file that is not SQL itself the line of SQL may end before the file's.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.sql.directives import SIGN
-from sqlrewrite.text.edits import Edit
+from sqlrewrite.text.edits import Edit, Span
+from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable
 from sqlrewrite.text.source import LINE_END, Lines, apply
 
 Findings = Sequence[Finding]
@@ -25,20 +27,25 @@ _OURS = re.compile(rf"--[ \t]*{SIGN}[ \t]*ignore[ \t]*\[[^\]]*(?=\])")
 
 
 def suppressed(
-    text: str, found: Findings, lint: Callable[[str], Findings]
+    text: str, found: Findings, lint: Callable[[str], Findings], host: Host | None = None
 ) -> tuple[str, tuple[Finding, ...]]:
     """The text with a comment for each of the findings, and those that stay as they are.
 
-    ``lint`` gives all findings of a text. Where the comments together do not do what they are for,
-    each line is tried by itself.
+    ``lint`` gives all findings of a text, and ``host`` is one that is not SQL itself. Where the
+    comments together do not do what they are for, each line is tried by itself.
     """
     wanted = _by_line(it for it in found if it.suppression is None and it.code != UNUSED)
-    before = lint(text)
-    done = _tried(text, wanted, before, lint)
+    before, lines = lint(text), Lines(text)
+    edits = [comment(text, lines.offset(line), codes) for line, codes in wanted.items()]
+    done = _tried(text, edits, wanted, before, lint)
     if done is not None:
         return done, _left(found, wanted)
     for line, codes in sorted(wanted.items(), reverse=True):  # those above stay where they are
-        one = _tried(text, {line: codes}, before, lint)
+        own = {line: codes}
+        one = _tried(text, [comment(text, lines.offset(line), codes)], own, before, lint)
+        inside = _inside(host, line, codes) if host is not None and one is None else None
+        if inside is not None:
+            one = _tried(text, [inside], own, before, lint)
         if one is None:
             del wanted[line]
         else:
@@ -62,19 +69,42 @@ def _left(found: Findings, done: Mapping[int, Sequence[str]]) -> tuple[Finding, 
 
 def _tried(
     text: str,
+    edits: Sequence[Edit],
     wanted: Mapping[int, Sequence[str]],
     before: Findings,
     lint: Callable[[str], Findings],
 ) -> str | None:
     """The text with the comments, or None where they do not do just what they are for."""
-    lines = Lines(text)
-    edits = [comment(text, lines.offset(line), codes) for line, codes in wanted.items()]
     templates = [match.span() for match in _TEMPLATE.finditer(text)]
     if any(start < it.offset < end for start, end in templates for it in edits):
         return None  # dbt would read it, and not we
     done = apply(text, edits)
     stays = (it for it in _open(before) if it.code not in wanted.get(it.place.line, ()))
     return done if counted(_open(lint(done))) == counted(stays) else None
+
+
+def _inside(host: Host, line: int, codes: Sequence[str]) -> Edit | None:
+    """The comment for the SQL that stands in a line of the file, if it can have one."""
+    start = host.lines.offset(line)
+    end = LINE_END.search(host.text, start)
+    stop = len(host.text) if end is None else end.start()
+    for region in host.regions:
+        at = bisect_left(region.sql.offsets, start)
+        if region.written and region.sql.offsets[at : at + 1] and region.sql.offsets[at] < stop:
+            try:
+                span, new = in_region(host, region, at, codes)
+            except Unwritable:
+                return None
+            return Edit(span.start, new)
+    return None
+
+
+def in_region(host: Host, region: Region, at: int, codes: Sequence[str]) -> Change:
+    """The comment for the line of SQL that an offset of a region's text is in. Raises
+    Unwritable."""
+    start = max(region.text.rfind("\n", 0, at), region.text.rfind("\r", 0, at)) + 1
+    edit = comment(region.text, start, codes)
+    return host.in_file(region, (Span(edit.offset, edit.offset), edit.text))
 
 
 def comment(text: str, start: int, codes: Sequence[str]) -> Edit:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Fix
-from sqlrewrite.linting.suppressing import comment, counted
+from sqlrewrite.linting.suppressing import counted, in_region
 from sqlrewrite.server.analysis import Analysis, local
-from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable
 
 _TITLES = {
@@ -71,10 +70,8 @@ def _suppressing(
     if region is None:
         return None
     at = local(region, found.place.span.start)
-    start = max(region.text.rfind("\n", 0, at), region.text.rfind("\r", 0, at)) + 1
-    edit = comment(region.text, start, [found.code])
     try:
-        change = analysis.host.in_file(region, (Span(edit.offset, edit.offset), edit.text))
+        change = in_region(analysis.host, region, at, [found.code])
     except Unwritable:
         return None
     then = again(analysis.host.changed([change]))

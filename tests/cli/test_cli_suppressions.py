@@ -80,10 +80,23 @@ spark.sql("SELECT 1 FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year =
 def test_in_a_file_of_python(run: Callable[..., Ran]) -> None:
     """Within the SQL there, and not behind a literal, where it would be Python."""
     Path("q.py").write_text(PYTHON)
-    ran = run("lint", "--add-suppressions", "q.py")
-    assert ran.status == 0
-    assert "q.py:3:26: DPP001" in ran.err
-    assert Path("q.py").read_text() == PYTHON.replace("sales s\n", f"sales s  {OURS}\n")
+    assert run("lint", "--add-suppressions", "q.py").status == 0
+    done = PYTHON.replace("sales s\n", f"sales s  {OURS}\n").replace(
+        '2000")\n', f'2000  {OURS}")\n'
+    )
+    assert Path("q.py").read_text() == done
+    assert "0 findings suppressed" in run("lint", "--add-suppressions", "q.py").err
+
+
+@pytest.mark.parametrize(
+    ("literal", "count"), [('f"{}"', 1), ('"{}".format(x)', 1), ('"{}" + x', 0)]
+)
+def test_in_a_literal_of_python(run: Callable[..., Ran], literal: str, count: int) -> None:
+    """At the end of the SQL, if that is in the literal."""
+    text = "SELECT 1 FROM sales s JOIN calendar c ON s.day = c.day WHERE c.year = 2000 "
+    Path("q.py").write_text(f"spark.sql({literal.replace('{}', text)})\n")
+    run("lint", "--add-suppressions", "q.py")
+    assert Path("q.py").read_text().count(OURS) == count
 
 
 def test_only_what_counts(run: Callable[..., Ran]) -> None:

@@ -170,13 +170,17 @@ def test_the_command(session: Session, tmp_path: Path) -> None:
     )
     args = ["audit", "-c", str(tmp_path / "ddl.sql"), "--format", "json", "--html"]
     args += [str(tmp_path / "out.html"), "--apply", str(tmp_path / "new"), str(folder)]
+    (tmp_path / "new").mkdir()
+    for name in (f"007-{'0a' * 6}.sql", "mine.sql"):  # of a run before, and of somebody else
+        (tmp_path / "new" / name).touch()
     session.spark.sql("SELECT 1")  # the session that is active is the one that is used
     done = CliRunner().invoke(program, args)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert [(it["what"], it["runs"]) for it in found["totals"]] == [("rewritten", 2), ("other", 1)]
     assert "<svg" in (tmp_path / "out.html").read_text("utf-8")
-    (new,) = (tmp_path / "new").iterdir()
+    new, mine = sorted((tmp_path / "new").iterdir())
+    assert mine.name == "mine.sql"
     assert "/* dpp-rewrite */" in new.read_text("utf-8")
 
 
