@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Plan, Scan
-from sqlrewrite.plan.expressions import said
-from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, shape
+from sqlrewrite.plan.expressions import columns, said
+from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.lineage import LineagePath
 from sqlrewrite.plan.memo import remembered
+from sqlrewrite.plan.nulls import null_from
 from sqlrewrite.sql.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
@@ -39,6 +40,14 @@ class DerivedColumn:
     def type(self) -> Type | None:
         """The type of its expression."""
         return None if self.formula is None else self.formula.of(self.formula.expression)
+
+    @property
+    def strict(self) -> bool:
+        """Whether it surely is NULL where what it is computed from is."""
+        if self.formula is None:
+            return False
+        expression = self.formula.expression
+        return null_from(expression, frozenset(it.relation for it in columns(expression)))
 
     @property
     def shown(self) -> str:
@@ -82,31 +91,27 @@ def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ..
     return tuple(it for it in derived_columns(plan, scan) if it.source == column)
 
 
-_SMALLER = (frozenset({"month"}), frozenset({"day", "dayofmonth"}))
-"""What a year is followed by, in the order of time."""
+_SMALLER = {"year": ("month", "quarter"), "month": ("day",), "day": ("hour",)}
+"""What a unit is followed by, in the order of time; the first that there is."""
 
 
 def smaller_units(plan: Plan, scan: Scan, of: DerivedColumn) -> tuple[DerivedColumn, ...]:
-    """The columns of the month, and of the day, of the same moment whose year a column is: together
-    they are in the order of time, in which none but the year is alone."""
+    """The columns of the month, the day and the hour, of the same moment whose year a column is:
+    together they are in the order of time, in which none but the year is alone."""
+    others = {_unit_of(it): it for it in derived_columns(plan, scan) if it.source == of.source}
     found: list[DerivedColumn] = []
-    moment = _unit_of(of, frozenset({"year"}))
-    for names in _SMALLER if moment is not None else ():
-        others = (it for it in derived_columns(plan, scan) if it.source == of.source)
-        unit = next((it for it in others if _unit_of(it, names) == moment), None)
-        if unit is None:
-            break
-        found.append(unit)
+    at = _unit_of(of)
+    while at is not None and (found or at[0] == "year"):
+        smaller = ((name, at[1]) for name in _SMALLER.get(at[0], ()))
+        at = next((it for it in smaller if it in others), None)
+        found += [others[at]] if at is not None else []
     return tuple(found)
 
 
-def _unit_of(column: DerivedColumn, names: frozenset[str]) -> object | None:
-    """What a column is the unit of these names of, as a value to compare."""
-    match column.formula.expression if column.formula is not None else None:
-        case Call(name=name, args=(moment,)) if name in names:
-            return said(moment)
-        case _:
-            return None
+def _unit_of(column: DerivedColumn) -> tuple[str, object] | None:
+    """The unit that a column is, and of what, as values to compare."""
+    found = None if column.formula is None else unit(column.formula.expression)
+    return None if found is None else (found[0], said(found[1]))
 
 
 def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | None:
@@ -119,7 +124,7 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
         return DAY
     if of.formula is None:
         return None
-    if said(side) == said(of.formula.expression):
+    if said(part(side)) == said(part(of.formula.expression)):
         return SAME
     return THROUGH if _is_day(of.formula.expression) and _by_day(side) else None
 

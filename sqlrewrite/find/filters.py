@@ -127,5 +127,7 @@ def _constant(expression: Expression) -> bool:
     if isinstance(expression, Call) and expression.name == "in":
         return all(map(_constant, expression.args[1:]))
     return not columns(expression) and not any(
-        isinstance(node, Unknown | Subquery | ColumnRef) for node in walk(expression)
+        isinstance(node, Unknown | ColumnRef)
+        or (isinstance(node, Subquery) and (node.kind != "scalar" or node.outer))
+        for node in walk(expression)
     )

@@ -54,14 +54,30 @@ def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
             ends = (("<=", high), (">=", low))
             both = [it for op, end in ends if (it := _compared(op, side, end, column, timed=timed))]
             return _both(both) if both else None
-        case Call(name="not", args=(Call(name=name, args=args),)) if name in _NEGATED:
-            return period(Call(_NEGATED[name], args), column, timed=timed)
+        case Call(name="not", args=(Call() as inner,)):
+            opposite = _opposite(inner)
+            return None if opposite is None else period(opposite, column, timed=timed)
         case Call(name="<=>", args=args):  # what is read of here is no NULL
             return period(Call("=", args), column, timed=timed)
         case Call(name=name, args=(one, other)) if name in TURNED:
             if isinstance(one, Literal):
                 name, one, other = TURNED[name], other, one
             return _compared(name, one, other, column, timed=timed)
+        case _:
+            return None
+
+
+def _opposite(condition: Call) -> Expression | None:
+    """What is true where a condition is false: of AND and OR by De Morgan's laws."""
+    match condition:
+        case Call(name="not", args=(inner,)):
+            return inner
+        case Call(name="and" | "or" as name, args=args):
+            return Call("or" if name == "and" else "and", tuple(Call("not", (it,)) for it in args))
+        case Call(name="between", args=(side, low, high)):
+            return Call("or", (Call("<", (side, low)), Call(">", (side, high))))
+        case Call(name=name, args=args) if name in _NEGATED:
+            return Call(_NEGATED[name], args)
         case _:
             return None
 
@@ -137,7 +153,7 @@ def _around(
 ) -> tuple[date, date] | None:
     """The period of a unit that a constant is in."""
     text = constant.text.strip()
-    typed = constant.kind == "string" or constant.type in ("date", "timestamp")
+    typed = constant.kind == "string" or constant.type in ("date", "timestamp", "timestamp_ntz")
     if not (typed and unit and is_instant(text) and _is_day(side, column)):
         return None
     day = date.fromisoformat(text[:10])

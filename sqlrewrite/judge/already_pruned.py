@@ -14,7 +14,7 @@ from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery,
 from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
-from sqlrewrite.settings.forms import IN, SET, SINGLE
+from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE
 
 # Below these Spark infers nothing from what binds the other side (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
@@ -56,6 +56,8 @@ def _judge_in(case: Case) -> Judgement:
     query, form = case.pair.tie.query, chosen(case)
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
+    if form == RANGE and case.clustered:
+        return passed("the ends of the keys rule out row groups, which the author's IN does not")
     assert query is not None
     hinted = any(case.plan.blocks[number].hints for number in query.blocks)
     better = form == SET or (form == IN and case.options.hint)

@@ -85,6 +85,8 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
             return DERIVED, f"{said}, which does not decide {derived.shown}"
         step = SAME
     found = _stepped(case, derived, shape, step)
+    if isinstance(found, DerivedWay) and pair.operator == "<=>":
+        found = replace(found, nulls=True)  # NULL meets NULL, and gives NULL
     if isinstance(found, tuple) or step in ITSELF:
         return found
     if shape.stray == NUMBER:

@@ -21,6 +21,8 @@ def judge(case: Case) -> Judgement:
     given = own_key and never_null(case.plan, pair.key)
     if pair.fact_plain and (given or (pair.key_plain and never_null(case.plan, pair.fact))):
         return passed("tied by <=>, and one side is NOT NULL")
+    if pair.derived is not None and pair.derived.strict:
+        return passed("tied by <=>: what is computed of NULL is NULL, and those rows stay")
     return failed(
         "<=> pairs NULL with NULL and IN does not: one of the columns must be NOT NULL in a table "
         "that enforces it (Delta, Iceberg)"

@@ -71,7 +71,7 @@ def _of_derived(case: Case, form: str) -> str:
         return RANGE
     if form == VALUES and not (found.nulls or found.days):
         return form
-    if found.nulls or form == SET or (form == AUTO and not is_selective(case)):
+    if found.nulls or form == SET or not is_selective(case):
         return RANGE if ordered and _many(case) else SET
     return IN
 

@@ -45,11 +45,10 @@ from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
     BIGINT,
     BOOLEAN,
-    DATE,
     DOUBLE,
     INT,
+    MOMENTS,
     STRING,
-    TIMESTAMP,
     Type,
     valued,
 )
@@ -351,7 +350,7 @@ def _family(kind: Type) -> str:
     """What types have in common that meet without a cast that could fail."""
     if is_numeric(kind):
         return "numeric"
-    return "datetime" if kind in (DATE, TIMESTAMP) else str(valued(kind))
+    return "datetime" if kind in MOMENTS else str(valued(kind))
 
 
 def _first_outputs(plan: Plan, query: Query) -> list[OutputColumn]:

@@ -94,6 +94,7 @@ ANY = "any"
 
 def _test(case: Case) -> Test:
     by_semi_join = case.form == IN and case.pair.operator in ("=", "<=>")
+    by_semi_join = by_semi_join and case.pair.derived is None  # of which a set is written there
     return _selective if by_semi_join else _narrows
 
 

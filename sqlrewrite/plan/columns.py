@@ -174,6 +174,8 @@ def _of_expression(plan: ra.Plan, expression: ra.Expression, world: World) -> Ty
                 return result("struct", Arguments(kinds, world, names=tuple(map(_named, args))))
             literals = tuple([arg.text if isinstance(arg, ra.Literal) else None for arg in args])
             return result(name, Arguments(kinds, world, literals))
+        case ra.Subquery(kind="scalar", query=query):
+            return _of_position(plan, query.node, 0)
         case _:
             return None
 

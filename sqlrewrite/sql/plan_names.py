@@ -27,7 +27,13 @@ LITERAL_FUNCTIONS = {
     **dict.fromkeys(("current_user", "session_user", "user"), "current_user"),
 }
 
-_TYPE_NAMES = {"TEXT": "string", "DECIMAL": "decimal(10,0)", "TIMESTAMPTZ": "timestamp"}
+_TYPE_NAMES = {
+    "TEXT": "string",
+    "DECIMAL": "decimal(10,0)",
+    "TIMESTAMPTZ": "timestamp",
+    "TIMESTAMPLTZ": "timestamp",
+    "TIMESTAMPNTZ": "timestamp_ntz",
+}
 
 # Each of these casts to the type it is called by (Spark's FunctionRegistry.castAlias).
 CAST_FUNCTIONS = frozenset(

@@ -7,7 +7,7 @@ of some kind, and to the words that stand at the top of a condition.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sqlglot import Token, TokenType
@@ -28,6 +28,7 @@ from sqlrewrite.sql.keywords import (
 
 ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
 _TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
+_QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
 
 
 class AnchorError(Exception):
@@ -183,6 +184,16 @@ class Walk:
         if close not in self._partner:
             raise AnchorError("parentheses do not match")
         return self._partner[close]
+
+    def subqueries(self, tokens: Range) -> Iterator[Range]:
+        """The subqueries among tokens, with their parentheses, and none that is in another."""
+        at = tokens.start
+        while at < tokens.end:
+            if self.kind(at) is OPEN and self.kind(at + 1) in _QUERY:
+                found = Range(at, self.opening(at) + 1)  # its partner: the one that closes
+                yield found
+                at = found.end
+            at += 1
 
     def _unwrapped(self, condition: Range) -> Range:
         """A condition without the parentheses around the whole of it."""

@@ -15,9 +15,9 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.plan.facts.derivations import TEXT
-from sqlrewrite.plan.facts.types import DATE
+from sqlrewrite.plan.facts.types import DATE, Type
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.formulas import tried, wide
 from sqlrewrite.write.fact import fact
@@ -58,7 +58,7 @@ def value(
         return moved  # a day already
     text = derived.formula.over(moved)
     text = tried(text) if found.tried else (wide(text) or text) if found.wide else text
-    beyond = end == "<" and found.stray == TEXT and not known
+    beyond = end == "<" and found.stray == TEXT and not known and of is None
     # A year behind 9999 has a sign, which is less than any digit: a colon is more.
     return f"replace({text}, '+', ':')" if beyond else text
 
@@ -89,7 +89,7 @@ def compared(
     either, both = style.word("OR"), style.word("AND")
     for name, bound in larger:
         text = f"({name} {end} {bound} {either} ({name} = {bound} {both} {text}))"
-    return text
+    return with_elsewhere(case, style, column, text, end, known=known)
 
 
 KeyNames = tuple[Anchors, Style]
@@ -104,9 +104,19 @@ def units(case: Case) -> tuple[DerivedColumn, ...]:
     if derived is None or pair.target is not pair.scan or way_of(case).step in ITSELF:
         return ()
     found = smaller_units(case.plan, pair.scan, derived)
+    zoned = way_of(case).days  # then the bound is a day, and has no hour
     kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
-    both = zip(found, kinds, strict=True)
-    return tuple(it for it, _ in takewhile(lambda it: it[1] and is_integral(it[1]), both))
+    return tuple(
+        it
+        for it, _ in takewhile(_is_alike, zip(found, kinds, strict=True))
+        if not (zoned and it.shape is not None and not it.shape.daily)
+    )
+
+
+def _is_alike(it: tuple[DerivedColumn, Type | None]) -> bool:
+    """Whether a column surely is of the type of what it is computed by."""
+    derived, kind = it
+    return kind is not None and derived.type is not None and alike(kind, derived.type)
 
 
 def spread(case: Case) -> int:

@@ -14,8 +14,10 @@ from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.expressions import said
 from sqlrewrite.plan.facts.arithmetic import TypeOf
 from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import exact
 from sqlrewrite.plan.facts.functions import function, known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import (
@@ -80,16 +82,92 @@ def shape(expression: Expression, of: TypeOf) -> Shape | None:
             return Shape(daily=of(expression) == DATE)
         case Literal():
             return Shape()
-        case Cast(operand=operand, type=to, safe=safe):
+        case Cast(operand=operand, type=to):
             below = shape(operand, of)
-            return None if below is None else _cast(below, of(operand), parse(to), safe=safe)
+            if below is not None and _has_room(expression, of):
+                return replace(below, daily=False)
+            return None if below is None else _cast(below, of(operand), parse(to))
         case Call(name=name, args=args):
-            return _call(name, args, of)
+            year = _year_of(expression)
+            return _call(name, args, of) if year is None else shape(part(year), of)
         case _:
             return None
 
 
-def _cast(below: Shape, given: Type | None, wanted: Type | None, *, safe: bool) -> Shape | None:
+def part(expression: Expression) -> Expression:
+    """A part of a date or time as the function that gives it: ``extract(YEAR FROM x)`` is
+    ``year(x)``."""
+    match expression:
+        case Call(name="extract" | "date_part", args=(Literal(text=text), moment)):
+            name = text.lower()
+            return Call(name, (moment,)) if name in _PARTS else expression
+        case _:
+            return expression
+
+
+UNITS: Mapping[str, tuple[str, str]] = {
+    "year": ("year", "yyyy"),
+    "quarter": ("quarter", ""),
+    "month": ("month", "MM"),
+    "day": ("day", "dd"),
+    "dayofmonth": ("day", ""),
+    "hour": ("hour", "HH"),
+}
+"""The units of time by the functions that give them, each with the format that writes it with all
+its zeros."""
+_PARTS = frozenset(UNITS) - {"dayofmonth"}
+_WRITTEN = {pattern: unit for unit, pattern in UNITS.values() if pattern}
+
+
+def unit(expression: Expression) -> tuple[str, Expression] | None:
+    """The unit of time that an expression gives, as a number or as a text of its full length, so
+    that a later one is greater, and of which moment."""
+    match part(expression):
+        case Call(name=name, args=(moment,)) if name in UNITS:
+            return UNITS[name][0], moment
+        case Call(name="date_format", args=(moment, Literal(kind="string", text=text))):
+            return (_WRITTEN[text], moment) if text in _WRITTEN else None
+        case Cast(operand=operand, type="int" | "bigint" | "smallint" | "tinyint"):
+            return unit(operand)
+        case _:
+            return None
+
+
+def _year_of(expression: Call) -> Expression | None:
+    """The year of ``year(x) * 100 + month(x)``, which none makes too great for an INT."""
+    match expression:
+        case Call(name="+", args=(Call(name="*", args=(Call() as year, by)), Call() as month)):
+            units, times = (unit(year), unit(month)), _number(by) or 0
+        case _:
+            return None
+    found = [(it[0], said(it[1])) for it in units if it is not None]
+    together = [it[0] for it in found] == ["year", "month"] and found[0][1] == found[1][1]
+    written = "date_format" in (year.name, month.name)
+    return year if together and not written and _MONTHS < times <= _CENTURY else None
+
+
+_MONTHS, _CENTURY = 12, 100
+
+
+def _has_room(cast: Cast, of: TypeOf) -> bool:
+    """Whether a cast to an integer type only cuts off a fraction: of a quotient of what that type
+    holds, by a number above zero."""
+    wanted = parse(cast.type)
+    match cast.operand:
+        case Call(name="floor", args=(Call(name="/", args=args),)):
+            pass
+        case Call(name="div" | "/", args=args):
+            pass
+        case _:
+            return False
+    given = of(args[0])
+    divided = given is not None and _divided(args, (given,))
+    if wanted is None or given is None or not (divided and is_integral(wanted)):
+        return False
+    return given != BIGINT and exact(given, wanted)
+
+
+def _cast(below: Shape, given: Type | None, wanted: Type | None) -> Shape | None:
     if given is None or wanted is None:
         return None
     if wanted == DATE and given in MOMENTS:
@@ -108,6 +186,8 @@ def _cast(below: Shape, given: Type | None, wanted: Type | None, *, safe: bool) 
 
 def _call(name: str, args: tuple[Expression, ...], of: TypeOf) -> Shape | None:
     below = Shape()
+    if isinstance(extracted := part(Call(name, args)), Call):
+        name, args = extracted.name, extracted.args
     for arg in args:
         found = shape(arg, of)
         if found is None:
@@ -219,5 +299,7 @@ def safe(node: Expression, of: TypeOf) -> bool:
             return text in _IN_ORDER and of(one) in MOMENTS
         case Call(name="to_date", args=(one,)):
             return of(one) in MOMENTS
+        case Cast():
+            return _has_room(node, of)
         case _:
             return False

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
@@ -64,9 +65,10 @@ def _apart(cases: Sequence[Case], queries: KeyQueries) -> str:
 
 def _may_be_null(case: Case) -> bool:
     """Whether Spark infers of neither query by itself that the key is not NULL: it does of a column
-    that is declared so, and of one that a condition speaks of."""
+    that is declared so, and of one that a condition speaks of. Beside an IN of the author's both
+    ask for those that are not."""
     pair = case.pair
-    if not isinstance(pair.dimension, Scan) or not pair.key_plain:
+    if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
     column = pair.dimension.table.column(pair.key.name)
     return column is not None and column.nullable and pair.key.name not in set(_named(case.kept))

@@ -6,13 +6,14 @@ to compare it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlrewrite.find.derived import THROUGH
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
-from sqlrewrite.plan.algebra import Expression, Literal
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.plan.algebra import Expression, Literal, Subquery
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.formulas import is_call
 from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
 from sqlrewrite.write.fact import fact
@@ -33,7 +34,16 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
         ends = (">", "<") if found.ranged else ("",)
     else:
         ends = (operator[0],)
-    return [Predicate(_one(case, anchors, style, column, texts, end)) for end in ends]
+    asked = () if case.pair.key_side.operand is None else tuple(_queries(case, anchors))
+    return [Predicate(_one(case, anchors, style, column, texts, end), asked) for end in ends]
+
+
+def _queries(case: Case, anchors: Anchors) -> Iterator[str]:
+    """The subqueries of what the column is compared with, outermost ones alone."""
+    if not any(isinstance(it, Subquery) for one in constants(case) for it in walk(one)):
+        return
+    for tokens in _constants(case, anchors):
+        yield from map(anchors.copy, anchors.subqueries(tokens))
 
 
 def _one(
@@ -84,11 +94,7 @@ def _texts(case: Case, anchors: Anchors, style: Style) -> list[tuple[Expression,
         assert isinstance(end, Literal)
         typed = style.word("DATE") + " " if end.type == "date" else ""
         return [(end, f"{typed}'{end.text}'")]
-    tokens = (
-        anchors.listed(anchors.conjunct(pair.tie.condition))
-        if pair.operator == "in"
-        else [anchors.operand(pair.tie.condition, pair.key_side.operand)]
-    )
+    tokens = _constants(case, anchors)
     found: list[tuple[Expression, str]] = []
     for constant, its in zip(constants(case), tokens, strict=True):
         read = None if side is None else read_constant(case, constant, side)
@@ -99,3 +105,11 @@ def _texts(case: Case, anchors: Anchors, style: Style) -> list[tuple[Expression,
             text = style.word(read.cast.upper()).replace("{}", text)
         found.append((constant, text))
     return found
+
+
+def _constants(case: Case, anchors: Anchors) -> list[Range]:
+    """Where the text has what the column is compared with."""
+    tie = case.pair.tie
+    if case.pair.operator == "in":
+        return anchors.listed(anchors.conjunct(tie.condition))
+    return [anchors.operand(tie.condition, case.pair.key_side.operand)]
