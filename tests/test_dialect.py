@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlglot import exp
 
-from sqlrewrite.sql.dialect import DIALECT, SPELLED
+from sqlrewrite.sql.dialect import DIALECT, SPELLED, SparkSqlParser
 from sqlrewrite.sql.interpreted import SparkParser, from_sources
 from sqlrewrite.sql.parse import parse_tokens, statements, tokenize
+from sqlrewrite.sql.steps import QuickParser
 
 
 def expression(text: str) -> exp.Expr:
     query = f"SELECT {text}"
     found: exp.Expr = parse_tokens(tokenize(query), query).expressions[0]
     return found
+
+
+def test_the_quick_steps_read_what_sqlglots_own_do() -> None:
+    own = {name: getattr(SparkParser, name) for name in vars(QuickParser) if name[:2] != "__"}
+    plain = type("Plain", (SparkSqlParser,), own)
+    paths = sorted(Path(__file__).parent.parent.glob("fixtures/queries/*/*.sql"))[::7]
+    found = [it for path in paths for it in statements(path.read_bytes().decode())]
+    trees = [(it.tree, plain(dialect=DIALECT).parse(it.tokens, "")) for it in found if it.tree]
+    assert len(trees) > 100
+    for ours, (theirs,) in trees:
+        assert repr(ours) == repr(theirs)
+        assert [it.meta for it in ours.walk()] == [it.meta for it in theirs.walk()]
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,18 @@ def leaves(node: ra.Node | None) -> Iterator[ra.Relation | ra.Generate]:
 
 def numbers(node: ra.Node | None) -> frozenset[int]:
     """The relation numbers in a join tree."""
-    return frozenset(leaf.relation for leaf in leaves(node))
+    found: list[int] = []
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, ra.Join):
+            stack += (top.left, top.right)
+        elif isinstance(top, ra.Generate):
+            found.append(top.relation)
+            stack.append(top.child)
+        elif isinstance(top, ra.Relation):
+            found.append(top.relation)
+    return frozenset(found)
 
 
 def joins(node: ra.Node) -> Iterator[ra.Join]:

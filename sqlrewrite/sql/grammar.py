@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.sql.interpreted import SparkParser
 from sqlrewrite.sql.keywords import token_types
+from sqlrewrite.sql.steps import QuickParser
 from sqlrewrite.text.templates import is_template
 
 _UNARY = 8
@@ -58,7 +58,7 @@ EXTENT = "extent"
 in that of a row: where it ends; in that of the query of an IN: where its parenthesis is."""
 
 
-class ExpressionParser(SparkParser):
+class ExpressionParser(QuickParser):
     """Reads conditions and values; see the module."""
 
     # `payload:a.b`, a path into a VARIANT.
@@ -203,8 +203,9 @@ class ExpressionParser(SparkParser):
             if sign is None:
                 return exp.Anonymous(this="positive", expressions=[operand])
             return self.expression(sign(this=operand))
-        # A column is tried first: so does sqlglot, but three calls further down.
-        value = self._parse_column() if kind in self.IDENTIFIER_TOKENS else None
+        # A column and a literal are tried first: so does sqlglot, but some calls further down.
+        column = kind in self.IDENTIFIER_TOKENS or kind is TokenType.L_PAREN
+        value = self._parse_column() if column else self._parse_atom()
         value = value or self._parse_type()
         while self._curr.token_type is TokenType.COLLATE and self._match(TokenType.COLLATE):
             value = exp.Collate(this=value, expression=self._parse_id_var())
@@ -216,20 +217,29 @@ class ExpressionParser(SparkParser):
         return found
 
     def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
-        """A column that is a name alone, as most are; sqlglot goes from dot to dot."""
-        token, behind = self._curr, self._next.token_type
+        """A column that is a name, or one behind its table's, as most are; sqlglot goes from dot to
+        dot."""
+        token, behind, table = self._curr, self._next, None
         if token.token_type not in self.IDENTIFIER_TOKENS:
             return None
-        if behind is TokenType.DOT:
-            return super()._parse_column_parts_fast()
-        if behind in self.COLUMN_OPERATORS or behind in self.COLUMN_POSTFIX_TOKENS:
+        if behind.token_type is TokenType.DOT:
+            ahead = self._tokens[self._index + 2 : self._index + 4]
+            if len(ahead) < 2 or token.comments or behind.comments or ahead[0].comments:
+                return super()._parse_column_parts_fast()
+            table, (token, behind) = token, ahead
+            if token.token_type not in self.IDENTIFIER_TOKENS or behind.token_type is TokenType.DOT:
+                return super()._parse_column_parts_fast()
+        if behind.token_type in self.COLUMN_OPERATORS:
             return None
-        if token.text.upper() in self.NO_PAREN_FUNCTION_PARSERS:
+        if behind.token_type in self.COLUMN_POSTFIX_TOKENS:
             return None
+        if (table or token).text.upper() in self.NO_PAREN_FUNCTION_PARSERS:
+            return None
+        if table is not None:
+            self._advance(3)
+            return exp.Column(this=_name(token), table=_name(table))
         self._advance()
-        quoted = token.token_type is TokenType.IDENTIFIER
-        name = exp.Identifier(this=token.text, quoted=quoted).update_positions(token)
-        column = exp.Column(this=name)
+        column = exp.Column(this=_name(token))
         if self._prev_comments:
             column.add_comments(self._prev_comments)
             self._prev_comments = []
@@ -257,3 +267,8 @@ class ExpressionParser(SparkParser):
 
     def _parse_factor(self, parse_mod: bool = True) -> exp.Expr | None:
         return self._value(_UNARY - 2)
+
+
+def _name(token: Token) -> exp.Identifier:
+    quoted = token.token_type is TokenType.IDENTIFIER
+    return exp.Identifier(this=token.text, quoted=quoted).update_positions(token)

@@ -30,6 +30,7 @@ _ENDS = ("order", "sort", "cluster", "distribute", "limit", "offset")
 _NOT_OF_TABLE = ("joins", "laterals", "where", "group", "having", "qualify")
 _DIRECTORY = ("OVERWRITE", "LOCAL", "DIRECTORY")
 _WORDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_NO_QUERY = _WORDS | {TokenType.NUMBER, TokenType.STRING, TokenType.CASE}
 _BEHIND_STREAM = _WORDS | {TokenType.DOT, TokenType.ALIAS, TokenType.L_PAREN}
 
 
@@ -125,6 +126,8 @@ class QueryParser(ExpressionParser):
         parse_subquery_alias: bool = True,
         parse_set_operation: bool = True,
     ) -> exp.Expr | None:
+        if self._curr.token_type in _NO_QUERY:
+            return None
         if self._is_table_query():
             found = self._table_statement()
         elif self._curr.token_type is TokenType.FROM:

@@ -94,14 +94,13 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
         if kind in _REFINED and not _REFINED[kind](node):
             yield _reason(node, text)
         for name, value in node.args.items():
-            if not value and (value is None or value is False or value == []):
-                continue
             below = type(value)
             if name not in allowed:
-                yield _reason(value if isinstance(value, exp.Expr) else node, text)
+                if value is not None and value is not False and value != []:
+                    yield _reason(value if isinstance(value, exp.Expr) else node, text)
             elif below is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
-            elif below in _LEAVES and value.args.keys() <= UNDERSTOOD.get(below, frozenset()):
+            elif below in _LEAVES and value.args.keys() <= UNDERSTOOD[below]:
                 continue  # half of all nodes
             elif isinstance(value, exp.Expr):
                 stack.append(value)
