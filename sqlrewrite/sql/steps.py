@@ -8,7 +8,7 @@ statements at once. And what no rule can read here, by the kind of the next toke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from sqlglot import Token, TokenType, exp
@@ -63,15 +63,20 @@ class QuickParser(SparkParser):
                     return self.validate_expression(instance)
         return instance
 
-    def _parse_alias(self, *args: Any, **given: Any) -> exp.Expr | None:
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
         if self._curr.token_type in _NO_MORE:
-            return args[0]
-        return super()._parse_alias(*args, **given)
+            return this
+        return super()._parse_alias(this, explicit)
 
-    def _parse_join(self, skip_join_token: bool = False, **given: Any) -> exp.Join | None:
+    def _parse_join(
+        self,
+        skip_join_token: bool = False,
+        parse_bracket: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+    ) -> exp.Join | None:
         if self._curr.token_type in _NO_JOIN and not skip_join_token:
             return None
-        return super()._parse_join(skip_join_token, **given)
+        return super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
 
     def parse_set_operation(self, *args: Any, **given: Any) -> exp.SetOperation | None:
         if self._curr.token_type in _NO_MORE:
