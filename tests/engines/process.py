@@ -29,7 +29,7 @@ class Engine:
 
     def rows(self, sql: str) -> str:
         """The rows of a statement, a line each, sorted. Raises EngineError."""
-        return self.ask(f"run {b64encode(sql.encode()).decode()}")
+        return self.ask(f"run {encoded(sql)}")
 
     def ask(self, line: str) -> str:
         """What the program says to a line of its own. Raises EngineError."""
@@ -52,3 +52,8 @@ class Engine:
     def _said(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline()
+
+
+def encoded(text: str) -> str:
+    """A text as one word of a line."""
+    return b64encode(text.encode()).decode()

@@ -165,7 +165,7 @@ def test_unnest_stands_beside() -> None:
         ("SELECT s.id FROM dim d JOIN sales s ON s.day = d.day WHERE d.yr = 3", False),
         ("SELECT s.id FROM sales s, dim d WHERE s.day = d.day AND d.yr = 3", True),
         ("SELECT s.id FROM dim d, sales s WHERE s.day = d.day AND d.yr = 3", False),
-        ("SELECT s.id FROM sales s RIGHT JOIN dim d ON s.day = d.day AND d.yr = 3", True),
+        ("SELECT s.id FROM sales s RIGHT JOIN dim d ON s.day = d.day WHERE d.yr = 3", True),
         ("SELECT s.id FROM dim d LEFT JOIN sales s ON s.day = d.day AND d.yr = 3", False),
     ],
 )

@@ -2,19 +2,28 @@
 the scans of the side that probes it (``PredicatePushDown``, ``RemoveUnsupportedDynamicFilters``;
 values in ``rules/engines/trino.toml``; asked of Trino itself: docs/engines.md, "Trino"):
 
-1. the join is inner, or RIGHT with the fact on its left, or an IN over the dimension;
+1. the join is inner, or RIGHT with the fact on its left, or an IN or EXISTS over the dimension;
 2. the fact stands on the probe side: the left one, unless the sizes of both say that it is smaller;
-3. an equality or a comparison ties the fact's own column, which comes up to the join as itself;
-4. whatever filters the dimension, or nothing.
+3. an equality or a comparison ties the fact's own column, which comes up to the join as itself, or
+   in a cast that Trino undoes for the keys;
+4. whatever filters the dimension, or nothing; but the ON of a RIGHT join keeps none of its rows
+   from what is built.
 
 An IN that we write is a join whose build side is the key query, wherever the fact stands.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sqlrewrite.find.reducers import asked_of
+from sqlrewrite.find.restrictions import Conjunct, SemiJoin
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.path import further, hidden, joining
 from sqlrewrite.plan.algebra import Node, Scan
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.comparisons import family
+from sqlrewrite.plan.facts.types import DATE, FLOATING, MOMENTS
 from sqlrewrite.plan.relations import leaves, numbers
 
 _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
@@ -28,10 +37,35 @@ def missed(case: Case) -> str | None:
         return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
     if pair.operator not in _OPERATORS or not pair.fact_plain:
         return "no comparison joins the fact's own column with the dimension"
+    if not _undone(case):
+        return "a cast hides the column, or may: the types of the two are not alike"
     why = built(case)
     if why is not None:
         return f"{why}: a dynamic filter prunes the other; FROM fact JOIN dimension gets one"
+    if pair.tie.shape == "right" and _in_its_on(case):
+        return f"the ON of a RIGHT join keeps no row of {case.dimension_name} from what is built"
     return hidden(case) or further(case)
+
+
+def _undone(case: Case) -> bool:
+    """Whether the fact's column is compared as itself, or in a cast that Trino undoes for the keys:
+    it has saturated floor casts between numbers and between texts, and none from a moment to a
+    day. (Of floating-point numbers it has some; NULL does not equal NULL among them.)"""
+    pair = case.pair
+    fact, key = (type_of(case.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    if fact is None or key is None:
+        return False
+    if fact == key:
+        return fact not in FLOATING or pair.operator != "<=>"
+    same = family(fact) is not None and family(fact) == family(key)
+    return same or (fact in MOMENTS and key == DATE)
+
+
+def _in_its_on(case: Case) -> bool:
+    """Whether the dimension is asked for something in the ON of its join alone."""
+    asked = asked_of(case.plan, case.pair.dimension.relation, case.options.reach)
+    said = (replace(it, attempts=None) if isinstance(it, Conjunct) else it for it in case.kept)
+    return any(it not in asked for it in said if not isinstance(it, SemiJoin))
 
 
 def built(case: Case) -> str | None:
