@@ -37,7 +37,7 @@ from sqlrewrite.plan.facts.attempts import (
     legacy_sum,
     moved,
 )
-from sqlrewrite.plan.facts.harmless import reads_moments, tame
+from sqlrewrite.plan.facts.harmless import CHECKS, reads_moments, tame
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.text.limits import SPARK
@@ -224,7 +224,9 @@ def form_of(case: Case, node: Expression) -> Attempt | None:
         case Call(name=name, args=args):
             form = attempt(name, [type_of(case.plan, arg) for arg in args])
             by_pattern = form is not None and _READS in form.text and len(args) > 1
-            return None if by_pattern and not reads_moments(args[1]) else form
+            if by_pattern and not reads_moments(args[1]):
+                return None
+            return form if form is None or not form.given or CHECKS[form.given](args) else None
         case _:
             return None
 

@@ -33,26 +33,31 @@ class Attempt:
     """A form: ``text`` with ``{0}`` for the first argument. ``exact`` says that it gives what the
     function gives without ANSI mode, NULL or a value; else its NULL stands for any value. ``plain``
     says that the optimizer cannot conclude more of the function than of an exact form: with ANSI
-    mode it takes some for never NULL, since they would raise an error."""
+    mode it takes some for never NULL, since they would raise an error. ``given`` names a check
+    that the arguments must pass."""
 
     text: str
     exact: bool
     plain: bool = False
+    given: str = ""
 
 
 def attempt(name: str, kinds: Types) -> Attempt | None:
     """The form for a function or operator with arguments of these types."""
     rows, given = _rows(), str(kinds[0]) if kinds else ""
     row = rows.get(f"{name}/{len(kinds)}") or rows.get(f"{name}/{given}") or rows.get(name)
-    if row is None or not _CLASSES[row[1]](kinds):
+    if row is None:
         return None
     legacy, of, text = row
+    of, _, check = of.partition("/")
+    if not _CLASSES[of](kinds):
+        return None
     if of == "text":
         return Attempt(_as_numbers(text, kinds), False)
     least = _LEAST.get(kinds[0]) if kinds[0] is not None else None
     every = ", ".join(f"{{{at}}}" for at in range(len(kinds)))
     text = text.replace(_EVERY, every).replace("{least}", str(least))
-    return Attempt(text, legacy != "value", legacy == "nullable")
+    return Attempt(text, legacy != "value", legacy == "nullable", check)
 
 
 def attempted_comparison(name: str, kinds: Types, given: Sequence[int]) -> Attempt | None:
@@ -193,6 +198,11 @@ _CLASSES: Mapping[str, Callable[[Types], bool]] = {
     "months": lambda kinds: len(kinds) == 2 and kinds[0] == types.DATE and _integers(kinds[1:]),
     "conv": lambda kinds: len(kinds) == 3 and kinds[0] == types.STRING and _integers(kinds[1:]),
     "variant": lambda kinds: kinds[:1] == [types.VARIANT] and _CLASSES["strings"](kinds[1:]),
+    "moment": lambda kinds: kinds[0] in (types.DATE, types.TIMESTAMP),
+    "local": lambda kinds: kinds[2] == types.TIMESTAMP_NTZ,
+    "maps": lambda kinds: all(
+        it and it.name == "map" and it.element == types.STRING for it in kinds
+    ),
     "strings": lambda kinds: all(kind is not None and kind.name == "string" for kind in kinds),
     "cast": lambda kinds: False,  # whose types are two: see ``attempted_cast``
 }

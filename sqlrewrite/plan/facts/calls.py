@@ -59,9 +59,15 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="decode", args=(Call(name="encode", args=inner), *rest)):
             return CHECKS["utf8"](inner) and CHECKS["utf8"]((inner[0], *rest))
         case Call(name="map", args=args):
-            keys = args[::2]
-            said = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
-            return len(args) % 2 == 0 and len(said) == len(keys) and _alike(of, args[1::2])
+            return len(args) % 2 == 0 and _different(args[::2]) and _alike(of, args[1::2])
+        case Call(
+            name="map_from_arrays",
+            args=(Call(name="array", args=keys), Call(name="array", args=values)),
+        ):
+            return len(keys) == len(values) and _different(keys)
+        case Call(name="map_from_entries", args=(Call(name="array", args=entries),)):
+            made = [it.args for it in entries if isinstance(it, Call) and it.name == "struct"]
+            return len(made) == len(entries) and _different([it[0] for it in made])
         case Call(name="format_string" | "printf", args=(Literal(kind="string", text=text), *args)):
             return _formats(text, [of(arg) for arg in args])
         case Call(name="to_char" | "to_varchar", args=(one, Literal(kind="string", text=text))):
@@ -77,6 +83,12 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             return _of_one_type(args, of)
         case _:
             return False
+
+
+def _different(keys: Sequence[Expression]) -> bool:
+    """Whether keys are texts of which no two are the same."""
+    said = {it.text for it in keys if isinstance(it, Literal) and it.kind == "string"}
+    return len(said) == len(keys)
 
 
 def _formats(text: str, kinds: list[Type | None]) -> bool:

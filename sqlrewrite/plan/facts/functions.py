@@ -115,6 +115,12 @@ def part_range(name: str) -> tuple[int, int] | None:
     return None
 
 
+@cache
+def zones() -> frozenset[str]:
+    """Names of time zones."""
+    return frozenset(_table()["zone"].split())
+
+
 def declared(name: str, said: str) -> Function:
     """A user's function of which that is said; see ``DECLARED``."""
     raises = "never" if said == "total" else "always"

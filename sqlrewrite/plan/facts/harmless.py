@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from sqlrewrite.plan.algebra import Call, Cast, Expression, Literal
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.plan.facts.functions import known, part_range
+from sqlrewrite.plan.facts.functions import known, part_range, zones
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, TIMESTAMP
 
@@ -239,6 +239,12 @@ def _steps(args: Args) -> bool:
     return named and all(map(is_instant, ends)) and ends[0] <= ends[1]
 
 
+def _zones(args: Args) -> bool:
+    """Time zones by names that are known, all but one value."""
+    others = [it for it in args if not (isinstance(it, Literal) and it.text in zones())]
+    return len(others) == 1
+
+
 CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "pattern": _pattern,
     "expression": _expression,
@@ -262,6 +268,8 @@ CHECKS: Mapping[str, Callable[[Args], bool]] = {
     "steps": _steps,
     "bit": lambda args: _said(args[1]) in {*"01234567"},  # which the narrowest integer has
     "inserted": _inserted,
+    "zones": _zones,
+    "marks": _behind(lambda text: re.fullmatch(r"[ ,;:=&#/_-]", text) is not None),
     "alone": lambda args: len(args) == 1,
 }
 """The checks that the table of functions names behind ``raises``."""
