@@ -24,6 +24,7 @@ from sqlrewrite.audit.folding import TEXT, folded
 from sqlrewrite.audit.judged import judged
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.options import Options
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors, tried
 from sqlrewrite.warehouse import Warehouse
 
@@ -91,8 +92,6 @@ OnStep = Callable[[str], None]
 
 def run(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
     """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
-    from pyspark.sql import functions as f
-
     most = job.options.limits.statement + 1  # what is longer is not judged, and costs memory
     text, schema = f.substring("text", 1, most), f.col("schema")
     history = history.withColumns({"text": _readable(text), "schema": _readable(schema)})
@@ -127,8 +126,6 @@ def _kept(frame: DataFrame, place: str) -> DataFrame:
 def _readable(column: Column) -> Column:
     """A text as Java reads it, with a character in the place of bytes that are no UTF-8: Arrow,
     which brings rows over Connect, would fail at them."""
-    from pyspark.sql import functions as f
-
     return f.decode(f.encode(column, "UTF-8"), "UTF-8")
 
 
@@ -143,8 +140,6 @@ def _same(one: DataFrame, other: DataFrame) -> Column:
 def _counted(history: DataFrame) -> DataFrame:
     """The runs of each shape, and which row has the text that stands for it: the one with the
     smallest hash, of several of them the first."""
-    from pyspark.sql import functions as f
-
     fold = f.udf(folded, "string", useArrow=False)
     rows = _numbered(history).withColumn("folded", fold("text"))
     return (
@@ -167,8 +162,6 @@ def _counted(history: DataFrame) -> DataFrame:
 def _numbered(history: DataFrame) -> DataFrame:
     """The rows with their number, which is the same each time the same files are read, and the hash
     of their text."""
-    from pyspark.sql import functions as f
-
     numbered = history.withColumn("row", f.monotonically_increasing_id())
     return numbered.withColumn("hash", f.xxhash64("text"))
 
@@ -177,8 +170,6 @@ def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataF
     """The text of each new shape, of which there are so many, written: the row that stands for it,
     by its number and hash. Where an input gives its rows in another order each time, some are not
     found so, and are looked for by their hash alone, for which texts are shuffled."""
-    from pyspark.sql import functions as f
-
     wanted = new.select("shape", "schema", "stands.hash", "stands.row")
     rows = _numbered(history).select("row", "hash", "text")
     found = rows.join(f.broadcast(wanted), ["row", "hash"])
@@ -193,8 +184,6 @@ def _picked(history: DataFrame, new: DataFrame, count: int, place: str) -> DataF
 
 def _decide(session: Session, job: AuditJob, texts: DataFrame, count: int, told: OnStep) -> None:
     """Decides the texts, round by round."""
-    from pyspark.sql import functions as f
-
     judge = f.udf(_Judge(job.catalog, job.options, job.timeout), _JUDGED, useArrow=False)
     rounds = -(-count // job.per_round)
     tasks = _tasks(session)
@@ -236,8 +225,6 @@ class _Judge:
 
 def _decided(session: Session, job: AuditJob) -> DataFrame:
     """What this and earlier runs have decided with the same catalog and options."""
-    from pyspark.sql import functions as f
-
     with tried():
         found = session.spark.read.schema(_DECIDED).parquet(f"{job.place}/decided")
         _ = found.schema  # over Connect only a question tells whether it is there

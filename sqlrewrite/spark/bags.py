@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.exact import FLOATS, exact, spelled, with_variant
 
 if TYPE_CHECKING:
@@ -64,8 +65,6 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
     """Compares the rows of two DataFrames of the same types, floating-point columns up to the
     ``tolerance``, relative to the larger value. Raises SparkError for a type that cannot be
     compared, and what Spark raises."""
-    from pyspark.sql import functions as f
-
     kinds = columns(before).types
     names = [f"c{number}" for number in range(len(kinds))]
     counted = (
@@ -113,8 +112,6 @@ def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comp
 
 def _side(frame: DataFrame, names: Sequence[str], side: int) -> DataFrame:
     """The rows of one side as they are compared, and which side that is."""
-    from pyspark.sql import functions as f
-
     fields = zip(names, frame.schema.fields, strict=True)
     values = [exact(f.col(name), it.dataType, it.name).alias(name) for name, it in fields]
     return frame.toDF(*names).select(*values, f.lit(side).alias("side"))
@@ -133,7 +130,6 @@ def _unmatched(
     n-th, so what is matched is close, always; a group that does not match as a whole is left.
     """
     from pyspark.sql import Window
-    from pyspark.sql import functions as f
 
     same_in = [  # a column of the type of NULL holds nothing else
         name
@@ -163,8 +159,6 @@ def _unmatched(
 def _close(one: Column, other: Column, kind: str, tolerance: float) -> Column:
     """Whether two floats, given as text, are the same (NaN, infinities and NULL too), or finite and
     nearly so."""
-    from pyspark.sql import functions as f
-
     a, b = one.cast(kind).cast("double"), other.cast(kind).cast("double")
     larger = f.greatest(f.abs(a), f.abs(b))  # NaN is larger than any number
     near = (larger < f.lit(float("inf"))) & (f.abs(a - b) <= larger * f.lit(tolerance))
@@ -178,7 +172,6 @@ def _surplus(left: DataFrame) -> tuple[int, int]:
 
 def _sample(left: DataFrame, where: str, kinds: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """A few rows, as text."""
-    from pyspark.sql import functions as f
 
     def text(number: int, kind: str) -> Column:
         column = f.col(f"c{number}")

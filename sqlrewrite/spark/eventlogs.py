@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.answer import Scanned
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 
@@ -50,8 +51,6 @@ def is_event_log(name: str) -> bool:
 def scanned(session: Session, inputs: Sequence[str], known: Iterable[str]) -> tuple[Scanned, ...]:
     """The tables of event logs that have partitions: those that are ``known`` to, and those of
     which a scan has a filter on partitions. Raises SparkError."""
-    from pyspark.sql import functions as f
-
     with spark_errors("the event logs cannot be read"), tempfile.TemporaryDirectory() as folder:
         plain = [path for name in inputs for path in _plain(session, name, Path(folder))]
         lines = session.spark.read.text(plain, recursiveFileLookup=True)
@@ -110,8 +109,6 @@ def _unpacked(session: Session, parts: Sequence[Path], to: Path) -> str:
 
 
 def _added_up(rows: DataFrame, known: set[str]) -> Iterator[Scanned]:
-    from pyspark.sql import functions as f
-
     final = rows.groupBy("log", "plan.execution").agg(f.max_by("plan.scans", "row").alias("scans"))
     each = final.select(f.explode("scans").alias("scan")).select("scan.*")
     counted: dict[str, dict[str, int]] = {}

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ def exact(column: Column, kind: DataType, name: str) -> Column:
     """A column that Spark can group by. Raises SparkError for a type of which nothing is known."""
     if not with_variant(spelled(kind)):
         return _exact(kind, column, name)
-    from pyspark.sql import functions as f
-
     # Python alone sees the bytes of a VARIANT; only what it reads without loss is given to it.
     value = _exact(kind, column, name, text=True)
     seen = f.udf(_bytes(), "binary", useArrow=False)
@@ -71,7 +70,6 @@ def _bytes() -> Callable[[object], bytes]:
 
 def _exact(kind: DataType, column: Column, name: str, text: bool = False) -> Column:
     """``text``: all but strings, bytes and VARIANT as text, which Python reads without loss."""
-    from pyspark.sql import functions as f
 
     def inside(kind: DataType, column: Column) -> Column:
         return _exact(kind, column, name, text)
@@ -97,14 +95,11 @@ def _exact(kind: DataType, column: Column, name: str, text: bool = False) -> Col
 
 
 def _array(kind: ArrayType, column: Column, inside: _Nested) -> Column:
-    from pyspark.sql import functions as f
-
     return f.transform(column, lambda it: inside(kind.elementType, it))
 
 
 def _struct(kind: StructType, column: Column, inside: _Nested) -> Column:
     """Fields by number: two may have one name. A NULL is not a struct of NULLs."""
-    from pyspark.sql import functions as f
     from pyspark.sql.types import StructField, StructType
 
     fields = [StructField(f"f{at}", it.dataType) for at, it in enumerate(kind.fields)]
@@ -117,7 +112,6 @@ def _struct(kind: StructType, column: Column, inside: _Nested) -> Column:
 
 def _map(kind: MapType, column: Column, inside: _Nested) -> Column:
     """The entries in the order of their keys, which are all that a map has of an order."""
-    from pyspark.sql import functions as f
 
     def entry(it: Column) -> Column:
         key = inside(kind.keyType, it["key"]).alias("key")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.columns import columns
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, literal_name, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import queries
@@ -106,8 +107,6 @@ def _names(schema: StructType, before: str = "") -> Iterator[str]:
 
 def _of_files(spark: SparkSession, name: str) -> DataFrame:
     """The statements of files of SQL."""
-    from pyspark.sql import functions as f
-
     split = f.udf(_statements, "array<string>", useArrow=False)
     reader = spark.read.options(wholetext=True, recursiveFileLookup=True, pathGlobFilter="*.sql")
     texts = reader.text(name).select(f.explode(split("value")).alias("text"))

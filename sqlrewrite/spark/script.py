@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.parse import lex
@@ -64,8 +65,6 @@ def lines(frame: DataFrame) -> Iterator[str]:
 
 
 def _shown(name: str, kind: str) -> Column:
-    from pyspark.sql import functions as f
-
     column = f.col(name)
     return f.to_json(column) if kind in _NESTED else column.cast("string")
 

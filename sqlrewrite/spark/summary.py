@@ -13,6 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.audit import Counts
 from sqlrewrite.spark.describe import partition
 from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
@@ -32,8 +33,6 @@ _PARTITIONS = "dpp_rewrite_partitions"
 
 def answer(session: Session, place: str, counts: Counts, top: int) -> Answer:
     """The answer. Raises SparkError."""
-    from pyspark.sql import functions as f
-
     with spark_errors("the result of the audit cannot be read"):
         shapes = session.spark.read.parquet(f"{place}/shapes")
         shapes = shapes.withColumn("outcome", f.coalesce("outcome", "what"))
@@ -58,8 +57,6 @@ def _totals(shapes: DataFrame, column: str) -> tuple[Total, ...]:
 
 
 def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> DataFrame:
-    from pyspark.sql import functions as f
-
     return rows.groupBy(*columns).agg(
         f.count(f.lit(1)).alias("n"),
         f.sum("runs").alias("r"),
@@ -72,14 +69,10 @@ def _sums(rows: DataFrame, *columns: str, beside: Sequence[Column] = ()) -> Data
 def _most() -> Sequence[Any]:
     """Those that read the most come first, and of those of which that is not known the ones that
     ran most often."""
-    from pyspark.sql import functions as f
-
     return f.col("b").desc_nulls_last(), f.col("r").desc()
 
 
 def _top(shapes: DataFrame, top: int) -> tuple[AuditedShape, ...]:
-    from pyspark.sql import functions as f
-
     order = (f.col("bytes").desc_nulls_last(), f.col("micros").desc_nulls_last())
     rewritten = shapes.where("outcome = 'rewritten'")
     found = rewritten.orderBy(*order, f.col("runs").desc(), "shape", "schema").limit(top).collect()
@@ -111,8 +104,6 @@ def _saving(shape: AuditedShape, scans: tuple[Kept, ...], how: str) -> AuditedSh
 
 def _scans(shapes: DataFrame) -> DataFrame:
     """A row a scan of a shape, with the shape's runs and bytes."""
-    from pyspark.sql import functions as f
-
     rows = shapes.select(
         "shape", "schema", "runs", "bytes", "micros", f.explode("scans").alias("s")
     )
@@ -121,8 +112,6 @@ def _scans(shapes: DataFrame) -> DataFrame:
 
 def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
     """The fact tables; a shape that scans one twice counts once, for the better of the two."""
-    from pyspark.sql import functions as f
-
     rank = f.when(f.col("verdict") == "rewritten", 2)
     rank = rank.when(f.col("verdict") != "rejected", 1).otherwise(0)
     scans = _scans(shapes).withColumn("rank", rank)
@@ -156,8 +145,6 @@ def _facts(shapes: DataFrame) -> tuple[Fact, ...]:
 
 def _reasons(shapes: DataFrame) -> tuple[ColumnReason, ...]:
     """What is alone in the way of a fact's column; the reason is that of one of the shapes."""
-    from pyspark.sql import functions as f
-
     alone = _scans(shapes).where("verdict = 'rejected' AND only")
     keys = ("fact", "column", "code")
     each = alone.groupBy("shape", "schema", *keys, "runs", "bytes", "micros").agg(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
+from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.bags import BagColumns, Comparison, columns, compare
 from sqlrewrite.spark.pairs import (
     QueryPair,
@@ -328,8 +329,6 @@ def _run(session: Session, frame: DataFrame) -> DataFrame:
 def _hashed(frame: DataFrame) -> DataFrame | None:
     """One row made of all columns of all rows: Connect tells what was read of what is collected
     alone. None where a column cannot be hashed, or Connect is older than that."""
-    from pyspark.sql import functions as f
-
     kinds = [it.dataType.simpleString() for it in frame.schema.fields]
     if not hasattr(type(frame), "executionInfo") or any(it in " ".join(kinds) for it in _UNHASHED):
         return None
