@@ -81,6 +81,8 @@ class KnownSource:
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
     err.print([((f"{counted(found.files, 'file')} of SQL", ""),)])
+    if found.python:
+        err.print([((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""),)])
     projects = [_of_dbt(folder, it) for it in found.projects]
     for path in (*found.ddl, *found.snapshots, *projects):
         dbt = path in projects
@@ -141,6 +143,9 @@ def _settings(catalogs: Sequence[KnownSource], found: Discovered) -> Iterator[st
     else:
         yield '# schema = "retail"  # where short names are looked up'
     yield from _of_spark(found)
+    if found.python:
+        sign = "# " if found.files else ""
+        yield f"{sign}include-python = true  # {counted(found.python, 'file')} with SQL"
     yield '# exclude = ["legacy"]  # what is left out'
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.run.files import find
+from sqlrewrite.text.hosts import SUFFIXES
 from sqlrewrite.text.source import FOREIGN
 
 DEEPEST = 5
@@ -24,17 +25,21 @@ _DEFINES = re.compile(
     rb"^[ \t]*create\s+(?:or\s+replace\s+)?(?:(?:external|managed|transient)\s+)*table\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_RUNS_SQL = re.compile(rb"\.sql\(|%sql\b")
+"""In a file of Python or a notebook."""
 _READ = 1 << 20
 _SETTING = re.compile(r"^\s*(spark\.[\w.]+)(?:\s*=\s*|\s+)(\S.*?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """``ddl`` are folders and files with definitions of tables, ``projects`` the folders of dbt
-    projects, ``snapshots`` files that ``catalog pull`` wrote, ``spark`` settings of Spark by name,
-    each with its value and the file that says so."""
+    """``python`` says how many files of Python and notebooks hold SQL. ``ddl`` are folders and
+    files with definitions of tables, ``projects`` the folders of dbt projects, ``snapshots`` files
+    that ``catalog pull`` wrote, ``spark`` settings of Spark by name, each with its value and the
+    file that says so."""
 
     files: int
+    python: int
     ddl: tuple[str, ...]
     projects: tuple[str, ...]
     snapshots: tuple[str, ...]
@@ -61,8 +66,11 @@ def discover(folder: str) -> Discovered:
         for it in named.get("json", ())
         if b'"by": "dpp-rewrite' in _head(os.path.join(folder, it))[:400]  # of ``catalog pull``
     )
+    python = sum(
+        bool(_RUNS_SQL.search(_head(os.path.join(folder, it)))) for it in named.get("python", ())
+    )
     return Discovered(
-        len(sql), tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
+        len(sql), python, tuple(_pieces("", sql, defining)), projects, tuple(snapshots), spark
     )
 
 
@@ -104,6 +112,8 @@ def _kind(path: str) -> str:
         return "dbt"
     if name == "spark-defaults.conf":
         return "spark"
+    if name.lower().endswith(SUFFIXES):
+        return "python"
     return "json" if name.endswith(".json") else ""
 
 

@@ -78,6 +78,19 @@ def test_what_was_found_is_said_and_works(run: Callable[..., Ran]) -> None:
     assert "# 2 tables, 1 partitioned" in Path("dpp-rewrite.toml").read_text()
 
 
+@pytest.mark.parametrize("beside", [False, True])
+def test_files_of_python(run: Callable[..., Ran], beside: bool) -> None:
+    """Where nothing else holds SQL they are what is linted next; else that is said."""
+    texts = (TABLE.format("sales"), "CREATE TABLE days (id INT, day DATE)", QUERY)
+    Path("job.py").write_text("".join(f"spark.sql({text.strip(' ;')!r})\n" for text in texts))
+    Path("other.py").write_text("print()\n")
+    if beside:
+        write(q="SELECT 1")
+    assert "SQL in 1 file of Python and notebooks\n" in run("init").err
+    assert written().get("include-python") is (None if beside else True)
+    assert run("lint", "--select", "DPP001", ".").status == (0 if beside else 1)
+
+
 def test_a_dbt_project_without_its_manifest(run: Callable[..., Ran]) -> None:
     Path("models").mkdir()
     Path("models/sold.sql").write_text("{{ config(materialized='table', partition_by='dt') }}")
