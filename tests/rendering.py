@@ -19,6 +19,8 @@ _VALUES = {
     "last_year": "2023",
     "years": "2023, 2024",
     "season": "winter",
+    "cte": "c",
+    "end": "es",
     "word": "'winter'",
     "mer": "mer",
     "low": "1",

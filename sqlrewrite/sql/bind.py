@@ -25,7 +25,14 @@ from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
 from sqlrewrite.sql.translate import Facts, Translator
-from sqlrewrite.sql.trees import ANY, bare, conjunct_trees, listed_whole, short_names
+from sqlrewrite.sql.trees import (
+    bare,
+    conjunct_trees,
+    listed_whole,
+    may_mean,
+    open_names,
+    short_names,
+)
 from sqlrewrite.sql.understood import plain, strange
 from sqlrewrite.warehouse import Warehouse
 
@@ -92,8 +99,10 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
             and len(relation.parts) == 1
         )
     )
-    more = {it.number for it in binder.ctes if ANY in written or written[it.name] > bound[it.name]}
-    return frozenset(more | binder.disputed)
+    more = {it.number for it in binder.ctes if written[it.name] > bound[it.name]}
+    opened = open_names(written)
+    maybe = {it.number for it in binder.ctes if opened and may_mean(opened, it.name)}
+    return frozenset(more | maybe | binder.disputed)
 
 
 def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:

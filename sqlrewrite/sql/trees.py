@@ -4,7 +4,8 @@ a relation its names, its alias, and whether a comma stands before it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 from sqlglot import exp
 
@@ -12,7 +13,7 @@ from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.sql.grammar import EXTENT
 from sqlrewrite.sql.plan_names import function_name
 from sqlrewrite.sql.query_grammar import HOMELESS
-from sqlrewrite.warehouse import Name
+from sqlrewrite.warehouse import Name, has_template
 
 ANY = "*"
 """Stands for any name of a table."""
@@ -21,6 +22,9 @@ _BEFORE_A_NAME = frozenset({"stream", "table"})
 
 # A name in IDENTIFIER('…'), where it surely has a single part.
 _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
+
+_VARIABLE = re.compile(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
+_OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
 # Most of a tree, and no table is below it; what a hint names is none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
@@ -84,6 +88,23 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
         plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
         yield written.name.strip("`").lower() if plain and written is not None else ANY
     yield from (column.name.lower() for column in inner.find_all(exp.Column))  # f(TABLE(c))
+
+
+def open_names(names: Iterable[str]) -> list[str]:
+    """Those that are only known when the query runs, or have a variable in them. What dbt renders
+    a ``ref`` to has a schema, and is no CTE."""
+    return [it for it in names if it == ANY or (has_template(it) and not _OF_DBT.match(it))]
+
+
+def may_mean(opened: Iterable[str], name: str) -> bool:
+    """Whether one of the names may be this one when the query runs, by what is written of it."""
+    return any(it == ANY or (it != name and _rendered(it).fullmatch(name)) for it in opened)
+
+
+@cache
+def _rendered(written: str) -> re.Pattern[str]:
+    """What a name with variables may be rendered to."""
+    return re.compile(".*".join(map(re.escape, _VARIABLE.split(written))), re.DOTALL)
 
 
 def computed_alias(node: exp.Expr) -> bool:
