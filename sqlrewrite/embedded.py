@@ -15,6 +15,7 @@ from typing import Any
 from sqlrewrite.catalog.queried import followed
 from sqlrewrite.document import Decision, Document, decide, read
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import OnDocument, changes, result
 from sqlrewrite.settings.options import Options
@@ -30,7 +31,7 @@ from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import Warehouse
 
 _DEFINES = frozenset("create replace cache drop alter use set".split())
-_MAY_DEFINE = re.compile(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
+_MAY_DEFINE = pattern(rf"\b(?:{'|'.join(sorted(_DEFINES))})\b", re.IGNORECASE)
 _UNWRITABLE = "what would be inserted cannot be written here: {}"
 
 

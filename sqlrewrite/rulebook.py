@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.results import ConfigError
 from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
 _PACKAGE = Path(__file__).resolve().parent
-_PAGE = re.compile(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
-_KIND = re.compile(r"^Kind: (\w+)\.", re.MULTILINE)
+_PAGE = pattern(r"^# (?P<code>DPP\d{3}) (?P<name>[\w-]+)\n+(?P<summary>.+?)\n\n", re.DOTALL)
+_KIND = pattern(r"^Kind: (\w+)\.", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 
 if TYPE_CHECKING:
     from typing import Self
@@ -169,8 +169,8 @@ class Table:
         return self.columns[self.names.index(wanted)] if wanted in self.names else None
 
 
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
-_WORD = re.compile(r"(?<![\w.])\w+(?!\w|\s*\()")
+_QUOTED = pattern(r"'[^']*'|\"[^\"]*\"")
+_WORD = pattern(r"(?<![\w.])\w+(?!\w|\s*\()")
 
 
 def derivation(column: str, expression: str, origin: str, columns: Iterable[str]) -> Derivation:

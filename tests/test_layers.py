@@ -45,6 +45,7 @@ ROOMS = (
     "warehouse",
     "results",
     "frozen",
+    "patterns",
 )
 
 # Who may import what is not ours. A name ending in a dot is a folder.

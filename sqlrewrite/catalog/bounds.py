@@ -9,12 +9,12 @@ part that is not known may hold any row.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.warehouse import (
@@ -42,7 +42,7 @@ _TYPES = {  # as Spark reads values of the kind; one without a zone is what it s
     "timestamptz": "timestamp",
     "timestamp with time zone": "timestamp",
 }
-_TYPE = re.compile(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+\))?")
+_TYPE = pattern(r"([a-z]\w*(?: (?:varying|with(?:out)? time zone))?) ?(\([\d, ]+\))?")
 
 
 def declared(statement: Statement, text: str, catalog: Warehouse, name: Name) -> Warehouse:
@@ -182,7 +182,7 @@ def _values(at: Cursor) -> tuple[BoundValue | None, ...] | None:
 
 
 _NOTHING = object()
-_QUOTE = re.compile(r"['\\]")  # which Spark and PostgreSQL read in ways of their own
+_QUOTE = pattern(r"['\\]")  # which Spark and PostgreSQL read in ways of their own
 _WORDS: dict[str, BoundValue | None] = {
     "null": None,
     "minvalue": -inf,

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.readable import readable
 from sqlrewrite.text.source import FOREIGN, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
-_DEFINES = re.compile(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
+_DEFINES = pattern(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
 _BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe\x00\x00", "utf-32"),
     (b"\x00\x00\xfe\xff", "utf-32"),

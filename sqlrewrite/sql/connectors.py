@@ -12,13 +12,14 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.functions import function, names_of
 from sqlrewrite.rulebook import rules_folder
 from sqlrewrite.text.toml import read_toml
 
 WATERMARK = "its DDL declares a watermark"
 _ANY = "*"
-_CALL = re.compile(r"`(?:[^`]|``)*+`|'(?:[^']|'')*+'|(\w++)\s*+\(")
+_CALL = pattern(r"`(?:[^`]|``)*+`|'(?:[^']|'')*+'|(\w++)\s*+\(")
 _PLAIN = frozenset("and as between case cast else if in like not or then try_cast when".split())
 
 

@@ -6,12 +6,12 @@ is stepped over.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import field
 from itertools import pairwise
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.column_definition import (
     computed_as,
     generated_as,
@@ -26,7 +26,7 @@ from sqlrewrite.warehouse import Column, Name
 UNKNOWN = "unknown"
 _TAKEN_OVER = frozenset({"including", "excluding", "overwriting"})
 _NOT_CLOSED = "a parenthesis is not closed"
-_TEMPLATE = re.compile(r"\{\{|\{%|\$\{")
+_TEMPLATE = pattern(r"\{\{|\{%|\$\{")
 
 
 @dataclass(slots=True)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from sqlglot import Token
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
@@ -28,18 +29,18 @@ UNKNOWN_NAMESPACE: Name = ("?", "?")
 
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
-_BLOCK = re.compile(r"\{%(?![-+]?\s*(?:set|do)\s)")
+_BLOCK = pattern(r"\{%(?![-+]?\s*(?:set|do)\s)")
 _OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
 _PARSES = "spark.sql.legacy.timeparserpolicy"
-_BOTH_PARSERS = re.compile(r"['\"]?exception\b", re.IGNORECASE)
+_BOTH_PARSERS = pattern(r"['\"]?exception\b", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
 _MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
-_FLINK = re.compile(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
-_SET = re.compile(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
+_FLINK = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
+_SET = pattern(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
 
 
 def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import Lines
 
@@ -27,9 +28,9 @@ ADDING = frozenset({"DPP001"})
 MENDING = frozenset({"DPP002", "DPP003"})
 """Who ignores one of these wants what an earlier run has written left as it is."""
 
-_COMMENT = re.compile(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_BLOCK = re.compile(r"/\*\s*dpp-rewrite:")
-_DIRECTIVE = re.compile(
+_COMMENT = pattern(r"--[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_BLOCK = pattern(r"/\*\s*dpp-rewrite:")
+_DIRECTIVE = pattern(
     r"--[ \t]*dpp-rewrite:[ \t]*(?P<kind>[\w-]*)[ \t]*(?:\[(?P<codes>[^\]]*)\])?[ \t]*(?P<why>.*)"
 )
 

@@ -6,7 +6,6 @@ a predicate that no longer follows from the query goes, and nothing is ever deri
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,13 +14,14 @@ from itertools import accumulate
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.sql.keywords import CHANGES
 from sqlrewrite.sql.marked import Managed, markers, predicates
 from sqlrewrite.text.edits import MARKER, Edit, Span, cut
 from sqlrewrite.text.source import LINE_END
 
-_LINE_ENDS = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_LINE_ENDS = pattern(r"[ \t]*(?:[\r\n]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)

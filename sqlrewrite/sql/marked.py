@@ -14,6 +14,7 @@ from itertools import pairwise
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
@@ -25,13 +26,13 @@ OUTLINE = "(00.00)"
 """Stands for a key query in a check: quickly lexed and parsed, and like nothing else."""
 
 # What is bounded, where parentheses hold the whole predicate, or a call does.
-_HELD = re.compile(
+_HELD = pattern(
     r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
     r"|\((?P<first>\S+?)\s*[<>]\s.*\)\Z"
     r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z",
     re.DOTALL | re.IGNORECASE,
 )
-_PLAIN = re.compile(r"([\w.`]+)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])", re.IGNORECASE)
+_PLAIN = pattern(r"([\w.`]+)\s*(?:\bIN\s*\(|\bBETWEEN\s|[<>]=?[\s(]|=[\s(])", re.IGNORECASE)
 _SIGNS = frozenset({"IN", "BETWEEN", "<", "<=", ">", ">=", "="})
 _STEPS = {"(": 1, ")": -1}
 

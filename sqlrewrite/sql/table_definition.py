@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.sql import connectors
 from sqlrewrite.sql.column_definition import find, read_column, spark_type
@@ -46,8 +47,8 @@ _TRANSFORMS = {
     "date_hour": "hours",
 }
 NUMBERED = frozenset({"bucket", "truncate"})
-_DIGITS = re.compile(r"(?<![\w`])\d+(?![\w`])")
-_SORT_ORDER = re.compile(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
+_DIGITS = pattern(r"(?<![\w`])\d+(?![\w`])")
+_SORT_ORDER = pattern(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(

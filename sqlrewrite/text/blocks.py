@@ -14,6 +14,7 @@ from dataclasses import field
 from itertools import islice
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Span, cut, spliced
 from sqlrewrite.text.template_kinds import UNITS
 
@@ -29,21 +30,21 @@ ROUNDS = 3 * MOST
 Changes = Sequence[tuple[Span, str]]
 """Stretches, each with what takes its place: an insertion where it is empty."""
 
-_UNIT = re.compile("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
-_OPENED = re.compile(r"\{[{%#]")
-_TAG = re.compile(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
+_UNIT = pattern("|".join([r"\{#.*?#\}", *(it.pattern for it in UNITS.values())]), re.DOTALL)
+_OPENED = pattern(r"\{[{%#]")
+_TAG = pattern(r"\{%([-+]?)\s*(\w+)\s*(.*?)\s*([-+]?)%\}", re.DOTALL)
 _WORDS = ("if", "elif", "else", "endif")
-_VISIBLE = re.compile(r"[^\r\n]")
-_LINE_START = re.compile(r"(?:\A|(?<=\n))[ \t]*\Z")
-_INDENT = re.compile(r"[ \t]*")
-_NEWLINE = re.compile(r"\r?\n")
+_VISIBLE = pattern(r"[^\r\n]")
+_LINE_START = pattern(r"(?:\A|(?<=\n))[ \t]*\Z")
+_INDENT = pattern(r"[ \t]*")
+_NEWLINE = pattern(r"\r?\n")
 
 # What is the same wherever it stands in a text, for as long as dbt compiles it.
-_CONSTANT = re.compile(
+_CONSTANT = pattern(
     r"(not\s+)?(is_incremental\(\)|flags\.\w+|(?:target\.\w+|var\([^()]*\))(?:\s*==\s*[\w.'\"]+)?)"
 )
 
-_NAMES = re.compile(
+_NAMES = pattern(
     r"\{%[-+]?\s*(?:set\s[^=%]*|macro\s+|(?:from|import)\s[^%]*)"
     r"\b(?:is_incremental|flags|target|var)\b"
 )

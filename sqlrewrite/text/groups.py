@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span
 
 BEGIN, END = "/* dpp-rewrite groups */", "/* groups end */"
@@ -24,9 +25,7 @@ class Placed(Protocol):
     def end(self) -> int: ...
 
 
-_INSERTED = re.compile(
-    rf"{re.escape(BEGIN)}(?:(?!{re.escape(BEGIN)}).)*?{re.escape(END)}", re.DOTALL
-)
+_INSERTED = pattern(rf"{re.escape(BEGIN)}(?:(?!{re.escape(BEGIN)}).)*?{re.escape(END)}", re.DOTALL)
 """From one mark to the other; one that has no partner is the author's."""
 
 

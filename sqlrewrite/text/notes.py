@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import re
 
-_NOTE = re.compile(
+from sqlrewrite.patterns import pattern
+
+_NOTE = pattern(
     r" /\* keys as of (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ): (?P<query>(?:(?!\*/|/\*).)+) \*/",
     re.DOTALL,
 )
@@ -18,8 +20,8 @@ _NOTE = re.compile(
 # Spark nests comments, others end one at the first `*/`: inside, neither sign may stand. A
 # backslash goes between the two characters, one more where there are some already, so that no two
 # queries come out the same.
-_SIGN = re.compile(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
-_WRITTEN_SIGN = re.compile(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
+_SIGN = pattern(r"(\*\\*)(?=/)|(/\\*)(?=\*)")
+_WRITTEN_SIGN = pattern(r"(\*\\*)\\(?=/)|(/\\*)\\(?=\*)")
 
 
 def note(at: str, query: str) -> str:

@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_VISIBLE = re.compile(r"[^\r\n]")
-_NOTEBOOK = re.compile(r"\ufeff?\s*-- Databricks notebook source")
-CELL_END = re.compile(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
-# The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
-LANGUAGE = re.compile(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
-_MAGIC = re.compile(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
+from sqlrewrite.patterns import pattern
 
-_CODE = re.compile(
+_VISIBLE = pattern(r"[^\r\n]")
+_NOTEBOOK = pattern(r"\ufeff?\s*-- Databricks notebook source")
+CELL_END = pattern(r"^[ \t]*--[ \t]*COMMAND[ \t]+-+[ \t]*\r?$", re.MULTILINE)
+# The language of a cell stands behind its title and its comments, with or without `-- MAGIC`.
+LANGUAGE = pattern(r"(?:\s|--(?![ \t]*MAGIC)[^\n]*\n)*(--[ \t]*MAGIC[ \t]*)?(%(\w+))")
+_MAGIC = pattern(r"^[ \t]*--[ \t]*MAGIC\b", re.MULTILINE)
+
+_CODE = pattern(
     r"""(?P<note>^[ \t]*(?://|\#(?!\w*\{))[^\n]*)
       | (?P<continued>--[^\n]*\\\r?$)
       | (?P<skip>--[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`|\$\{[^}]*\}
@@ -27,13 +29,13 @@ _CODE = re.compile(
 )
 # A command to HDFS in a script of Hive's shell, which ends it at the line's semicolon: what looks
 # like a comment or a quote in it (`dfs -rm /tmp/x/*;`) is the pattern of a path.
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"""(?P<head>(?:\A|;)\s*(?:--[^\n]*\n\s*)*dfs[ \t]+-)
         (?P<rest>[^;\r\n]*)(?=;?[ \t]*(?:[\r\n]|\Z))
       | --[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-_MARKS = re.compile(r"[/*'\"`-]")
+_MARKS = pattern(r"[/*'\"`-]")
 _SIGNS = ("%", "COMMAND", "//", "#", "\\", "'", '"', "`", "/*")
 
 

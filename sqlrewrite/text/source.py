@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"
@@ -25,12 +26,12 @@ _OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
-_QUOTED = re.compile(r'^ |[\x00-\x1f\x7f"\\]')
+_QUOTED = pattern(r'^ |[\x00-\x1f\x7f"\\]')
 FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
 """Folders of what is installed, where nobody's own definitions are looked for."""
 SQL_SUFFIXES = (".sql", ".hql", ".ddl", ".sparksql", ".sql.j2")
 """How the names of files of SQL end, in lower case."""
-LINE_END = re.compile(r"\r\n|\n|\r")
+LINE_END = pattern(r"\r\n|\n|\r")
 """What ends a line."""
 
 

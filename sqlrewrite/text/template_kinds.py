@@ -6,17 +6,18 @@ import ast
 import re
 from enum import Enum
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.warehouse import Reference
 
 # To the first end outside of a string: `{{ config(post_hook="VACUUM {{ this }}") }}` is one.
 _STRINGS = r"'(?:[^'\\]|\\.)*+'|\"(?:[^\"\\]|\\.)*+\""
 UNITS = {
-    "{{": re.compile(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
-    "{%": re.compile(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
+    "{{": pattern(rf"\{{\{{(?:[^'\"}}]|{_STRINGS}|\}}(?!\}}))*+\}}\}}", re.DOTALL),
+    "{%": pattern(rf"\{{%(?:[^'\"%]|{_STRINGS}|%(?!\}}))*+%\}}", re.DOTALL),
 }
 """Expressions and tags."""
 
-_CALL = re.compile(r"(ref|source|var|env_var|config)\s*\(")
+_CALL = pattern(r"(ref|source|var|env_var|config)\s*\(")
 
 # What a call gives is the same at each place of a text, if what it is given is: no `now()`, no
 # `random()`, nothing that counts. Airflow's macros, and methods of Python's dates and strings.
@@ -66,8 +67,8 @@ def repeats(unit: str, quote: str) -> bool:
     return all(isinstance(node, _STEADY) and _steady(node, plain) for node in ast.walk(tree))
 
 
-_WORD = re.compile(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
-_NO_QUOTE = re.compile("[^'\"]*")
+_WORD = pattern(r"[\w%](?:[\w%:/.-]*\w)?|[^\w\s]?")
+_NO_QUOTE = pattern("[^'\"]*")
 
 # A filter, `x | f(1)`, is to Python two operands with `|` between them.
 _STEADY = (

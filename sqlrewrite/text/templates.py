@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.template_kinds import TemplateKind
 from sqlrewrite.warehouse import Name, Reference
 
@@ -34,18 +35,18 @@ def no_name(reference: Reference) -> Name | None:
     return None
 
 
-_SIGN = re.compile(
+_SIGN = pattern(
     r"\{[{%#A-Za-z_]|\$[{A-Za-z_]|@\{?[A-Za-z_]|#\{?[A-Za-z_]|&\{?[A-Za-z_]|%\("
     r"|--[ \t]*(?:Databricks notebook source|COMMAND[ \t]+-)"
 )
-_IN_STRING = re.compile(
+_IN_STRING = pattern(
     r"\{[{%#]|\$[{A-Za-z_]|#?\{[A-Za-z_][\w.]*\}|@\w+@|(?<!\w)@[A-Za-z_]|%\(\w+\)s|^&&?[A-Za-z_]\w*$"
 )
 _NAMES = ("{", "$", "@", "#", "%", "&", "'", '"', "r'", 'r"', "R'", 'R"')
 """How the name of a function or parameter begins if it is a template or a string with one."""
-_NAMED = re.compile(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
+_NAMED = pattern(r"\{\{[-+]?\s*[\w.]+\s*[-+]?\}\}")
 
-NOTE = re.compile(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
+NOTE = pattern(r"(?:^|(?<=;))[ \t]*//[^\r\n]*", re.MULTILINE)
 """A note that people write behind ``//``. No engine of ours reads it, so it is blanked."""
 DEFINES = frozenset({"macro", "materialization", "operation", "docs"})
 """Blocks that define what other texts call. In their own place they render to nothing."""

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TypeVar
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.text.readable import is_notebook
 from sqlrewrite.text.templates import Refer
 from sqlrewrite.warehouse import VARIABLE, Warehouse
@@ -18,7 +19,7 @@ from sqlrewrite.warehouse import VARIABLE, Warehouse
 W = TypeVar("W", bound=Warehouse)
 
 # Spark's VariableSubstitution and Hive's shell look ${x} up under these kinds, and without one.
-_WRITTEN = re.compile(
+_WRITTEN = pattern(
     r"\$\{(?:(?:hivevar|hiveconf|spark|sparkconf):)?([\w.]+)\}"
     r"|\{\{\s*([\w.]+)\s*\}\}"
     r"|\{\{\s*var\(\s*['\"]([\w.]+)['\"]\s*(?:,[^(){}]*)?\)\s*\}\}"
@@ -27,7 +28,7 @@ _WRITTEN = re.compile(
 
 # What gives variables values that nobody here knows: another file that is run, all settings of a
 # session taken back, a SET of a variable that has another in its name.
-_ELSEWHERE = re.compile(
+_ELSEWHERE = pattern(
     r"^[ \t]*(?:(?:--|#)[ \t]*MAGIC[ \t]+)?%run\b"
     r"|^[ \t]*(?:!?source|!run|@)[ \t]*[\w~$'\"{}-]*[./$][\w./~$'\"{}-]*[ \t]*;?[ \t]*$"
     r"|\breset[ \t]*(?:;|\Z)|\b(?:set|define)\s+[^\s=;'\"]*[$@&{]",
@@ -35,11 +36,11 @@ _ELSEWHERE = re.compile(
 )
 # The head of a text: what stands in it surely runs, once, and before all that is behind it. Spark
 # nests comments, so one that opens another is left out.
-_HEAD = re.compile(
+_HEAD = pattern(
     r"\ufeff?(?:\s+|--[^\r\n]*|/\*(?:(?!/\*).)*?\*/|(?:set|use|add)\b[^;'\"]*;)*",
     re.IGNORECASE | re.DOTALL,
 )
-_SET_HERE = re.compile(
+_SET_HERE = pattern(
     r"^[ \t]*set\s+(?:(?:hivevar|hiveconf|spark|sparkconf):)?([A-Za-z_]\w*)\s*=\s*(\w+)\s*;",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from sqlrewrite.patterns import pattern
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.collations import collation
 from sqlrewrite.plan.facts.types import Type
@@ -24,7 +25,7 @@ _PLAIN = {
     "real": types.FLOAT,
 }
 _MICROSECONDS = 6
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""\s*(?:(r'[^']*'|r"[^"]*"|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
     r"|([A-Za-z0-9_]+)|`((?:[^`]|``)+)`|([<>(),:]))",
     re.ASCII | re.DOTALL | re.IGNORECASE,

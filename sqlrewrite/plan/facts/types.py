@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def is_day_time(kind: Type) -> bool:
 
 # Spark knows more reference systems than these: a type of another one is unknown here.
 SRIDS = {"geometry": (0, 3857, 4326), "geography": (4326,)}
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NAME = pattern(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def _quoted(name: str) -> str:

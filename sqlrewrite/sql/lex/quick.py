@@ -14,6 +14,8 @@ import sqlglot.parser
 from sqlglot import Token, TokenType
 from sqlglot.dialects.spark import Spark
 
+from sqlrewrite.patterns import pattern
+
 COMPILED = not str(sqlglot.parser.__file__).endswith(".py")
 """Whether sqlglot's own tokenizer is the quicker one."""
 
@@ -23,7 +25,7 @@ _VAR, _NUMERIC, _SEMICOLON = TokenType.VAR, TokenType.NUMBER, TokenType.SEMICOLO
 _SIGNS = {**Spark.Tokenizer.SINGLE_TOKENS, **_KEYWORDS}
 
 _WORD, _SIGN, _NUMBER, _STRING, _NAME, _COMMENT, _ODD, _END = range(1, 9)
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
     [ \t\r\n]*+
     (?: ([A-Za-z_]\w*+)
@@ -39,7 +41,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
-_LINE_END = re.compile(r"[\r\n]")
+_LINE_END = pattern(r"[\r\n]")
 
 # The keywords of several words, by the first: an expression of what follows it.
 _REST: dict[str, str] = {}
