@@ -166,12 +166,13 @@ def ordered(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
 def limited(
     node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
 ) -> Limit | None:
-    """The LIMIT and OFFSET of a block over ``child``, if it has any."""
+    """The LIMIT, or FETCH of other dialects, and OFFSET of a block over ``child``, if any."""
     found: Limit | None = None
     for clause in (node.args.get("limit"), node.args.get("offset")):
         if clause is not None:
-            if clause.args.get("expression") is not None:
-                translator.translate(clause.args["expression"])
+            count = clause.args.get("expression") or clause.args.get("count")
+            if count is not None:
+                translator.translate(count)
             found = Limit(found or child, order, is_one(node.args.get("limit")))
     return found
 

@@ -22,6 +22,8 @@ expressions all grouping_sets cube rollup: Group
 expressions: GroupingSets Cube Rollup Order Sort Distribute Cluster Tuple Distinct
 this desc nulls_first: Ordered
 expression: Limit Offset
+direction count limit_options: Fetch
+rows: LimitOptions
 this partition_by order spec alias over: Window
 kind start start_side end end_side: WindowSpec
 this alias: Alias

@@ -152,6 +152,24 @@ def test_trino_is_read_and_written(condition: str, repeated: str) -> None:
     assert _trino(f"{text} GROUP BY 2") == f"{text}{written} GROUP BY 2"
 
 
+@pytest.mark.parametrize(
+    ("end", "written"),
+    [
+        ("ORDER BY s.id OFFSET 1 ROWS FETCH FIRST 3 ROWS ONLY", True),
+        ("FETCH NEXT ROW ONLY", True),
+        ("ORDER BY s.id FETCH FIRST 3 ROWS WITH TIES", False),
+    ],
+)
+def test_fetch_is_a_limit(end: str, written: bool) -> None:
+    """But for what a tie adds to it."""
+    text = f"SELECT s.id FROM sales s JOIN dim d ON s.day = d.day WHERE d.yr = 3 {end}"
+    bound = "AND s.day IN (SELECT d2.day FROM dim AS d2 WHERE d2.yr = 3) /* dpp-rewrite */ "
+    assert _trino(text) == (text.replace(end, bound + end) if written else text)
+    below = "SELECT s.id FROM (SELECT id, day FROM sales FETCH FIRST 3 ROWS ONLY) s "
+    below += "JOIN dim d ON s.day = d.day WHERE d.yr = 3"
+    assert _trino(below) == below
+
+
 def test_unnest_stands_beside() -> None:
     text = "SELECT t.x FROM sales s CROSS JOIN UNNEST(s.tags) AS t(x)"
     text += " JOIN dim d ON s.day = d.day WHERE d.yr = 3"

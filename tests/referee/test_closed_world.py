@@ -25,6 +25,9 @@ UNREACHED = {
     # What sqlglot sets for other dialects, or leaves false for Spark.
     *("Interval.fraction_in_string", "TryCast.requires_string", "Concat.coalesce"),
     "JSONExtract.requires_json",
+    # FETCH FIRST, which Spark's grammar lacks.
+    *("Fetch.", "Fetch.direction", "Fetch.count", "Fetch.limit_options"),
+    *("LimitOptions.", "LimitOptions.rows"),
 }
 
 
