@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.repeatable import STREAMING
-from sqlrewrite.plan.algebra import Plan, Scan
+from sqlrewrite.plan.algebra import TEMPORAL, Opaque, Plan, Scan
 from sqlrewrite.plan.memo import remembered
 
 
@@ -24,6 +24,9 @@ def judge(case: Case) -> Judgement:
 def _beside_a_stream(plan: Plan) -> str:
     """Why the statement as a whole is one of Flink's without an end: it runs in one mode, so that
     beside a stream its bounded tables are joined by state as well."""
-    scans = (it for it in plan.relations.values() if isinstance(it, Scan))
-    found = next((it for it in scans if it.streaming and it.table.unsteady), None)
-    return f"{found.alias}, read beside, is a stream ({found.table.unsteady})" if found else ""
+    for it in plan.relations.values():
+        if isinstance(it, Scan) and it.streaming and it.table.unsteady:
+            return f"{it.alias}, read beside, is a stream ({it.table.unsteady})"
+        if isinstance(it, Opaque) and it.reason == TEMPORAL:
+            return f"{it.alias}, read beside, is a stream ({TEMPORAL})"
+    return ""

@@ -207,6 +207,10 @@ class Opaque:
     unread: bool = False
 
 
+TEMPORAL = "a temporal join reads it as of a time of each row"
+"""Why a table is read as a stream, whatever else is known of it."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
     """VALUES: rows of constants; ``listed`` are the columns that the alias lists, ``span`` is from

@@ -71,20 +71,21 @@ class TableBinder:
             return ra.CteReference(
                 number, cte.number, cte.query, alias, name, span, names, listed, sampled
             )
-        found = self.catalog.resolve(parts)
+        found, version = self.catalog.resolve(parts), node.args.get("version")
+        temporal = version is not None and version.find(exp.Column) is not None
         if isinstance(found, Table):
             if columns:
                 why = "a table with renamed columns"
                 return ra.Opaque(number, alias, why, span, columns, unread=True)
-            version = node.args.get("version")
             shown = version.sql("spark") if version is not None else ""
-            if version is not None and version.find(exp.Column) is not None:
-                why = "a temporal join reads it as of a time of each row"
-                found = replace(found, streaming=True, unsteady=why)
+            if temporal:
+                found = replace(found, streaming=True, unsteady=ra.TEMPORAL)
             names, streaming = found.names, found.streaming
             return ra.Scan(
                 number, found, names, alias, parts, span, streaming, sampled, shown, aliased
             )
+        if temporal:
+            return ra.Opaque(number, alias, ra.TEMPORAL, span, columns, streaming=True)
         if isinstance(found, View):
             return self._view(number, found, alias, parts, span, columns, sampled, aliased)
         return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)

@@ -295,9 +295,18 @@ def test_the_mode_of_the_ddl() -> None:
 
 
 def test_a_temporal_join() -> None:
+    """Also with a table that nobody knows, or a view, beside."""
     query = "SELECT f.v FROM f JOIN d FOR SYSTEM_TIME AS OF f.at ON f.k = d.k WHERE d.n = 'x'"
-    why = "d is a stream (a temporal join reads it as of a time of each row)"
-    _refused(query, "", "DPP107", why)
+    why = "is a stream (a temporal join reads it as of a time of each row)"
+    _refused(query, "", "DPP107", f"d {why}")
+    view = "CREATE VIEW w AS SELECT k AS z FROM d;"
+    for name in ("w", "unknown"):
+        beside = f"{JOINED} AND f.v IN (SELECT 1 FROM {name})"
+        assert _flink(beside, Catalog.from_ddl(TABLES + view)) != beside
+        beside = JOINED.replace(
+            " WHERE", f" JOIN {name} FOR SYSTEM_TIME AS OF f.at o ON o.z = f.v WHERE"
+        )
+        _refused(beside, view, "DPP107", f"o, read beside, {why}")
 
 
 def _refused(query: str, ddl: str, code: str, why: str) -> None:
