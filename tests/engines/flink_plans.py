@@ -94,6 +94,10 @@ MISSED = {
     "SELECT * FROM d LEFT JOIN f ON f.k = d.k AND d.n = 'x'": _FILTER,
     "SELECT * FROM f WHERE f.k NOT IN (SELECT k FROM d WHERE n = 'x')": _KIND,
     "SELECT * FROM f WHERE NOT EXISTS (SELECT 1 FROM d WHERE d.k = f.k AND d.n = 'x')": _KIND,
+    "SELECT * FROM d WHERE d.n = 'x' AND d.k NOT IN (SELECT k FROM f)": _KIND,
+    "SELECT * FROM d WHERE d.n = 'x' AND NOT EXISTS (SELECT 1 FROM f WHERE d.k = f.k)": _KIND,
+    "SELECT * FROM d FULL JOIN f ON f.k = d.k AND d.n = 'x'": _KIND,
+    "SELECT * FROM f RIGHT JOIN d ON f.k = d.k AND d.n = 'x'": _FILTER,
     "SELECT * FROM f JOIN d ON f.k > d.k WHERE d.n = 'x'": "no equality",
     "SELECT * FROM f JOIN d ON f.k + 1 = d.k WHERE d.n = 'x'": "no equality",
     "SELECT * FROM fi JOIN d ON fi.k = d.k WHERE d.n = 'x'": "a cast may hide the column",
@@ -107,6 +111,10 @@ MISSED = {
     "WHERE d.n = 'x'": _ALONE,
     "SELECT * FROM (SELECT k, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v) AS s FROM f) f "
     "JOIN d ON f.k = d.k WHERE d.n = 'x'": _SORTED,
+    "SELECT * FROM (SELECT k, SUM(v) OVER (PARTITION BY k) AS s FROM f) f "
+    "JOIN d ON f.k = d.k WHERE d.n = 'x'": _SORTED,
+    "SELECT * FROM f JOIN (SELECT k, SUM(m) OVER (PARTITION BY n) AS s FROM d WHERE n = 'x') d "
+    "ON f.k = d.k": _SORTED,
     "SELECT * FROM f JOIN (SELECT k, RANK() OVER (ORDER BY n) AS r FROM d WHERE n = 'x') d "
     "ON f.k = d.k": _SORTED,
     "SELECT * FROM f JOIN (SELECT k, n FROM d WHERE n = 'x' ORDER BY n LIMIT 5) d "

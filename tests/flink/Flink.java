@@ -1,12 +1,15 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -17,7 +20,7 @@ import org.apache.flink.util.CloseableIterator;
 
 /**
  * Flink in one process, in batch mode, on one cluster of one task manager: statements in, a line each, "session" (all
- * tables are forgotten) or "run" and the text in base64; out, a line each: "ok" or "error", and in base64 the rows,
+ * tables are forgotten), "option CLASS FIELD" of its planner or "run" and the text in base64; out, a line each: "ok" or "error", and in base64 the rows,
  * sorted, or why not.
  */
 public class Flink {
@@ -51,6 +54,9 @@ public class Flink {
                 if (asked[0].equals("session")) {
                     flink = session(settings);
                 }
+                else if (asked[0].equals("option")) {
+                    told = option(asked[1], asked[2]);
+                }
                 else {
                     told = run(flink, new String(Base64.getDecoder().decode(asked[1]), StandardCharsets.UTF_8));
                 }
@@ -77,6 +83,19 @@ public class Flink {
         }
         Collections.sort(rows);
         return String.join("\n", rows);
+    }
+
+    /** What an option is by default. The planner is in a class loader of its own, which nobody is handed. */
+    private static String option(String type, String field) throws Exception {
+        Class<?> module = Class.forName("org.apache.flink.table.planner.loader.PlannerModule");
+        Method instance = module.getDeclaredMethod("getInstance");
+        instance.setAccessible(true);
+        Field loader = module.getDeclaredField("submoduleClassLoader");
+        loader.setAccessible(true);
+        ClassLoader planner = (ClassLoader) loader.get(instance.invoke(null));
+        Field option = Class.forName(type, true, planner).getDeclaredField(field);
+        option.setAccessible(true);
+        return String.valueOf(((ConfigOption<?>) option.get(null)).defaultValue());
     }
 
     private static String reasons(Throwable error) {

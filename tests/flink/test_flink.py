@@ -15,6 +15,7 @@ from sqlglot.errors import TokenError
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.plan.facts.functions import names_of
+from sqlrewrite.rulebook import engine
 from sqlrewrite.settings.options import Keys
 from sqlrewrite.sql.lex.tokens import tokenize
 from tests.engines.process import EngineError
@@ -157,6 +158,32 @@ def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
     within = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND f.k IN (SELECT k FROM d)"
     with pytest.raises(EngineError, match="equivalence"):
         paimon.rows(f"EXPLAIN {within}")
+
+
+def test_its_options(flink: Flink) -> None:
+    """The limits that the engine's file tells, and a runtime filter, which prunes no partition and
+    is off."""
+    filters = "org.apache.flink.table.api.config.OptimizerConfigOptions TABLE_OPTIMIZER"
+    nodes = "org.apache.flink.table.planner.plan.nodes.exec.batch"
+    collector = f"{nodes}.BatchExecDynamicFilteringDataCollector"
+    known = engine("flink")
+    assert flink.ask(f"option {filters}_DYNAMIC_FILTERING_ENABLED") == str(known.enabled).lower()
+    assert flink.ask(f"option {filters}_BROADCAST_JOIN_THRESHOLD") == str(known.broadcast_threshold)
+    limit = flink.ask(f"option {collector} TABLE_EXEC_DYNAMIC_FILTERING_THRESHOLD")
+    assert (limit, known.key_limit) == ("8 mb", 8 * 1024 * 1024)
+    assert flink.ask(f"option {filters}_RUNTIME_FILTER_ENABLED") == "false"
+
+
+@pytest.mark.skipif("iceberg" not in JARS, reason="Iceberg's connector is not there")
+def test_icebergs_tables_take_no_keys(flink: Flink, tmp_path: Path) -> None:
+    flink.session()
+    said = f"'type' = 'iceberg', 'catalog-type' = 'hadoop', 'warehouse' = '{tmp_path.as_uri()}'"
+    flink.rows(f"CREATE CATALOG i WITH ({said})")
+    flink.rows("CREATE DATABASE i.x")
+    flink.rows("USE i.x")
+    for statement in filter(str.strip, DDL.split(";")):
+        flink.rows(statement)
+    assert [it for it in PRUNED if _collects(flink, it)] == []
 
 
 # --- what it prunes of files ----------------------------------------------------------------------
