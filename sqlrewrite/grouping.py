@@ -38,7 +38,7 @@ Told = tuple[int, str]
 
 def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
     """A text in which joins are written by groups of partitions. Raises nothing for bad SQL."""
-    if quoted(sql, lex(sql).tokens):
+    if quoted(sql, lex(sql).places):
         why = "a mark of groups of partitions stands in a string: the text is left as it is"
         return Rewrite(sql, sql, 1, skipped=(Problem(CODE, why, 1, 1),))
     document = read(without(sql), catalog, wanted.limits, whole=True)

@@ -41,7 +41,7 @@ def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:
     """The same, and what is taken out; ``lines`` as in ``read``."""
     lexed, lines = lex(sql), lines or Lines(sql)
-    spans = [] if groups.quoted(sql, lexed.tokens) else groups.inserted(sql)
+    spans = [] if groups.quoted(sql, lexed.places) else groups.inserted(sql)
     grouped = Stripped.of(sql, spans, spans)
     inner = lex(grouped.text) if spans else lexed
     text, skipped = strip(grouped.text, inner.tokens), tuple[Problem, ...]()

@@ -125,8 +125,7 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
         case Call(name="."), tree.Field(base, name):
             return base, tree.WrittenName(name)
         case Subquery(kind=kind), tree.WrittenSubquery(its, query, operand) if its == kind:
-            sought = () if operand is None else (operand,)
-            return (*sought, *(() if kind == "exists" else _listed(query)), *_asked(query))
+            return (*(() if operand is None else (operand,)), *_inside(query, kind != "exists"))
         case Call(name="=>"), tree.Lambda(body=body):
             return (body,)
         case Call(name="timestampadd" | "timestampdiff" | "extract" as name), tree.Special(
@@ -153,15 +152,10 @@ def _as_written(node: _Written, expression: Expression) -> tuple[_Written, ...] 
             return None
 
 
-def _listed(query: tree.WrittenQuery) -> Iterator[tree.Expr]:
-    """The list of a query that is one SELECT."""
+def _inside(query: tree.WrittenQuery, listed: bool) -> Iterator[tree.Expr]:
+    """The list of a query that is one SELECT, if it is asked for, and its WHERE and HAVING."""
     if isinstance(query.body, tree.Select):
-        yield from (it.value for it in query.body.items)
-
-
-def _asked(query: tree.WrittenQuery) -> Iterator[tree.Expr]:
-    """The conjuncts of its WHERE and HAVING."""
-    if isinstance(query.body, tree.Select):
+        yield from (it.value for it in query.body.items if listed)
         for condition in query.body.conditions:
             yield from _flat(condition, "AND")
 

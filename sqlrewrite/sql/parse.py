@@ -29,6 +29,7 @@ from sqlrewrite.sql.lex.agreement import Difference
 from sqlrewrite.sql.lex.tokens import read
 from sqlrewrite.sql.limits import exceeded
 from sqlrewrite.sql.scripts import Piece, pieces
+from sqlrewrite.text.edits import Span
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.masking import mask, untouched
 from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
@@ -92,6 +93,11 @@ class Lexed:
     templates: tuple[Template, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
     refer: Refer = no_name
+
+    @property
+    def places(self) -> Iterator[Span]:
+        """Where its tokens stand."""
+        return (Span(it.start, it.end + 1) for it in self.tokens)
 
 
 def lex(text: str, refer: Refer = no_name) -> Lexed:

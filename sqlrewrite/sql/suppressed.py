@@ -77,16 +77,11 @@ class Suppressed:
             if anchors.kind(index + 1) is TokenType.DOT:
                 found.add(name)
             elif anchors.kind(index - 1) is not TokenType.DOT:
-                found |= self._partitioned_by(name)
+                for table in self.catalog.relations.values():
+                    fields = table.partitioned_by if isinstance(table, Table) else ()
+                    if any(field.column.lower() == name for field in fields):
+                        found.add(table.name[-1].lower())
         return frozenset(found)
-
-    def _partitioned_by(self, column: str) -> set[str]:
-        return {
-            table.name[-1].lower()
-            for table in self.catalog.relations.values()
-            if isinstance(table, Table)
-            and any(field.column.lower() == column for field in table.partitioned_by)
-        }
 
 
 def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:

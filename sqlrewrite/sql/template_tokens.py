@@ -98,12 +98,11 @@ def substituted(
     for nothing that can be read; ``text`` is what was masked."""
     templates = {template.start: template for template in masked.templates}
     parts = deque(it for it in masked.templates if it.kind is TemplateKind.PART)
-    relations = _Relations() if templates else None
+    relations = _Relations()
     found: list[Token] = []
     obstacles: list[Obstacle] = []
     for token, behind in zip_longest(tokens, tokens[1:]):
-        if relations is not None:
-            relations.step(token.token_type)
+        relations.step(token.token_type)
         template = templates.get(token.start)
         if parts and parts[0].start <= token.end:
             found.append(_whole(token, parts, templates, text, refer))
@@ -113,9 +112,9 @@ def substituted(
             continue
         del templates[token.start]
         lead = _lead(found)
-        if lead is TokenType.COMMA and relations is not None and relations.inside:
+        if lead is TokenType.COMMA and relations.inside:
             lead = TokenType.FROM
-        if relations is not None and relations.within and _is_operand(found[-1]):
+        if relations.within and _is_operand(found[-1]):
             pieces = _operator(template, None if relations.inside else behind)
         else:
             pieces = _pieces(template, token, lead, masked.text, refer)

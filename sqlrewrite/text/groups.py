@@ -8,21 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Protocol
 
 from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span
 
 BEGIN, END = "/* dpp-rewrite groups */", "/* groups end */"
-
-
-class Placed(Protocol):
-    """A token, as far as its place goes."""
-
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
 
 
 _INSERTED = pattern(rf"{re.escape(BEGIN)}(?:(?!{re.escape(BEGIN)}).)*?{re.escape(END)}", re.DOTALL)
@@ -39,10 +29,10 @@ def inserted(text: str) -> list[Span]:
     return [Span(*it.span()) for it in _INSERTED.finditer(text)] if BEGIN in text else []
 
 
-def quoted(text: str, tokens: Iterable[Placed]) -> bool:
+def quoted(text: str, tokens: Iterable[Span]) -> bool:
     """Whether a mark stands inside a token, as in a string: then it is the author's."""
     starts = [it.start for it in inserted(text)]
-    return any(it.start <= at <= it.end for it in tokens if starts for at in starts)
+    return bool(starts) and any(it.start <= at < it.end for it in tokens for at in starts)
 
 
 def without(text: str) -> str:
