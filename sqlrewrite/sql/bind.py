@@ -33,7 +33,7 @@ from sqlrewrite.sql.trees import (
     open_names,
     short_names,
 )
-from sqlrewrite.sql.understood import plain, strange
+from sqlrewrite.sql.understood import plain, reason, strange
 from sqlrewrite.warehouse import Warehouse
 
 _NO_CTES: Mapping[str, int] = {}
@@ -177,7 +177,7 @@ class Binder(RelationBinder):
                 bound, top = self._query_node(node.this, scope, role)
                 return self._limited(node, bound), top
             case _:
-                return ra.Unreadable(f"{type(node).__name__.lower()} is not understood"), ()
+                return ra.Unreadable(reason(node, self.text)), ()
 
     def _set_operation(
         self, node: exp.SetOperation, scope: Scope, role: _Role

@@ -21,6 +21,7 @@ from sqlrewrite.warehouse import Name, Table, View, Warehouse
 _PLAIN_TABLE = frozenset(
     {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
 )
+_CALLED = {"pivots": "PIVOT or UNPIVOT"}
 _MAX_VIEW_DEPTH = 20
 
 
@@ -59,8 +60,9 @@ class TableBinder:
         if strange or not isinstance(node.this, exp.Identifier):
             if not strange:
                 translator.facts.unknowns.append("a table function")
-            reason = f"{strange[0]} is not understood" if strange else "a table function"
-            return ra.Opaque(number, alias, reason, span, columns, unread=bool(strange))
+            said = _CALLED.get(strange[0], strange[0].replace("_", " ").upper()) if strange else ""
+            why = f"{said} is not understood" if strange else "a table function"
+            return ra.Opaque(number, alias, why, span, columns, unread=bool(strange))
         parts = tuple([name.name.lower() for name in names_of(node)])
         aliased, sampled = (node.args.get(key) is not None for key in ("alias", "sample"))
         name = parts[-1]

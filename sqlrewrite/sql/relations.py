@@ -30,6 +30,7 @@ from sqlrewrite.sql.trees import (
     is_query,
     may_be_comma,
 )
+from sqlrewrite.sql.understood import reason
 from sqlrewrite.text.edits import Span
 from sqlrewrite.warehouse import Name
 
@@ -175,10 +176,8 @@ class RelationBinder(TableBinder):
             case exp.Values():
                 return self.keep(self._inline(node, translator))
             case _:
-                reason = f"{type(node).__name__.lower()} is not a known relation"
-                return self.keep(
-                    ra.Opaque(self.number(), alias_of(node), reason, columns=alias_columns(node))
-                )
+                why, columns = reason(node, self.text), alias_columns(node)
+                return self.keep(ra.Opaque(self.number(), alias_of(node), why, columns=columns))
 
     def _inline(self, node: exp.Values, translator: Translator) -> ra.Relation:
         """VALUES of constants, each row of as many; without an alias it has no name."""

@@ -30,6 +30,7 @@ from sqlrewrite.sql.plan_names import (
 from sqlrewrite.sql.quoted import maybe_name
 from sqlrewrite.sql.scope import Scope, lacks, nowhere, resolve
 from sqlrewrite.sql.trees import chained, operand_trees
+from sqlrewrite.sql.understood import reason
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.templates import holds_template
 
@@ -345,10 +346,10 @@ class Translator:
         return name
 
     def _unknown(self, node: exp.Expr) -> ra.Expression:
-        reason = f"{type(node).__name__.lower()} is not understood"
+        why = reason(node, self.text)
         if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
-            self.facts.unknowns.append(reason)
-        return ra.Unknown(reason, tuple([self.translate(child) for child in operand_trees(node)]))
+            self.facts.unknowns.append(why)
+        return ra.Unknown(why, tuple([self.translate(child) for child in operand_trees(node)]))
 
 
 _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {

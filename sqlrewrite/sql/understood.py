@@ -91,15 +91,15 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
         allowed = UNDERSTOOD.get(kind)
         if allowed is None or (kind is exp.Select and node is not select):
             if kind not in _ELSEWHERE and not isinstance(node, exp.Query):
-                yield _reason(node, text)
+                yield reason(node, text)
             continue
         if kind in _REFINED and not _REFINED[kind](node):
-            yield _reason(node, text)
+            yield reason(node, text)
         for name, value in node.args.items():
             below = type(value)
             if name not in allowed:
                 if value is not None and value is not False and value != []:
-                    yield _reason(value if isinstance(value, exp.Expr) else node, text)
+                    yield reason(value if isinstance(value, exp.Expr) else node, text)
             elif below is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
             elif below in _LEAVES and value.args.keys() <= UNDERSTOOD.get(below, frozenset()):
@@ -108,12 +108,13 @@ def strange(select: exp.Select, text: str) -> Iterator[str]:
                 stack.append(value)
 
 
-def _reason(node: exp.Expr, text: str) -> str:
+def reason(node: exp.Expr, text: str) -> str:
+    """Why nothing is known of a node: by its place in the text, and what stands there."""
     if isinstance(node, exp.QueryTransform):
         return "a script gives the rows (TRANSFORM, MAP or REDUCE)"
     start = next((it.meta["start"] for it in node.walk() if "start" in it.meta), None)
     if start is None:
-        return "a part of this SELECT is not understood"
+        return "a part of this statement is not understood"
     line = text.count("\n", 0, start) + 1
     excerpt = " ".join(text[start : start + 30].split())
     return f"the syntax at line {line}, by {excerpt!r}, is not understood"
