@@ -33,16 +33,7 @@ from sqlrewrite.judge.repeatable import (
     of_whole,
 )
 from sqlrewrite.judge.selective_predicate import restricts
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    ColumnRef,
-    Expression,
-    Parameter,
-    Plan,
-    Subquery,
-    Unknown,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.functions import function
@@ -92,7 +83,7 @@ def _left_out(case: Case, reasons: Iterator[Reason], left_out: list[Reason]) -> 
 def judge_guards(case: Case) -> Judgement:
     """Fails where the dimension itself, which is read as a whole, can raise an error; and tells of
     the conditions that were left out because they can."""
-    anew: tuple[Expression, ...] = ()
+    anew: tuple[ra.Expression, ...] = ()
     if raising_below(case, case.pair.key) is not None and written_anew(case):
         anew = (*computed_as(case.plan, case.pair.key), *grouped_anew(case))
     culprit = raising_inside(case, case.pair.dimension, anew)
@@ -127,14 +118,14 @@ def _of_neighbour(case: Case, item: SemiJoin) -> Iterator[Reason]:
         yield TYPES, why
 
 
-def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iterator[Reason]:
+def of_value(case: Case, expression: ra.Expression, *, tried: bool = False) -> Iterator[Reason]:
     """The reasons why an expression may not be computed again, for rows that it might never have
     been computed for; ``tried``: what could raise an error in it is written so that it does not."""
     anew = steady(case, expression) if tried else frozenset()
     yield from of_expression(case, expression, anew)
     nodes = list(walk(expression))
     # What is not known comes first: it is why an operator above it may raise an error.
-    yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, Unknown))
+    yield from ((DETERMINISM, node.reason) for node in nodes if isinstance(node, ra.Unknown))
     for node in nodes:
         if not tried and not total(case, node):
             yield GUARDS, _why(case, node)
@@ -144,15 +135,15 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
                 f"{shown(node)} is computed from many rows, and the key query may read others",
             )
         match node:
-            case Parameter(positional=True):
+            case ra.Parameter(positional=True):
                 yield PARAMETERS, "a positional parameter (?) cannot be repeated"
-            case Subquery(query=query):
+            case ra.Subquery(query=query):
                 yield from against(case, query.blocks, anew=anew)
                 if _entangled(case, query.blocks):
                     yield GUARDS, "a subquery in it would itself be bounded by the dimension"
-            case ColumnRef(span=None):
+            case ra.ColumnRef(span=None):
                 yield NO_TEXT, "a column of a `*` or of a view, which has no text here to repeat"
-            case ColumnRef():
+            case ra.ColumnRef():
                 culprit = raising_below(case, node)
                 if culprit is not None:
                     yield GUARDS, f"{shown(culprit)} below {case.label(node)} can raise an error"
@@ -160,9 +151,9 @@ def of_value(case: Case, expression: Expression, *, tried: bool = False) -> Iter
                 pass
 
 
-def _why(case: Case, node: Expression) -> str:
+def _why(case: Case, node: ra.Expression) -> str:
     """Why a node can raise an error."""
-    culprit = raising_of(case, node) if isinstance(node, Subquery) and not node.outer else None
+    culprit = raising_of(case, node) if isinstance(node, ra.Subquery) and not node.outer else None
     if culprit is None:
         return _of_an_operator(case.plan, node)
     if culprit is node:
@@ -170,9 +161,9 @@ def _why(case: Case, node: Expression) -> str:
     return f"{shown(culprit)} in a subquery can raise an error"
 
 
-def _of_an_operator(plan: Plan, node: Expression) -> str:
+def _of_an_operator(plan: ra.Plan, node: ra.Expression) -> str:
     """That a node can raise an error; of an operator with the types for which it can."""
-    if isinstance(node, Call) and _is_operator(node.name):
+    if isinstance(node, ra.Call) and _is_operator(node.name):
         untyped = [it.name for it in columns(node) if type_of(plan, it) is None]
         if untyped:
             return f"the type of {untyped[0]} is not known, so {shown(node)} can raise an error"
@@ -182,10 +173,10 @@ def _of_an_operator(plan: Plan, node: Expression) -> str:
     return f"{shown(node)} can raise an error"
 
 
-def _of_many_rows(case: Case, node: Expression) -> bool:
+def _of_many_rows(case: Case, node: ra.Expression) -> bool:
     """Whether a node is an aggregate of the block around (HAVING EXISTS (… p = max(d.k))), or the
     like."""
-    found = case.options.function(node.name) if isinstance(node, Call) else None
+    found = case.options.function(node.name) if isinstance(node, ra.Call) else None
     return found is not None and found.kind in ("aggregate", "window", "generator")
 
 
@@ -201,17 +192,17 @@ def _entangled(case: Case, blocks: tuple[int, ...]) -> bool:
     )
 
 
-def _named(case: Case, node: Expression) -> str:
-    return case.label(node) if isinstance(node, ColumnRef) else shown(node)
+def _named(case: Case, node: ra.Expression) -> str:
+    return case.label(node) if isinstance(node, ra.ColumnRef) else shown(node)
 
 
-def shown(node: Expression) -> str:
+def shown(node: ra.Expression) -> str:
     match node:
-        case Call(name=name):
+        case ra.Call(name=name):
             return f"the operator {name.upper()}" if _is_operator(name) else called(name)
-        case Cast(type=kind):
+        case ra.Cast(type=kind):
             return f"a cast to {kind}"
-        case Subquery():
+        case ra.Subquery():
             return "a correlated subquery" if node.outer else "a subquery"
         case _:
             return "an expression"

@@ -15,24 +15,7 @@ from sqlrewrite.find.meetings import Meeting, meetings
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.combines import Combination, Whole, combination
 from sqlrewrite.judge.repeatable import of_functions
-from sqlrewrite.plan.algebra import (
-    Aggregate,
-    Block,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Filter,
-    Inline,
-    Join,
-    JoinType,
-    Node,
-    Plan,
-    Project,
-    Query,
-    Scan,
-    Window,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.comparisons import family, read_as
@@ -42,14 +25,14 @@ from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.options import Options
 
 _LEFT_SPLIT = frozenset(
-    {JoinType.INNER, JoinType.CROSS, JoinType.LEFT, JoinType.SEMI, JoinType.ANTI}
+    {ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.LEFT, ra.JoinType.SEMI, ra.JoinType.ANTI}
 )
 """Joins whose rows are those over each part of the left side, with the right side whole."""
 
-_RIGHT_SPLIT = frozenset({JoinType.INNER, JoinType.CROSS, JoinType.RIGHT})
+_RIGHT_SPLIT = frozenset({ra.JoinType.INNER, ra.JoinType.CROSS, ra.JoinType.RIGHT})
 """The same for parts of the right side, with the left side whole."""
 
-_BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {JoinType.FULL}
+_BOTH_SPLIT = _LEFT_SPLIT | _RIGHT_SPLIT | {ra.JoinType.FULL}
 """Joins whose rows are those of each part of the one side with the same part of the other, where an
 equality of the columns that the parts are of stands in the join's own condition."""
 
@@ -60,8 +43,8 @@ class Split:
     type that their values are compared as, with whether a cast brings them to it; whether rows that
     two groups have are one (``distinct``), and how its aggregates are ``combined``, if they are."""
 
-    block: Block
-    scans: tuple[tuple[Scan, str], ...]
+    block: ra.Block
+    scans: tuple[tuple[ra.Scan, str], ...]
     meetings: tuple[Meeting, ...]
     kind: Type
     cast: bool
@@ -74,7 +57,7 @@ class Split:
         return all(scan.table.parts is not None for scan, _ in self.scans)
 
 
-def split(plan: Plan, options: Options) -> Split:
+def split(plan: ra.Plan, options: Options) -> Split:
     """The innermost block of a plan that can be written by groups. Raises Whole."""
     found = [it for it in meetings(plan) if _tied(it)]
     why = Whole("no join ties the partition columns of two tables")
@@ -87,7 +70,7 @@ def split(plan: Plan, options: Options) -> Split:
     raise why
 
 
-def _of_block(plan: Plan, block: Block, mine: list[Meeting], options: Options) -> Split:
+def _of_block(plan: ra.Plan, block: ra.Block, mine: list[Meeting], options: Options) -> Split:
     columns = _component(mine)
     scans = tuple((it, columns[it]) for it in sorted(columns, key=lambda it: it.relation))
     kind, cast = _common(plan, scans)
@@ -99,7 +82,7 @@ def _of_block(plan: Plan, block: Block, mine: list[Meeting], options: Options) -
     return replace(found, combined=combined)
 
 
-def partition_columns(scan: Scan) -> tuple[str, ...]:
+def partition_columns(scan: ra.Scan) -> tuple[str, ...]:
     """The columns whose values tell which partition a row is in."""
     table = scan.table
     if table.parts is not None:
@@ -117,12 +100,12 @@ def _key(meeting: Meeting, one: str, other: str) -> bool:
     return one in partition_columns(meeting.one) and other in partition_columns(meeting.other)
 
 
-def _home(plan: Plan, meeting: Meeting) -> Block:
+def _home(plan: ra.Plan, meeting: Meeting) -> ra.Block:
     """The block whose rows the meeting decides: of a subquery's, that around it."""
     return plan.blocks[plan.owner[meeting.one.relation]]
 
 
-def _component(found: list[Meeting]) -> dict[Scan, str]:
+def _component(found: list[Meeting]) -> dict[ra.Scan, str]:
     """The scans that equalities tie to the first one, each by one column."""
     first = next(key for key in found[0].keys if _key(found[0], key.one, key.other))
     columns = {found[0].one: first.one}
@@ -138,11 +121,11 @@ def _component(found: list[Meeting]) -> dict[Scan, str]:
     return columns
 
 
-def _common(plan: Plan, scans: tuple[tuple[Scan, str], ...]) -> tuple[Type, bool]:
+def _common(plan: ra.Plan, scans: tuple[tuple[ra.Scan, str], ...]) -> tuple[Type, bool]:
     """The type as which the columns are one and the same value where they are equal."""
     kinds: list[Type] = []
     for scan, name in scans:
-        kind = type_of(plan, ColumnRef(scan.relation, name, None))
+        kind = type_of(plan, ra.ColumnRef(scan.relation, name, None))
         if kind is None or family(kind) is None or kind in FLOATING or kind.name == "char":
             shown = (
                 "is not known" if kind is None else f"is {kind}, which a group cannot be told by"
@@ -160,13 +143,13 @@ def _common(plan: Plan, scans: tuple[tuple[Scan, str], ...]) -> tuple[Type, bool
 class _Search:
     """What is asked of one block; ``columns`` are those that its split scans are cut by."""
 
-    plan: Plan
-    block: Block
+    plan: ra.Plan
+    block: ra.Block
     options: Options
-    columns: dict[Scan, str]
+    columns: dict[ra.Scan, str]
     meetings: list[Meeting]
 
-    def check(self) -> tuple[bool, tuple[Expression, ...] | None]:
+    def check(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
         """Whether the rows of two groups may be the same and are to be one, and the keys of an
         aggregation that is to be combined. Raises Whole where the block is not made of its groups.
         """
@@ -195,7 +178,7 @@ class _Search:
         if len(_query_of(self.plan, block).top) != 1:
             raise Whole("it is one of the queries of a set operation")
 
-    def _computed(self, block: Block, *, again: bool) -> None:
+    def _computed(self, block: ra.Block, *, again: bool) -> None:
         """What a block computes must be the same wherever, and if it is read ``again`` however
         often it is computed."""
         for why in (*block.strange, *block.unknowns):
@@ -224,24 +207,24 @@ class _Search:
             if inner.source is not scan or inner.aggregate or inner.limit or not known:
                 raise Whole(f"{scan.alias} stands in a subquery that is more than a semi-join")
 
-    def _split(self, node: Node) -> bool:
+    def _split(self, node: ra.Node) -> bool:
         """Whether a join tree is the union of its groups; False where it is whole, the same for
         each of them. Raises Whole."""
         match node:
-            case Scan() | Derived() | CteReference() | Inline():
+            case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline():
                 if node.sampled or getattr(node, "streaming", False):
                     raise Whole(f"{node.alias} is a sample or a stream")
-                if isinstance(node, Derived) and node.lateral:
+                if isinstance(node, ra.Derived) and node.lateral:
                     raise Whole("a LATERAL subquery stands in its FROM")
-                return isinstance(node, Scan) and node in self.columns
-            case Join(left=left, right=right):
+                return isinstance(node, ra.Scan) and node in self.columns
+            case ra.Join(left=left, right=right):
                 sides = self._split(left), self._split(right)
                 self._legal(node, *sides)
                 return any(sides)
             case _:
                 raise Whole("its FROM has more than joins of tables and queries")
 
-    def _legal(self, join: Join, left: bool, right: bool) -> None:
+    def _legal(self, join: ra.Join, left: bool, right: bool) -> None:
         kind = join.type.value.upper()
         if not join.settled:
             raise Whole("it is not certain which columns a join merges")
@@ -253,7 +236,7 @@ class _Search:
         elif right and join.type not in _RIGHT_SPLIT:
             raise Whole(f"a {kind} JOIN keeps rows of {_named(join.left)} in every group")
 
-    def _equal(self, join: Join) -> bool:
+    def _equal(self, join: ra.Join) -> bool:
         """Whether an equality of a join ties columns of both sides that their rows are cut by. NULL
         of an outer join below equals nothing, but NULL under <=>."""
         left, right = (list(leaves(it)) for it in (join.left, join.right))
@@ -276,42 +259,42 @@ class _Search:
             for key in meeting.keys
         )
 
-    def _above(self) -> tuple[bool, tuple[Expression, ...] | None]:
+    def _above(self) -> tuple[bool, tuple[ra.Expression, ...] | None]:
         """What stands above the join keeps the rows of each group apart, or can be put together:
         one DISTINCT, or one GROUP BY, with nothing above them that must have all rows."""
         node, above = _query_of(self.plan, self.block).node, ""
         distinct, combined = False, None
         while node is not self.block.source:
             match node:
-                case Project(child=node):
+                case ra.Project(child=node):
                     pass
-                case Filter(child=node, clause=clause):
+                case ra.Filter(child=node, clause=clause):
                     above = "QUALIFY" if clause == "qualify" else above
-                case Aggregate(child=node, kind="group by" | "global" as kind, keys=keys):
+                case ra.Aggregate(child=node, kind="group by" | "global" as kind, keys=keys):
                     if kind == "global" or not self._by_group(keys):
                         if distinct or above:
                             raise Whole(f"{above or 'DISTINCT'} stands above its aggregation")
                         combined = keys
-                case Aggregate(child=node, kind="distinct"):
+                case ra.Aggregate(child=node, kind="distinct"):
                     distinct = not self._by_group([it.expression for it in self.block.outputs])
-                case Window(child=node, partitions=partitions):
+                case ra.Window(child=node, partitions=partitions):
                     above = "a window function"
                     if not all(map(self._by_group, partitions)):
                         raise Whole(
                             "PARTITION BY has no partition column that is the same for rows of one "
                             "group alone"
                         )
-                case Aggregate(kind=kind):
+                case ra.Aggregate(kind=kind):
                     raise Whole(f"an aggregation over all groups together ({kind})")
                 case _:
                     raise Whole("an operator above the join may mix rows of several groups")
         return distinct, combined
 
-    def _by_group(self, keys: Iterable[Expression]) -> bool:
+    def _by_group(self, keys: Iterable[ra.Expression]) -> bool:
         """Whether rows of two groups never have the same keys: one of these is a column that a
         table is cut by, and no outer join gives it other NULLs."""
         return any(
-            isinstance(key, ColumnRef)
+            isinstance(key, ra.ColumnRef)
             and (key.relation, key.name) == (scan.relation, name)
             and not extended(self.block.source, scan.relation)
             for key in keys
@@ -319,21 +302,21 @@ class _Search:
         )
 
 
-def _outer(plan: Plan, block: Block) -> Iterator[ColumnRef]:
+def _outer(plan: ra.Plan, block: ra.Block) -> Iterator[ra.ColumnRef]:
     """The columns that a derived table or CTE refers to outside of it."""
     for it in (*plan.relations.values(), *plan.ctes):
         query = getattr(it, "query", None)
-        if isinstance(query, Query) and block.number in query.top:
+        if isinstance(query, ra.Query) and block.number in query.top:
             yield from getattr(it, "outer", ())
 
 
-def _query_of(plan: Plan, block: Block) -> Query:
+def _query_of(plan: ra.Plan, block: ra.Block) -> ra.Query:
     """The query that a block is, or is a part of."""
     queries = [plan.query, *(it.query for it in plan.ctes)]
-    queries += [it.query for it in plan.relations.values() if isinstance(it, Derived)]
+    queries += [it.query for it in plan.relations.values() if isinstance(it, ra.Derived)]
     return next(it for it in queries if block.number in it.top)
 
 
-def _named(node: Node) -> str:
+def _named(node: ra.Node) -> str:
     first = next(iter(leaves(node)))
     return first.alias or "a query"

@@ -15,24 +15,7 @@ from functools import partial
 from itertools import chain
 
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import (
-    Call,
-    Cast,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Inline,
-    Limit,
-    Literal,
-    Opaque,
-    OutputColumn,
-    Parameter,
-    Plan,
-    Query,
-    Relation,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.arithmetic import in_range
@@ -63,31 +46,31 @@ _DIGITS = 9
 """A number of so many digits is an INT."""
 
 
-def total(case: Case, node: Expression) -> bool:
+def total(case: Case, node: ra.Expression) -> bool:
     """Whether a node computes a value from any values of its operands, in ANSI mode too."""
     match node:
-        case Cast(operand=operand, type=kind, safe=safe):
+        case ra.Cast(operand=operand, type=kind, safe=safe):
             given, wanted = type_of(case.plan, operand), parse(kind)
             return safe or (given is not None and wanted is not None and never_fails(given, wanted))
-        case Call(name="tuple"):
+        case ra.Call(name="tuple"):
             return True
-        case Call(name=".", args=(_, Literal())):  # and not db.f(x)
+        case ra.Call(name=".", args=(_, ra.Literal())):  # and not db.f(x)
             return type_of(case.plan, node) is not None
-        case Call():
+        case ra.Call():
             found = case.options.function(node.name)
             of = partial(type_of, case.plan)
             return found is not None and (
                 _total(case.plan, found, node) or in_range(node, of) or never_raises(node, of)
             )
-        case Subquery(kind="scalar", outer=(_, *_)):
+        case ra.Subquery(kind="scalar", outer=(_, *_)):
             return False  # it computes for rows that the query may have ruled out before
-        case Subquery():
+        case ra.Subquery():
             return raising_of(case, node) is None
         case _:
             return True
 
 
-def raising_of(case: Case, node: Subquery) -> Expression | None:
+def raising_of(case: Case, node: ra.Subquery) -> ra.Expression | None:
     """What can raise an error in a subquery: in what it gives or what decides its rows, or itself
     where a scalar one has several rows. None where nothing can. Spark never runs one where no row
     of the fact is left, but that of a predicate on partitions it does."""
@@ -102,27 +85,27 @@ def raising_of(case: Case, node: Subquery) -> Expression | None:
     return culprit or _raising_among(case, node.query)
 
 
-def one_row_at_most(plan: Plan, query: Query) -> bool:
+def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
     """Whether a query surely has no more rows than one: an aggregate over all rows, LIMIT 1, a
     SELECT without FROM, or one from such a query alone."""
-    if one_row(plan, query) or (isinstance(query.node, Limit) and query.node.one):
+    if one_row(plan, query) or (isinstance(query.node, ra.Limit) and query.node.one):
         return True
     if len(query.top) != 1:
         return False
     block = plan.blocks[query.top[0]]
     for leaf in leaves(block.source):
         match leaf:
-            case Derived(query=inner) | CteReference(query=inner):
+            case ra.Derived(query=inner) | ra.CteReference(query=inner):
                 if not one_row_at_most(plan, inner):
                     return False
-            case Inline(rows=(_,)) | Opaque(columns=()):
+            case ra.Inline(rows=(_,)) | ra.Opaque(columns=()):
                 pass  # the latter is no FROM at all
             case _:
                 return False
     return block.aggregate != "grouping sets" and not generates(block)
 
 
-def _meets(case: Case, node: Subquery) -> bool:
+def _meets(case: Case, node: ra.Subquery) -> bool:
     """Whether what an IN compares with its subquery meets in one type without a cast that could
     fail."""
     if node.kind != "in" or node.operand is None:
@@ -131,7 +114,7 @@ def _meets(case: Case, node: Subquery) -> bool:
     return comparable(case.plan, (node.operand, *found))
 
 
-def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
+def raising_below(case: Case, ref: ra.ColumnRef) -> ra.Expression | None:
     """What can raise an error in what derived tables, CTEs and views compute for a column; None
     where nothing can, or where the column is one of a table."""
     for expression in computed_as(case.plan, ref):
@@ -141,40 +124,42 @@ def raising_below(case: Case, ref: ColumnRef) -> Expression | None:
     return None
 
 
-def truth(case: Case, condition: Expression) -> bool:
+def truth(case: Case, condition: ra.Expression) -> bool:
     """Whether a condition is surely a BOOLEAN. In ANSI mode a STRING may stand beside AND and OR,
     where Spark casts it, which can fail; by itself it is no condition."""
-    boolean = isinstance(condition, Subquery) and condition.kind != "scalar"
+    boolean = isinstance(condition, ra.Subquery) and condition.kind != "scalar"
     return boolean or type_of(case.plan, condition) == BOOLEAN
 
 
 def raising_inside(
-    case: Case, relation: Relation, anew: Iterable[Expression] = ()
-) -> Expression | None:
+    case: Case, relation: ra.Relation, anew: Iterable[ra.Expression] = ()
+) -> ra.Expression | None:
     """What can raise an error among all that a derived table, CTE or view computes to know which
     rows it has; None where nothing can. Whoever reads it again computes that, too, also where the
     query would not: no row of the fact is left, or the join's other side rules out the files. What
     is written ``anew`` there raises none."""
-    if not isinstance(relation, Derived | CteReference):
+    if not isinstance(relation, ra.Derived | ra.CteReference):
         return None
     return _raising_among(case, relation.query, anew)
 
 
-def deciding_is_total(case: Case, node: Subquery) -> bool:
+def deciding_is_total(case: Case, node: ra.Subquery) -> bool:
     """Whether nothing that decides which rows a subquery has can raise an error."""
     return _raising_among(case, node.query) is None
 
 
-def beside_its_text(case: Case, node: Subquery, written: tuple[Expression, ...]) -> bool:
+def beside_its_text(case: Case, node: ra.Subquery, written: tuple[ra.Expression, ...]) -> bool:
     """Whether nothing can raise an error in a subquery besides those expressions."""
     return _meets(case, node) and _raising_among(case, node.query, written) is None
 
 
-def _raising_among(case: Case, query: Query, but: Iterable[Expression] = ()) -> Expression | None:
+def _raising_among(
+    case: Case, query: ra.Query, but: Iterable[ra.Expression] = ()
+) -> ra.Expression | None:
     """The first of what decides which rows a query has, and those of all that it reads, that can
     raise an error, or is a condition that may be no BOOLEAN; ``but`` are not looked at."""
     left_out = {id(it) for it in but}
-    read = (it for it in read_by(case.plan, query) if isinstance(it, Derived | CteReference))
+    read = (it for it in read_by(case.plan, query) if isinstance(it, ra.Derived | ra.CteReference))
     below = chain.from_iterable(deciding(it.query) for it in read)
     for expression, condition in chain(deciding(query), below):
         if id(expression) in left_out:
@@ -185,31 +170,31 @@ def _raising_among(case: Case, query: Query, but: Iterable[Expression] = ()) -> 
     return None
 
 
-def raising_in(case: Case, expression: Expression) -> Expression | None:
+def raising_in(case: Case, expression: ra.Expression) -> ra.Expression | None:
     """What can raise an error in an expression, or below the columns in it."""
     for node in walk(expression):
-        inner = raising_below(case, node) if isinstance(node, ColumnRef) else None
+        inner = raising_below(case, node) if isinstance(node, ra.ColumnRef) else None
         if inner is not None:
             return inner
-        if (isinstance(node, Cast) or _of_a_row(case, node)) and not total(case, node):
+        if (isinstance(node, ra.Cast) or _of_a_row(case, node)) and not total(case, node):
             return node
-        if isinstance(node, Subquery):
+        if isinstance(node, ra.Subquery):
             inner = raising_of(case, node)
             if inner is not None:
                 return inner
     return None
 
 
-def _of_a_row(case: Case, node: Expression) -> bool:
+def _of_a_row(case: Case, node: ra.Expression) -> bool:
     """Whether a node is a function or operator of a row; one of many rows is computed from them
     all, in either reading."""
-    if not isinstance(node, Call) or node.name == "over":
+    if not isinstance(node, ra.Call) or node.name == "over":
         return False
     found = case.options.function(node.name)
     return found is not None and found.kind in ("operator", "scalar", "syntax")
 
 
-def _total(plan: Plan, found: Function, call: Call) -> bool:
+def _total(plan: ra.Plan, found: Function, call: ra.Call) -> bool:
     if found.name == "case":
         return False  # its parts are no arguments in a row: ``never_raises`` looks at them
     # A sum that may be repeated at all never leaves its range (``judge/repeatable.py``).
@@ -218,20 +203,20 @@ def _total(plan: Plan, found: Function, call: Call) -> bool:
     return safe and _accepted(plan, found, call.args)
 
 
-def _uncast(plan: Plan, args: tuple[Expression, ...]) -> bool:
+def _uncast(plan: ra.Plan, args: tuple[ra.Expression, ...]) -> bool:
     """Whether no constant string among values of which only some are computed is cast to another
     type, but as a date that is one."""
     kinds = {_kind(plan, arg) for arg in args} - {_NULL, _STRING, "boolean"}
     constants = [it for it in args if _kind(plan, it) == _STRING]
-    texts = [it.text if isinstance(it, Literal) else "" for it in constants]
+    texts = [it.text if isinstance(it, ra.Literal) else "" for it in constants]
     strings = all(kind is not None and kind.startswith("string") for kind in kinds)
     return not texts or strings or (kinds <= {"datetime", _OTHER} and all(map(is_instant, texts)))
 
 
-def _accepted(plan: Plan, found: Function, args: tuple[Expression, ...]) -> bool:
+def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -> bool:
     """Whether no argument needs a cast that could fail."""
     form = signature(found.signature)
-    alike: dict[str, list[Expression]] = {}
+    alike: dict[str, list[ra.Expression]] = {}
     inside: dict[str, set[str]] = {}
     for at, arg in enumerate(args):
         parameter = form.parameter(at, len(args))
@@ -264,7 +249,7 @@ def _accepted(plan: Plan, found: Function, args: tuple[Expression, ...]) -> bool
     )
 
 
-def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
+def _fits(plan: ra.Plan, pattern: str, arg: ra.Expression) -> bool:
     """Whether every value of an argument is one of the type that a parameter is of."""
     if pattern in ("any", "string", "text"):
         return True
@@ -275,9 +260,9 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
         return kind in (_STRING, "string")  # the bytes of a text
     if pattern in ("date", "timestamp"):
         return kind in ("datetime", _OTHER) or (
-            isinstance(arg, Literal) and kind == _STRING and is_instant(arg.text)
+            isinstance(arg, ra.Literal) and kind == _STRING and is_instant(arg.text)
         )
-    if isinstance(arg, Literal) and pattern in _INTEGERS:
+    if isinstance(arg, ra.Literal) and pattern in _INTEGERS:
         return kind == _NUMBER and arg.text.lstrip("-").isdigit() and len(arg.text) <= _DIGITS
     if pattern in ("double", "float", "number"):
         return kind in ("numeric", _NUMBER)
@@ -287,7 +272,7 @@ def _fits(plan: Plan, pattern: str, arg: Expression) -> bool:
 
 
 def comparable(
-    plan: Plan, operands: Sequence[Expression], inside: AbstractSet[str] = frozenset()
+    plan: ra.Plan, operands: Sequence[ra.Expression], inside: AbstractSet[str] = frozenset()
 ) -> bool:
     """Whether operands meet in one type without a cast of a column that could fail: a string
     against a number is one, a string constant against anything is a cast of the constant. What is
@@ -306,38 +291,38 @@ def comparable(
     return not (text and kinds & {_NUMBER, _OTHER})
 
 
-def _fields(operand: Expression) -> tuple[Expression, ...] | None:
+def _fields(operand: ra.Expression) -> tuple[ra.Expression, ...] | None:
     """The values of which an operand makes a row or struct, which are compared one by one."""
     match operand:
-        case Call(name="tuple" | "struct", args=args):
+        case ra.Call(name="tuple" | "struct", args=args):
             return args
-        case Call(name="named_struct", args=args):
+        case ra.Call(name="named_struct", args=args):
             return args[1::2]
         case _:
             return None
 
 
-def _kind(plan: Plan, operand: Expression) -> str | None:
+def _kind(plan: ra.Plan, operand: ra.Expression) -> str | None:
     """The family of an operand's type, or which sort of constant it is; None if not known."""
     match operand:
-        case Literal(kind="null"):
+        case ra.Literal(kind="null"):
             return _NULL
-        case Literal(kind="string" | "template"):
+        case ra.Literal(kind="string" | "template"):
             return _STRING
-        case Literal(kind="number"):
+        case ra.Literal(kind="number"):
             return _NUMBER
-        case Literal(kind="boolean"):
+        case ra.Literal(kind="boolean"):
             return "boolean"
-        case Literal() | Parameter():
+        case ra.Literal() | ra.Parameter():
             return _OTHER
-        case Call() if _constant(operand):
+        case ra.Call() if _constant(operand):
             return _STRING if type_of(plan, operand) == STRING else _OTHER
-        case Subquery(kind="scalar", query=query):
+        case ra.Subquery(kind="scalar", query=query):
             kinds = {_kind(plan, output.expression) for output in _first_outputs(plan, query)}
             return kinds.pop() if len(kinds) == 1 else None
-        case Subquery():
+        case ra.Subquery():
             return "boolean"
-        case Call(name="+" | "-", args=args):
+        case ra.Call(name="+" | "-", args=args):
             kinds = {_kind(plan, arg) for arg in args} - {_NUMBER}
             kind = DOUBLE if kinds <= {"numeric"} else type_of(plan, operand)
             return None if kind is None else _family(kind)
@@ -353,10 +338,10 @@ def _family(kind: Type) -> str:
     return "datetime" if kind in MOMENTS else str(valued(kind))
 
 
-def _first_outputs(plan: Plan, query: Query) -> list[OutputColumn]:
+def _first_outputs(plan: ra.Plan, query: ra.Query) -> list[ra.OutputColumn]:
     blocks = [plan.blocks[number] for number in query.top]
     return [block.outputs[0] for block in blocks if block.outputs and block.complete]
 
 
-def _constant(expression: Expression) -> bool:
-    return all(isinstance(node, Literal | Call) for node in walk(expression))
+def _constant(expression: ra.Expression) -> bool:
+    return all(isinstance(node, ra.Literal | ra.Call) for node in walk(expression))

@@ -13,21 +13,7 @@ from collections.abc import Set as AbstractSet
 from sqlrewrite.find.restrictions import named
 from sqlrewrite.judge.case import Case, called, relation_name
 from sqlrewrite.judge.sums import is_sum, unsteady, why_unsteady
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    ColumnRef,
-    CteReference,
-    Derived,
-    Expression,
-    Inline,
-    Opaque,
-    OutputColumn,
-    Plan,
-    Relation,
-    Scan,
-    SetOperation,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
@@ -59,7 +45,7 @@ def against(
     blocks: tuple[int, ...],
     *,
     copied: bool = True,
-    unread: Sequence[OutputColumn] = (),
+    unread: Sequence[ra.OutputColumn] = (),
     anew: AbstractSet[int] = frozenset(),
 ) -> Iterator[Reason]:
     """The reasons why what ``blocks`` read may not be read again by the predicate of a case.
@@ -86,23 +72,23 @@ def against(
 
 
 def of_whole(
-    case: Case, relation: Relation, anew: AbstractSet[int] = frozenset()
+    case: Case, relation: ra.Relation, anew: AbstractSet[int] = frozenset()
 ) -> Iterator[Reason]:
     """All that speaks against reading a relation again where the predicate of a case stands;
     ``anew`` as in ``against``."""
     yield from of_relation(case, relation, anew=anew)
-    if isinstance(relation, Derived | CteReference):
+    if isinstance(relation, ra.Derived | ra.CteReference):
         # Only a derived table is copied with its text; anything else is referred to by its name.
-        copied = isinstance(relation, Derived) and not relation.view
+        copied = isinstance(relation, ra.Derived) and not relation.view
         unread = _unread(case, relation) if relation is case.pair.dimension else ()
         yield from against(case, relation.query.blocks, copied=copied, unread=unread, anew=anew)
 
 
-def _unread(case: Case, relation: Derived | CteReference) -> tuple[OutputColumn, ...]:
+def _unread(case: Case, relation: ra.Derived | ra.CteReference) -> tuple[ra.OutputColumn, ...]:
     """What a dimension's SELECT computes for columns that the key query does not name, and for no
     other end: each of its rows comes out, whatever value is there."""
     names, query = column_names(relation), relation.query
-    if names is None or len(query.top) != 1 or isinstance(query.node, SetOperation):
+    if names is None or len(query.top) != 1 or isinstance(query.node, ra.SetOperation):
         return ()
     block = case.plan.blocks[query.top[0]]
     if block.distinct or not block.complete or len(block.outputs) != len(names):
@@ -118,29 +104,29 @@ def _unread(case: Case, relation: Derived | CteReference) -> tuple[OutputColumn,
     )
 
 
-def _of_a_row(case: Case, expression: Expression) -> bool:
+def _of_a_row(case: Case, expression: ra.Expression) -> bool:
     """Whether an expression surely makes no more or fewer rows, as a generator does."""
     found = map(case.options.function, _called([expression]))
     return all(it is not None and not it.generator for it in found)
 
 
-def _called(expressions: Iterable[Expression]) -> frozenset[str]:
+def _called(expressions: Iterable[ra.Expression]) -> frozenset[str]:
     """The functions that expressions call."""
     nodes = (node for expression in expressions for node in walk(expression))
-    return frozenset(node.name for node in nodes if isinstance(node, Call))
+    return frozenset(node.name for node in nodes if isinstance(node, ra.Call))
 
 
-def cannot_stand_alone(relation: Relation) -> Iterator[Reason]:
+def cannot_stand_alone(relation: ra.Relation) -> Iterator[Reason]:
     """Why a relation's own text would not mean the same relation elsewhere."""
     match relation:
-        case Derived(outer=(_, *_)) | Derived(lateral=True):
+        case ra.Derived(outer=(_, *_)) | ra.Derived(lateral=True):
             name = relation_name(relation)
             yield CORRELATED, f"{name} refers to columns around it: it cannot stand alone"
-        case Derived(view=(), anchor=None, span=None):
+        case ra.Derived(view=(), anchor=None, span=None):
             yield NAMES, "the derived table has no alias to find it by"
-        case Inline(span=None):
+        case ra.Inline(span=None):
             yield NAMES, f"{relation_name(relation)} has no text of its own here to repeat"
-        case Derived(view=()) | Inline() | Opaque():
+        case ra.Derived(view=()) | ra.Inline() | ra.Opaque():
             pass
         case _ if relation.span is None:
             yield NAMES, f"the name of {relation_name(relation)} cannot be repeated as it stands"
@@ -150,7 +136,7 @@ def cannot_stand_alone(relation: Relation) -> Iterator[Reason]:
 
 def of_relation(
     case: Case,
-    relation: Relation,
+    relation: ra.Relation,
     copied: tuple[int, ...] | None = (),
     anew: AbstractSet[int] = frozenset(),
 ) -> Iterator[Reason]:
@@ -159,48 +145,48 @@ def of_relation(
     ``anew`` as in ``against``."""
     visible = case.target_block.ctes
     match relation:
-        case Opaque(streaming=True) | Scan(streaming=True):
-            said = relation.table.unsteady if isinstance(relation, Scan) else ""
+        case ra.Opaque(streaming=True) | ra.Scan(streaming=True):
+            said = relation.table.unsteady if isinstance(relation, ra.Scan) else ""
             why = f" ({said})" if said else ""
             yield STREAMING, f"{relation.alias} is a stream{why}: it cannot be read twice"
-        case Scan(table=Table(unsteady=why)) if why:
+        case ra.Scan(table=Table(unsteady=why)) if why:
             yield DETERMINISM, f"{relation.alias} gives other rows each time: {why}"
-        case Opaque(reason=reason):
+        case ra.Opaque(reason=reason):
             yield DETERMINISM, f"{relation.alias or 'a relation'}: {reason}"
-        case CteReference(name=name, cte=cte, query=query):
+        case ra.CteReference(name=name, cte=cte, query=query):
             # A CTE that is defined in the copied text comes along with it.
             along = copied is not None and bool(query.blocks) and {*query.blocks} <= {*copied}
             if copied is not None and not along and visible.get(name) != cte:
                 why = f"the CTE {name} is not visible where the predicate would stand"
                 yield NAMES, why if name else f"{relation.alias} is a part of a FROM that is shared"
             yield from against(case, query.blocks, copied=False, anew=anew)
-        case Scan(parts=parts) | Derived(view=(_, *_), parts=parts):
+        case ra.Scan(parts=parts) | ra.Derived(view=(_, *_), parts=parts):
             if copied is not None and len(parts) == 1 and parts[0] in visible:
                 yield NAMES, f"{parts[0]} means a CTE where the predicate would stand"
         case _:
             pass
-    if not isinstance(relation, Opaque) and relation.sampled:
+    if not isinstance(relation, ra.Opaque) and relation.sampled:
         yield ROW_LIMIT, f"TABLESAMPLE on {relation.alias} may give other rows"
 
 
 def of_expression(
-    case: Case, expression: Expression, anew: AbstractSet[int] = frozenset()
+    case: Case, expression: ra.Expression, anew: AbstractSet[int] = frozenset()
 ) -> Iterator[Reason]:
     """The reasons why a condition's own functions may not be computed again, and what a derived
     table computes for its columns; ``anew`` as in ``against``."""
     for node in walk(expression):
-        if isinstance(node, Call):
+        if isinstance(node, ra.Call):
             yield from of_functions(case.options, (node.name,))
-        elif isinstance(node, ColumnRef):
+        elif isinstance(node, ra.ColumnRef):
             for below in computed_as(case.plan, node):
                 yield from of_functions(case.options, _called([below]) - {_OVER})
                 yield from _sums_in(case.plan, below, anew)
             yield from _of_frames(case.plan, node)
 
 
-def _of_frames(plan: Plan, ref: ColumnRef) -> Iterator[Reason]:
+def _of_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Reason]:
     relation = plan.relations[ref.relation]
-    for number in relation.query.top if isinstance(relation, Derived | CteReference) else ():
+    for number in relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ():
         if _OVER in plan.blocks[number].functions:
             yield DETERMINISM, _BY_ROWS
 
@@ -224,7 +210,7 @@ def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:
 
 
 def _of_sums(
-    plan: Plan, block: Block, values: Iterable[Expression], anew: AbstractSet[int]
+    plan: ra.Plan, block: ra.Block, values: Iterable[ra.Expression], anew: AbstractSet[int]
 ) -> Iterator[Reason]:
     if not any(map(is_sum, block.functions)):
         return
@@ -232,18 +218,18 @@ def _of_sums(
         yield from _sums_in(plan, expression, anew)
 
 
-def _sums_in(plan: Plan, expression: Expression, anew: AbstractSet[int]) -> Iterator[Reason]:
+def _sums_in(plan: ra.Plan, expression: ra.Expression, anew: AbstractSet[int]) -> Iterator[Reason]:
     for call in unsteady(plan, walk(expression)):
         if id(call) not in anew:
             yield DETERMINISM, why_unsteady(plan, call)
 
 
-def total_order(plan: Plan, block: Block) -> bool:
+def total_order(plan: ra.Plan, block: ra.Block) -> bool:
     """Whether ORDER BY fixes which rows a LIMIT keeps: it sorts by something unique, or by all that
     is shown, so that rows in the same place are the same."""
     assert block.limit is not None
     order = block.limit.order
-    if isinstance(block.limit.child, SetOperation):
+    if isinstance(block.limit.child, ra.SetOperation):
         return False
     if block.aggregate == "global":
         return True  # a single row
@@ -257,9 +243,9 @@ def total_order(plan: Plan, block: Block) -> bool:
     if block.distinct and block.complete:
         return all(among(output.expression, order) for output in block.outputs)
     source = block.source
-    if isinstance(source, Scan) and source.table.primary_key:
+    if isinstance(source, ra.Scan) and source.table.primary_key:
         return all(
-            any(isinstance(key, ColumnRef) and key.name == column.lower() for key in order)
+            any(isinstance(key, ra.ColumnRef) and key.name == column.lower() for key in order)
             for column in source.table.primary_key
         )
     return False

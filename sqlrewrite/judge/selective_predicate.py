@@ -10,20 +10,7 @@ from collections.abc import Callable, Iterator
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.single import is_single
-from sqlrewrite.plan.algebra import (
-    Block,
-    Call,
-    Cast,
-    Condition,
-    CteReference,
-    Derived,
-    Expression,
-    Inline,
-    Literal,
-    Opaque,
-    Relation,
-    Subquery,
-)
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import is_when
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import joins, leaves
@@ -59,7 +46,7 @@ def _is_constant(case: Case) -> bool:
     """Whether the dimension is one SELECT of constants, without FROM: what they are tied to equals
     them in the plan (Catalyst's InferFiltersFromConstraints)."""
     relation = case.pair.dimension
-    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
     blocks = [case.plan.blocks[number] for number in numbers]
     return len(blocks) == 1 and not blocks[0].functions and _written_out(blocks[0], _narrows)
 
@@ -82,11 +69,11 @@ def restricts(case: Case, item: Restriction) -> bool:
     return _holds(case, item, _test(case))
 
 
-def _filtered_inside(case: Case, relation: Relation) -> bool:
+def _filtered_inside(case: Case, relation: ra.Relation) -> bool:
     return _inside(case, relation, _test(case))
 
 
-Test = Callable[[Case, Expression], bool]
+Test = Callable[[Case, ra.Expression], bool]
 
 ANY = "any"
 """In an engine's list: it collects the keys whatever filters them."""
@@ -98,13 +85,13 @@ def _test(case: Case) -> Test:
     return _selective if by_semi_join else _narrows
 
 
-def _selective(case: Case, expression: Expression) -> bool:
+def _selective(case: Case, expression: ra.Expression) -> bool:
     if ANY in case.engine.predicates:
         return _narrows(case, expression)
     match expression:
         case (
-            Subquery(kind="exists", query=query)
-            | Call(name="not", args=(Subquery(kind="exists", query=query),))
+            ra.Subquery(kind="exists", query=query)
+            | ra.Call(name="not", args=(ra.Subquery(kind="exists", query=query),))
         ):
             # A semi- or anti-join to the engine, which looks for a filter in either side.
             blocks = (case.plan.blocks[number] for number in query.blocks)
@@ -113,10 +100,10 @@ def _selective(case: Case, expression: Expression) -> bool:
             return selective(case.engine, expression)
 
 
-def _narrows(case: Case, expression: Expression) -> bool:
+def _narrows(case: Case, expression: ra.Expression) -> bool:
     """Whether a condition is more than IS NOT NULL, which a join asks of its keys anyway."""
     match expression:
-        case Call(name="not", args=(Call(name="isnull"),)) | Literal():
+        case ra.Call(name="not", args=(ra.Call(name="isnull"),)) | ra.Literal():
             return False
         case _:
             return True
@@ -134,55 +121,56 @@ def _holds(case: Case, item: Restriction, test: Test) -> bool:
             )
 
 
-def _inside(case: Case, relation: Relation, test: Test) -> bool:
+def _inside(case: Case, relation: ra.Relation, test: Test) -> bool:
     """Whether a derived table, view or CTE has such a condition of its own, or is written out: few
     rows, which Spark prunes by without a filter."""
-    if isinstance(relation, Inline):
+    if isinstance(relation, ra.Inline):
         return True
-    numbers = relation.query.blocks if isinstance(relation, Derived | CteReference) else ()
+    numbers = relation.query.blocks if isinstance(relation, ra.Derived | ra.CteReference) else ()
     blocks = [case.plan.blocks[number] for number in numbers]
     if blocks and all(_written_out(block, test) for block in blocks):
         return True
     return any(test(case, it.expression) for block in blocks for it in _asked(block))
 
 
-def _asked(block: Block) -> Iterator[Condition]:
+def _asked(block: ra.Block) -> Iterator[ra.Condition]:
     """The conditions of a block on its rows, on its groups, and in an ON on one side alone."""
     yield from (*block.where, *block.having)
     for join in joins(block.source):
         yield from (it for it in join.conditions if len(it.relations) == 1)
 
 
-def _written_out(block: Block, test: Test) -> bool:
+def _written_out(block: ra.Block, test: Test) -> bool:
     """Whether a block reads nothing but constants: VALUES, or no FROM at all, of which Spark does
     not take a union for few rows."""
     return all(
-        isinstance(it, Inline) or (isinstance(it, Opaque) and it.columns == () and test is _narrows)
+        isinstance(it, ra.Inline)
+        or (isinstance(it, ra.Opaque) and it.columns == () and test is _narrows)
         for it in leaves(block.source)
     )
 
 
-def selective(engine: Engine, expression: Expression) -> bool:
+def selective(engine: Engine, expression: ra.Expression) -> bool:
     """Whether a condition is likely to leave few rows, as Spark sees it."""
     match expression:
-        case Call(name="and", args=args):
+        case ra.Call(name="and", args=args):
             return any(selective(engine, arg) for arg in args)
-        case Call(name="or", args=args):
+        case ra.Call(name="or", args=args):
             return all(selective(engine, arg) for arg in args)
-        case Call(name="not", args=(inner,)):
+        case ra.Call(name="not", args=(inner,)):
             return selective(engine, inner)
-        case Call(name="=" | "<=>" | "<>" | "is", args=args) if _against_boolean(args):
+        case ra.Call(name="=" | "<=>" | "<>" | "is", args=args) if _against_boolean(args):
             # Spark makes it the bare column or condition (BooleanSimplification).
             return any(selective(engine, arg) for arg in args)
-        case Call(name=name, args=args):
+        case ra.Call(name=name, args=args):
             return name in engine.predicates and not _splits(engine, name, args)
-        case Subquery(kind="in"):
+        case ra.Subquery(kind="in"):
             return True
         case _:
             return False
 
 
-def _splits(engine: Engine, name: str, args: tuple[Expression, ...]) -> bool:
+def _splits(engine: Engine, name: str, args: tuple[ra.Expression, ...]) -> bool:
     """Whether the engine moves a comparison with constants into the branches of the CASE below it,
     which leaves conditions and no comparison (Spark's ``PushFoldableIntoBranches``; a list
     of two values stays where it is)."""
@@ -194,29 +182,29 @@ def _splits(engine: Engine, name: str, args: tuple[Expression, ...]) -> bool:
         values = sum(it is not None and bool(columns(it)) for it in found)
         return values == 1 or (values == 0 and len(found) > 2)
     match computed[0]:
-        case Call(name=inner, args=below) if len(below) <= 2:
+        case ra.Call(name=inner, args=below) if len(below) <= 2:
             return _splits(engine, inner, below)
-        case Cast(operand=operand):
+        case ra.Cast(operand=operand):
             return _splits(engine, "cast", (operand,))
         case _:
             return False
 
 
-def _branches(engine: Engine, expression: Expression) -> tuple[Expression | None, ...]:
+def _branches(engine: Engine, expression: ra.Expression) -> tuple[ra.Expression | None, ...]:
     """The values, None for NULL, that a CASE, or what the engine reads as one, chooses from."""
     match expression:
-        case Call(name=name) if name not in engine.branching:
+        case ra.Call(name=name) if name not in engine.branching:
             return ()
-        case Call(name="case", args=args):
+        case ra.Call(name="case", args=args):
             whens = [it.args[1] for it in args if is_when(it)]
             return (*whens, None if is_when(args[-1]) else args[-1])
-        case Call(name="if" | "nvl2", args=(_, *values)):
+        case ra.Call(name="if" | "nvl2", args=(_, *values)):
             return tuple(values)
-        case Call(args=(value, *_)):
+        case ra.Call(args=(value, *_)):
             return value, None
         case _:
             return ()
 
 
-def _against_boolean(args: tuple[Expression, ...]) -> bool:
-    return any(isinstance(arg, Literal) and arg.kind == "boolean" for arg in args)
+def _against_boolean(args: tuple[ra.Expression, ...]) -> bool:
+    return any(isinstance(arg, ra.Literal) and arg.kind == "boolean" for arg in args)
