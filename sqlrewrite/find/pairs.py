@@ -39,6 +39,7 @@ class Pair:
     ``key`` are columns of the two ``*_side`` expressions, each the whole of it where it is
     ``plain``. ``derived`` is the partition column that is computed from the one of the path, where
     that is bounded by what is said of this one; ``target_column`` then is its name.
+    ``first`` is how many of the first values of a scan's own column bound it, for its rank.
     """
 
     tie: Tie
@@ -53,6 +54,7 @@ class Pair:
     key: ra.ColumnRef
     key_side: Side
     derived: DerivedColumn | None = None
+    first: int = 0
 
     @property
     def pruned(self) -> str:

@@ -103,6 +103,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     # Only here, so that a text without a partitioned table does not wait for the imports.
     from sqlrewrite.find.filters import find_filters
     from sqlrewrite.find.pairs import find_pairs
+    from sqlrewrite.find.ranks import find_ranks
     from sqlrewrite.find.unread import unread_join
     from sqlrewrite.sql.bind import bind
 
@@ -111,7 +112,8 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     bound = bind(tree, text, reading.catalog, around, whole=whole)
     if bound is None:
         return reading
-    pairs = (*find_filters(bound.plan), *find_pairs(bound.plan))
+    plan = bound.plan
+    pairs = (*find_filters(plan), *find_ranks(plan), *find_pairs(plan))
     if not pairs:
         bound = replace(bound, selects={}, ons={})
     reading = replace(reading, bound=bound, pairs=pairs)

@@ -22,6 +22,9 @@ TURNED = {"=": "=", "<=>": "<=>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _BETWEEN = (">=", "<=")
 _OTHERS = {**dict.fromkeys(TURNED, 1), "between": 2}
 
+RANK = "rank"
+"""The shape of a condition on the rank of a scan's rows."""
+
 FILTER = "filter"
 """The shape of a condition that a query puts on a scan by itself, in place of a join's."""
 

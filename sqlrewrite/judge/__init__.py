@@ -12,6 +12,7 @@ from dataclasses import replace
 from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import of_fact, restrictions
+from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge import (
     already_pruned,
@@ -29,6 +30,7 @@ from sqlrewrite.judge import (
     names,
     native,
     partition_column,
+    ranks,
     row_limit,
     selective_predicate,
     streaming,
@@ -127,6 +129,16 @@ NOT_SUPPRESSED = Rule(
 )
 
 
+FOR_RANKS: tuple[Rule, ...] = (
+    UNBOUNDED,
+    PARTITION_COLUMN,
+    DETERMINISM,
+    Rule("DPP109", "repeatable", "soundness", "pair", ranks.judge_repeated),
+    Rule("DPP112", "key-types", "soundness", "pair", ranks.judge_type),
+)
+"""The rules for what follows from the rank of a row: no relation but the scan is read again."""
+
+
 def examine(
     plan: Plan, pair: Pair, pairs: tuple[Pair, ...], options: Options, around: Around
 ) -> Examined:
@@ -137,6 +149,10 @@ def examine(
     case = Case(plan, pair, pairs, options, around)
     if pair.filtered:
         return _examined(case, FOR_FILTERS)
+    if pair.first:
+        found = (it for it in pair.tie.block.where if len(it.relations) == 1)
+        kept = tuple(Conjunct(it, it.expression) for it in found)
+        return _examined(replace(case, kept=kept), FOR_RANKS)
     asked = options.reach.through_facts
     near = _followed(case, options.reach._replace(through_facts=False))
     if asked is False or (asked is None and not counted(near[0])):

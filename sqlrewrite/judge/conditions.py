@@ -59,7 +59,7 @@ def _sifted(
         match item:
             case Conjunct(expression=expression):
                 tried = attempts(case, expression)
-                if not _left_out(case, _of_conjunct(case, item, tried), left_out):
+                if not _left_out(case, of_conjunct(case, item, tried), left_out):
                     written = tried is not None and (tried.forms or tried.doubtful)
                     kept.append(replace(item, attempts=tried) if written else item)
             case AnyOf(branches=branches):
@@ -98,7 +98,8 @@ def judge_guards(case: Case) -> Judgement:
     return passed("no condition in the key query can raise an error")
 
 
-def _of_conjunct(case: Case, item: Conjunct, tried: Attempts | None) -> Iterator[Reason]:
+def of_conjunct(case: Case, item: Conjunct, tried: Attempts | None = None) -> Iterator[Reason]:
+    """The reasons why a condition may not be repeated, but as it is ``tried``."""
     if item.condition.clause is None:
         yield NO_TEXT, "a condition of USING or of a view has no text here"
     if not truth(case, item.expression):

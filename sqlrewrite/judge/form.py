@@ -13,7 +13,7 @@ from sqlrewrite.judge.single import is_single
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
-from sqlrewrite.settings.forms import AUTO, FILTERED, IN, RANGE, SET, SINGLE, VALUES
+from sqlrewrite.settings.forms import AUTO, FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
 WIDTHS = {
@@ -35,6 +35,8 @@ def chosen(case: Case) -> str:
     form = case.form
     if case.pair.filtered:
         return FILTERED
+    if case.pair.first:
+        return RANKED
     if case.pair.derived is not None:
         return _of_derived(case, form)
     if form == VALUES:

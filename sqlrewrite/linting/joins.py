@@ -54,6 +54,8 @@ def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
     if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
+    if judged.case.pair.first:
+        by = f"the rank by {candidate.fact.column}"
     if judged.case.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
     return f"no pruning predicate on {fact}, which {by} bounds"
@@ -85,10 +87,12 @@ _PRESERVED = "DPP101"
 
 
 def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
-    """DPP011: a partition column that a join or an IN compares with the one row of an aggregate."""
+    """DPP011: a partition column that is compared with the one row of an aggregate by a join or an
+    IN, or by which a window ranks all rows."""
     for item in decided.judged:
         case, scan = item.case, item.case.pair.scan
-        if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not is_single(case):
+        single = case.pair.first or is_single(case)
+        if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
             continue
         column = f"{scan.alias}.{case.pair.path.column}"
         if any(it.code == _PRESERVED and it.outcome is Outcome.FAIL for it in item.rules):
@@ -96,6 +100,9 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         by = "IN" if case.pair.tie.query is not None else f"the join with {case.dimension_name}"
         # Flink makes a join of a subquery behind = as well, and prunes by few of those.
         sign = case.pair.operator
+        what = "a single value" if case.pair.first < 2 else f"its {case.pair.first} first values"
+        if case.pair.first:
+            by = "a window over all rows"
         help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
         if case.engine.takes_keys:
             help_ = f"write the value itself: {case.other_form}"
@@ -103,7 +110,7 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
             "DPP011",
             subject.original(scan.span),
             column,
-            f"{column} is compared with a single value through {by}: every partition is read to "
+            f"{column} is compared with {what} through {by}: every partition is read to "
             "find the rows that it leaves",
             help_,
         )

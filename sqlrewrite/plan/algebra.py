@@ -341,13 +341,13 @@ class Block:
     ``role`` is ``query``, ``merge`` (the join that one runs), ``change`` (the rows that a DELETE or
     UPDATE finds), ``derived``, ``lateral``, ``cte`` or ``view``, or of a subquery its kind; then
     ``required`` says that it is by itself a conjunct of ``parent``'s WHERE, ``negated`` that it is
-    under NOT.
-    ``aggregate`` is the kind of its aggregation, ``order`` what it is sorted or spread by,
-    ``limit`` one of its own or of a set operation above it; ``functions`` are the names called in
-    it, ``unknowns`` what was not understood of its values, ``strange`` of its syntax, ``ctes`` the
-    names visible in it, ``hints`` those that tell the engine how to join, each with a relation, in
-    lower case; ``led`` is where its word SELECT stands if its FROM is before it; ``shared`` says
-    that several SELECTs have its FROM, or all of its text; ``homeless`` why it has no WHERE."""
+    under NOT. ``aggregate`` is the kind of its aggregation, ``order`` what it is sorted or spread
+    by, ``limit`` one of its own or of a set operation above it; ``functions`` are the names called
+    in it, ``unknowns`` what was not understood of its values, ``strange`` of its syntax, ``ctes``
+    the names visible in it, ``hints`` those that tell the engine how to join, each with a relation,
+    in lower case; ``led`` is where its SELECT stands if its FROM is before it; ``shared``: several
+    SELECTs have its FROM, or all of its text; ``homeless``: why it has no WHERE; ``ranked``: by
+    what all of its windows rank its rows, and whether the greatest comes first."""
 
     number: int
     parent: int | None
@@ -373,6 +373,7 @@ class Block:
     shared: bool = False
     homeless: str = ""
     order: tuple[Expression, ...] = ()
+    ranked: tuple[ColumnRef, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

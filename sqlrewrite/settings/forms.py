@@ -16,5 +16,8 @@ prune by an IN."""
 SINGLE = "single"
 """The form for a key that is alone, in place of any that hold several."""
 
+RANKED = "rank"
+"""The form of what follows from a rank, of the first values of the fact's own column."""
+
 FILTERED = "filter"
 """The form of what follows from a filter, with no keys at all."""

@@ -21,6 +21,7 @@ from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.sql.changes import changes, query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
+from sqlrewrite.sql.ranks import ranked
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
@@ -308,6 +309,7 @@ class Binder(RelationBinder):
                 shared=shared,
                 homeless=node.meta.get(HOMELESS, ""),
                 order=order,
+                ranked=ranked(node, translator) if facts.partitions else None,
             )
         )
         outer.outer.extend(scope.outer)

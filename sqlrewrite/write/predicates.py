@@ -8,12 +8,12 @@ from dataclasses import replace
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.plan.relations import joins
-from sqlrewrite.settings.forms import FILTERED, IN, RANGE, SET, SINGLE, VALUES
+from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.fact import fact
-from sqlrewrite.write.forms import collected, ends, filtered, semi_join, single, values
+from sqlrewrite.write.forms import collected, ends, filtered, ranked, semi_join, single, values
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries, Writer
 from sqlrewrite.write.names import Style
@@ -23,6 +23,7 @@ FORMS: Mapping[str, Callable[[Sequence[Case], KeyQueries], list[Predicate]]] = {
     SET: collected.write,
     RANGE: ends.write,
     SINGLE: single.write,
+    RANKED: ranked.write,
     FILTERED: filtered.write,
 }
 """The forms that need no keys at hand. ``values`` may write none, and another form stands in."""
