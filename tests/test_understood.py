@@ -15,6 +15,7 @@ REFUSED: dict[str, str] = {
     "pivots prewhere sample settings",
     "Join": "directed expressions global_ hint match_condition nearest",
     "Group": "totals",
+    "LimitOptions": "percent with_ties",
     "Order": "siblings this",
     "Sort": "siblings this",
     "Distribute": "siblings this",
@@ -64,6 +65,7 @@ TEXTS = [
     "SELECT a FROM t GROUP BY a, CUBE (b), ROLLUP (c), GROUPING SETS ((a), ())",
     "SELECT a FROM t GROUP BY a WITH ROLLUP",
     "SELECT a FROM t GROUP BY a, b GROUPING SETS ((a), (b))",
+    "SELECT a FROM t FETCH FIRST 1 ROWS ONLY",
     "SELECT a FROM t DISTRIBUTE BY a SORT BY b",
     "SELECT a FROM t CLUSTER BY a",
     "SELECT 'x', r'x', X'1F', true, NULL, ?, :p, INTERVAL 1 DAY, INTERVAL '1 2' DAY TO HOUR",
@@ -85,7 +87,7 @@ STRANGE = [
     "SELECT TRANSFORM (a) USING 'cat' AS (b) FROM t",
     "SELECT a FROM t FOR UPDATE",
     "SELECT INTERVAL + 1",
-    "SELECT a FROM t FETCH FIRST 1 ROWS ONLY",
+    "SELECT a FROM t FETCH FIRST 1 ROWS WITH TIES",
 ]
 
 
