@@ -24,7 +24,6 @@ from sqlrewrite.cli.common import (
     write_stdout,
 )
 from sqlrewrite.cli.output import writing
-from sqlrewrite.embedded import as_sql
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
@@ -157,8 +156,11 @@ def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     if result.source is None:  # too large to be read
         raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
     host = host_of(name, result.source.text)
-    done = result.rewrite if host is None else as_sql(host, todo.catalog, todo.options())
-    return SparkTask(name, done, todo, where)
+    if host is None:
+        return SparkTask(name, result.rewrite, todo, where)
+    from sqlrewrite.embedded import as_sql  # a file of SQL has no need of it
+
+    return SparkTask(name, as_sql(host, todo.catalog, todo.options()), todo, where)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from sqlrewrite.document import Document, read
 from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.survey import Surveyed, survey
 from sqlrewrite.results import Rewrite
-from sqlrewrite.text.blocks import renderings
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Warehouse
@@ -33,8 +32,11 @@ def documents_of(path: str, text: str, catalog: Warehouse, limits: Limits) -> It
     with ``{% if %}`` it is what it renders to at most."""
     host = host_of(path, text)
     if host is None:
-        every = renderings(text)
-        yield read(every[-1].text if every else text, catalog, limits, heed=False, named=True)
+        if "{%" in text:
+            from sqlrewrite.text.blocks import renderings  # which few texts have need of
+
+            text = next((it.text for it in reversed(renderings(text))), text)
+        yield read(text, catalog, limits, heed=False, named=True)
         return
     from sqlrewrite import embedded  # a file of SQL has no need of it
 

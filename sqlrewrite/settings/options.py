@@ -131,7 +131,8 @@ def options(
     with nobody to ask.
     """
     its = settings or _USUAL
-    others = {it: value for it, value in _checked(given).items() if value != getattr(its, it)}
+    other = {it: value for it, value in given.items() if value is not getattr(its, it)}
+    others = {it: value for it, value in _checked(other).items() if value != getattr(its, it)}
     its = replace(its, **others) if others else its
     if its.predicate == VALUES and resolve is None:
         raise ConfigError(
@@ -147,6 +148,7 @@ def options(
         from sqlrewrite.dialects import able
 
         able(its.dialect, its.predicate)
+    limits = limits or its.limits
     return Options(
         engine_named(its.engine),
         its.predicate,
@@ -155,7 +157,7 @@ def options(
         Reach(its.depth, its.through_facts),
         its.key_limit,
         disabled,
-        limits=replace(limits or its.limits, dialect=its.dialect),
+        limits=limits if limits.dialect == its.dialect else replace(limits, dialect=its.dialect),
         functions=its.functions,
         resolve=resolve or not_asked,
         time_zone=its.time_zone,
