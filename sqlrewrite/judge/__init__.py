@@ -190,7 +190,9 @@ def _pays(far: Examined, near: Examined) -> bool:
 
 
 def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
-    results = tuple(_result(rule, case) for rule in rules)
+    off = (Outcome.PASS, "switched off")
+    judged = [(it, off if it.code in case.options.disabled else it.judge(case)) for it in rules]
+    results = tuple([RuleResult(it.code, it.name, *found) for it, found in judged])
     undecided = next((r for r in results if r.outcome is Outcome.UNKNOWN), None)
     if undecided is not None:
         why = f"{undecided.name} is not decided: {undecided.message}"
@@ -199,10 +201,3 @@ def _examined(case: Case, rules: tuple[Rule, ...]) -> Examined:
     if failing & {UNBOUNDED.code, NOT_YET_PRUNED.code}:
         return case, results, Verdict.ALREADY_PRUNED
     return case, results, Verdict.REJECTED if failing else Verdict.REWRITTEN
-
-
-def _result(rule: Rule, case: Case) -> RuleResult:
-    if rule.code in case.options.disabled:
-        return RuleResult(rule.code, rule.name, Outcome.PASS, "switched off")
-    outcome, message = rule.judge(case)
-    return RuleResult(rule.code, rule.name, outcome, message)

@@ -16,10 +16,11 @@ def remembered(ask: Question) -> Question:
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     def asked(plan: Plan, *about: Hashable) -> Any:
-        key = (name, *about)
-        if key not in plan.memo:
-            plan.memo[key] = ask(plan, *about)
-        return plan.memo[key]
+        memo, key = plan.memo, (name, *about)
+        found = memo.get(key, memo)  # which stands for no answer
+        if found is memo:
+            found = memo[key] = ask(plan, *about)
+        return found
 
     asked.__doc__ = ask.__doc__
     return cast("Question", asked)

@@ -99,10 +99,13 @@ class Walk:
     def lead(self, index: int) -> int:
         """The SELECT that a token belongs to, or what stands for it (``select``); of what is in no
         query of its statement the DELETE, UPDATE or MERGE."""
+        types = self._types
         while True:
             start = index
-            while not self._begins_query(start):
-                kind = self._types[start]
+            while start >= 0:
+                kind = types[start]
+                if kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(start, kind)):
+                    break
                 if kind is TokenType.SELECT:
                     return start
                 if kind in NO_QUERY and self.kind(start - 1) in BEFORE_STATEMENT:
