@@ -21,7 +21,7 @@ from sqlrewrite.cli.common import (
     sorted_out,
     write_stdout,
 )
-from sqlrewrite.cli.output import refuse_read, write_to
+from sqlrewrite.cli.output import output_option, refuse_read, write_to
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.warehouse import Warehouse
 
@@ -99,13 +99,7 @@ Examples:
     metavar="NAME",
     help="Current schema, in which table names without a schema are looked up.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default="-",
-    help="Write the DDL to this file.  [default: -, stdout]",
-)
+@output_option("DDL")
 @colour_option
 def infer_command(
     paths: tuple[str, ...], schema: str | None, output: str, color: bool | None

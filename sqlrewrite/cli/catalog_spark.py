@@ -22,7 +22,7 @@ from sqlrewrite.cli.common import (
     setting_options,
     sorted_out,
 )
-from sqlrewrite.cli.output import progress, write_to, writing
+from sqlrewrite.cli.output import output_option, progress, write_to, writing
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.report.styled import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
@@ -95,13 +95,9 @@ def _declared(known: Warehouse, tables: Sequence[str]) -> list[tuple[Name, tuple
     for name, columns in known.declared.items():
         if not any(it[-len(name) :] == name for it in found):
             found[name] = tuple(Derivation(it, text, (), DECLARED) for it, text in columns.items())
-    names = [parsed_name(it) or () for it in tables]
-    chosen = (it for it in sorted(found) if not names or any(_ends(it, name) for name in names))
+    names = [parsed_name(it) or ("",) for it in tables]  # no table's name ends in nothing
+    chosen = (it for it in sorted(found) if not names or any(it[-len(n) :] == n for n in names))
     return [(it, found[it]) for it in chosen]
-
-
-def _ends(name: Name, other: Name) -> bool:
-    return bool(other) and name[-len(other) :] == other
 
 
 def _print_checked(out: Printer, it: Checked) -> None:
@@ -150,13 +146,7 @@ has read is kept in FILE.partial until FILE is written.""",
     help="Only tables whose names match this, such as 'fct_*'. Repeatable.",
 )
 @spark_options
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default="-",
-    help="Write the snapshot to this file.  [default: -, stdout]",
-)
+@output_option("snapshot")
 @colour_option
 def pull(
     patterns: tuple[str, ...],

@@ -11,9 +11,15 @@ from typing import Any
 
 import click
 
-from sqlrewrite.cli.common import CommandFailure, OutputError, write_stdout
+from sqlrewrite.cli.common import CommandFailure, Decorator, OutputError, write_stdout
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.text.source import write_file
+
+
+def output_option(what: str) -> Decorator:
+    """``--output``, where this is written to."""
+    usual = f"Write the {what} to this file.  [default: -, stdout]"
+    return click.option("-o", "--output", metavar="FILE", default="-", help=usual)
 
 
 def refuse_read(path: str | None, read: Iterable[str], option: str = "--output-file") -> None:

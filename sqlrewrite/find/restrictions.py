@@ -118,19 +118,19 @@ def same_rows(one: ra.Relation, other: ra.Relation) -> bool:
     return False
 
 
-def _single(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
+def one_by_one(found: Sequence[Restriction]) -> Iterator[Conjunct | SemiJoin]:
     """The restrictions, those of disjunctions one by one."""
     for item in found:
         if isinstance(item, AnyOf):
             for branch in item.branches:
-                yield from _single(branch)
+                yield from one_by_one(branch)
         else:
             yield item
 
 
 def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
     """The relations that restrictions read."""
-    for item in _single(found):
+    for item in one_by_one(found):
         if isinstance(item, SemiJoin):
             yield item.relation
             yield from neighbours(item.inner)
@@ -138,5 +138,5 @@ def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
 
 def named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
     """The columns that restrictions name, of whatever relation."""
-    for item in _single(found):  # what is named inside a semi-join is its neighbour's
+    for item in one_by_one(found):  # what is named inside a semi-join is its neighbour's
         yield from (item.key,) if isinstance(item, SemiJoin) else columns(item.expression)

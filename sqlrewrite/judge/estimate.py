@@ -8,10 +8,17 @@ two keys as Spark does (``PartitionPruning.pruningHasBenefit``), else it is Spar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.find.restrictions import (
+    AnyOf,
+    Conjunct,
+    Restriction,
+    SemiJoin,
+    neighbours,
+    one_by_one,
+)
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import WIDEST, WIDTHS
 from sqlrewrite.plan import algebra as ra
@@ -107,16 +114,12 @@ def _named_beside(plan: ra.Plan, scan: ra.Scan) -> Iterator[ra.ColumnRef]:
         yield from columns(expression)
 
 
-def _named_in(found: Iterable[Restriction]) -> Iterator[ra.ColumnRef]:
-    for item in found:
-        match item:
-            case Conjunct(expression=expression):
-                yield from columns(expression)
-            case AnyOf(branches=branches):
-                for branch in branches:
-                    yield from _named_in(branch)
-            case SemiJoin(key=key, other=other, inner=inner):
-                yield from (key, other, *_named_in(inner))
+def _named_in(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:
+    for item in one_by_one(found):
+        if isinstance(item, SemiJoin):
+            yield from (item.key, item.other, *_named_in(item.inner))
+        else:
+            yield from columns(item.expression)
 
 
 # --- the share of the fact that is left out -------------------------------------------------------

@@ -7,6 +7,7 @@ a place is the first character behind it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
@@ -105,6 +106,11 @@ class Finding:
     def name(self) -> str:
         """The name of its code."""
         return BY_CODE[self.code].name
+
+
+def unsuppressed(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings that nothing suppresses."""
+    return tuple(it for it in found if it.suppression is None)
 
 
 LintResult = tuple[tuple[Finding, ...], tuple[Problem, ...]]

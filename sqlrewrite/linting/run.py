@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
-from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement
+from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement, unsuppressed
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import Selection, selection_of
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
@@ -58,7 +58,7 @@ class Linted:
     @property
     def shown(self) -> tuple[Finding, ...]:
         """The findings that nothing suppresses."""
-        return tuple(it for it in self.findings if it.suppression is None)
+        return unsuppressed(self.findings)
 
     @property
     def fixes(self) -> tuple[Fix | None, ...]:

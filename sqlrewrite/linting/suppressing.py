@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sqlrewrite.linting.findings import Finding
+from sqlrewrite.linting.findings import Finding, unsuppressed
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.text.edits import Edit, Span
@@ -34,7 +34,7 @@ def suppressed(
     ``lint`` gives all findings of a text, and ``host`` is one that is not SQL itself. Where the
     comments together do not do what they are for, each line is tried by itself.
     """
-    wanted = _by_line(it for it in found if it.suppression is None and it.code != UNUSED)
+    wanted = _by_line(it for it in unsuppressed(found) if it.code != UNUSED)
     before, lines = lint(text), Lines(text)
     edits = [comment(text, lines.offset(line), codes) for line, codes in wanted.items()]
     done = _tried(text, edits, wanted, before, lint)
@@ -63,8 +63,7 @@ def _by_line(found: Iterable[Finding]) -> dict[int, list[str]]:
 
 
 def _left(found: Findings, done: Mapping[int, Sequence[str]]) -> tuple[Finding, ...]:
-    unsuppressed = (it for it in found if it.suppression is None)
-    return tuple(it for it in unsuppressed if it.code not in done.get(it.place.line, ()))
+    return tuple(it for it in unsuppressed(found) if it.code not in done.get(it.place.line, ()))
 
 
 def _tried(
@@ -79,8 +78,7 @@ def _tried(
     if any(start < it.offset < end for start, end in templates for it in edits):
         return None  # dbt would read it, and not we
     done = apply(text, edits)
-    stays = (it for it in _open(before) if it.code not in wanted.get(it.place.line, ()))
-    return done if counted(_open(lint(done))) == counted(stays) else None
+    return done if counted(unsuppressed(lint(done))) == counted(_left(before, wanted)) else None
 
 
 def _inside(host: Host, line: int, codes: Sequence[str]) -> Edit | None:
@@ -115,10 +113,6 @@ def comment(text: str, start: int, codes: Sequence[str]) -> Edit:
     if own is not None:
         return Edit(own.end(), "".join(f", {code}" for code in codes))
     return Edit(at, f"  -- {SIGN} ignore[{', '.join(codes)}]")
-
-
-def _open(found: Findings) -> list[Finding]:
-    return [it for it in found if it.suppression is None]
 
 
 def counted(found: Iterable[Finding]) -> Counter[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting.findings import Finding, Fix
+from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
 from sqlrewrite.linting.suppressing import counted, in_region
 from sqlrewrite.server.analysis import Analysis, local
 from sqlrewrite.text.hosts.region import Change, Region, Unwritable
@@ -37,9 +37,7 @@ def actions(
     analysis: Analysis, found: Iterable[Finding], again: Callable[[str], Analysis]
 ) -> Iterator[Action]:
     """What is offered for findings; ``again`` reads the file with another text."""
-    for it in found:
-        if it.suppression is not None:
-            continue
+    for it in unsuppressed(found):
         if it.fix is not None:
             title = _TITLES.get(it.code, "Mend this as `dpp-rewrite --write` does")
             about = f" on {it.subject}" if it.subject else ""
@@ -56,7 +54,7 @@ def changes(fix: Fix) -> Iterator[Change]:
 
 def everything(analysis: Analysis) -> tuple[Change, ...]:
     """All that the fixes of a file change: what ``dpp-rewrite --write`` does."""
-    found = (it.fix for it in analysis.findings if it.fix is not None and it.suppression is None)
+    found = (it.fix for it in unsuppressed(analysis.findings) if it.fix is not None)
     return tuple(dict.fromkeys(change for fix in found for change in changes(fix)))
 
 
@@ -76,14 +74,10 @@ def _suppressing(
         return None
     then = again(analysis.host.changed([change]))
     here = (found.code, found.place.line)
-    stays = (it for it in _open(analysis) if (it.code, it.place.line) != here)
-    if counted(_open(then)) != counted(stays):  # it would do more, or nothing
+    stays = (it for it in unsuppressed(analysis.findings) if (it.code, it.place.line) != here)
+    if counted(unsuppressed(then.findings)) != counted(stays):  # it would do more, or nothing
         return None
     return Action(f"Suppress {found.code} here", found, (change,))
-
-
-def _open(analysis: Analysis) -> list[Finding]:
-    return [it for it in analysis.findings if it.suppression is None]
 
 
 def _region(analysis: Analysis, found: Finding) -> Region | None:

@@ -65,20 +65,21 @@ def _methods(spark: SparkSession) -> Iterator[tuple[type, str, Callable[..., Eff
     """The methods that change something: their class, their name, and what a call of one changes.
     Over Connect the classes are others than in a classic session."""
     frame = spark.range(0)
+    anything, settings = _always(ANYTHING), _always(Effect(settings=True))
     for name in ("set", "unset"):
-        yield type(spark.conf), name, _settings
-    yield type(spark).Builder, "getOrCreate", _settings
+        yield type(spark.conf), name, settings
+    yield type(spark).Builder, "getOrCreate", settings
     yield type(spark), "sql", _elsewhere
     catalog = type(spark.catalog)
     for name in vars(catalog):
         if not name.startswith(("_", *_READS_ALONE)) and not name.endswith(_EXISTS):
-            yield catalog, name, _anything
+            yield catalog, name, anything
     for name in _VIEWS:
         yield type(frame), name, _named
     for name in _TABLES:
         yield type(frame.write), name, _named
     for name in _WRITES:
-        yield type(frame.writeTo("t")), name, _anything
+        yield type(frame.writeTo("t")), name, anything
 
 
 def _heard(method: Callable[..., Any], told: Callable[..., Effect]) -> Callable[..., Any]:
@@ -94,18 +95,14 @@ def _heard(method: Callable[..., Any], told: Callable[..., Effect]) -> Callable[
     return heard
 
 
-def _settings(*args: Any, **kwargs: Any) -> Effect:
-    return Effect(settings=True)
+def _always(effect: Effect) -> Callable[..., Effect]:
+    return lambda *args, **kwargs: effect
 
 
 def _elsewhere(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Effect:
     """A text of a session; one that has its own ``sql`` tells of its own."""
     told = "sql" in vars(self) or (isinstance(text, str) and _QUERY.match(text) is not None)
     return NOTHING if told else ANYTHING
-
-
-def _anything(*args: Any, **kwargs: Any) -> Effect:
-    return ANYTHING
 
 
 def _named(self: Any, name: Any = None, *args: Any, **kwargs: Any) -> Effect:

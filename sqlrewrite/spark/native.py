@@ -18,7 +18,7 @@ from dataclasses import replace
 from sqlrewrite.decision.decided import Decided, JudgedPair
 from sqlrewrite.document import Decision, decide, read
 from sqlrewrite.find.pairs import Pair, PairPlace
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin, neighbours
+from sqlrewrite.find.restrictions import Restriction, SemiJoin, neighbours, one_by_one
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import read_by
@@ -101,15 +101,11 @@ def _read(plan: ra.Plan, judged: JudgedPair) -> Counter[Name]:
 
 def _conditions(kept: Sequence[Restriction]) -> Iterator[ra.Expression]:
     """The conditions that the key query repeats, those on neighbours too."""
-    for it in kept:
-        match it:
-            case Conjunct(expression=expression):
-                yield expression
-            case AnyOf(branches=branches):
-                for branch in branches:
-                    yield from _conditions(branch)
-            case SemiJoin(inner=inner):
-                yield from _conditions(inner)
+    for it in one_by_one(kept):
+        if isinstance(it, SemiJoin):
+            yield from _conditions(it.inner)
+        else:
+            yield it.expression
 
 
 def _leaves(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Scan | ra.Opaque]:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours
+from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours, one_by_one
 from sqlrewrite.judge.case import Case, relation_name, takes_keys
 from sqlrewrite.judge.planners.path import READ, hidden, joining
 from sqlrewrite.plan import algebra as ra
@@ -152,14 +152,10 @@ def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
 
 
 def _subqueries(item: Restriction) -> Iterator[ra.Query]:
-    if isinstance(item, Conjunct):
-        for node in walk(item.expression):
+    for it in one_by_one([item]):
+        for node in walk(it.expression) if isinstance(it, Conjunct) else ():
             if isinstance(node, ra.Subquery):
                 yield node.query
-    elif isinstance(item, AnyOf):
-        for branch in item.branches:
-            for inner in branch:
-                yield from _subqueries(inner)
 
 
 # --- its filter -----------------------------------------------------------------------------------

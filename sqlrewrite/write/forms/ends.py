@@ -10,14 +10,13 @@ the largest of a set (docs/spark.md, "Files and row groups").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
+from sqlrewrite.find.restrictions import named
 from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Scan
-from sqlrewrite.plan.expressions import columns
 from sqlrewrite.write.derived import compared, units, with_elsewhere
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
@@ -71,17 +70,5 @@ def _may_be_null(case: Case) -> bool:
     if not isinstance(pair.dimension, Scan) or not pair.key_plain or is_authors_in(pair):
         return False
     column = pair.dimension.table.column(pair.key.name)
-    return column is not None and column.nullable and pair.key.name not in set(_named(case.kept))
-
-
-def _named(items: Iterable[Restriction]) -> Iterable[str]:
-    """The columns that restrictions of a relation speak of."""
-    for item in items:
-        match item:
-            case Conjunct(expression=expression):
-                yield from (ref.name for ref in columns(expression))
-            case SemiJoin(key=key):
-                yield key.name
-            case AnyOf(branches=branches):
-                for branch in branches:
-                    yield from _named(branch)
+    asked = {ref.name for ref in named(case.kept)}
+    return column is not None and column.nullable and pair.key.name not in asked
