@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.restrictions import (
-    AnyOf,
-    Attempts,
-    Conjunct,
-    Restriction,
-    SemiJoin,
-    any_of,
-)
+from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction, SemiJoin, any_of
 from sqlrewrite.judge.anew import grouped_anew, steady, written_anew
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name

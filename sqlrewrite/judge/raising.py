@@ -25,16 +25,7 @@ from sqlrewrite.plan.facts.functions import Function, known
 from sqlrewrite.plan.facts.harmless import CHECKS, is_instant
 from sqlrewrite.plan.facts.signatures import signature
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import (
-    BIGINT,
-    BOOLEAN,
-    DOUBLE,
-    INT,
-    MOMENTS,
-    STRING,
-    Type,
-    valued,
-)
+from sqlrewrite.plan.facts.types import BIGINT, BOOLEAN, DOUBLE, INT, MOMENTS, STRING, Type, valued
 from sqlrewrite.plan.relations import deciding, generates, leaves, one_row, read_by
 
 _NULL, _STRING, _NUMBER, _OTHER = "null", "'…'", "0", "DATE '…'"
