@@ -25,7 +25,6 @@ from sqlrewrite.spark.describe import partition
 from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.session import (
     Session,
-    current_namespace,
     literal_name,
     literal_text,
     spark_errors,
@@ -304,9 +303,9 @@ def _make_again(view: View, catalog: Warehouse, views: _Views, depth: int) -> No
     if query == view.query:
         return
     spark = views.session.spark
-    here = current_namespace(spark)
+    here = spark.sql("SELECT current_catalog(), current_schema()").collect()[0]
     spark.sql(f"USE {literal_name(view.namespace)}")
     try:
         views.make(view.name, query, view.columns)
     finally:
-        spark.sql(f"USE {literal_name(here)}")
+        spark.sql(f"USE {literal_name((str(here[0]), str(here[1])))}")
