@@ -134,4 +134,4 @@ def infer_command(
     place = "" if output == "-" else f" to {output}"
     what = "table or view" if count == 1 else "tables and views"
     said = f"{count:,} {what} written{place}, {len(guessed):,} guessed"
-    err.print([((said, "bold"),)])
+    err.line((said, "bold"))

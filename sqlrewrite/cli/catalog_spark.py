@@ -104,12 +104,12 @@ def _print_checked(out: Printer, it: Checked) -> None:
     """One declaration, in a line."""
     said = f"{'.'.join(it.table)}: {it.derivation.column} = {it.derivation.expression}"
     if it.why:
-        out.print([(("unknown ", "bold yellow"), (said, "bold"), (f": {it.why}", ""))])
+        out.line(("unknown ", "bold yellow"), (said, "bold"), (f": {it.why}", ""))
     elif it.wrong:
         counted = f": does not hold for {it.wrong:,} of {it.rows:,} rows"
-        out.print([(("wrong   ", "bold red"), (said, "bold"), (counted, ""))])
+        out.line(("wrong   ", "bold red"), (said, "bold"), (counted, ""))
     else:
-        out.print([(("holds   ", "bold green"), (said, "bold"), (f": {it.rows:,} rows", ""))])
+        out.line(("holds   ", "bold green"), (said, "bold"), (f": {it.rows:,} rows", ""))
 
 
 @click.command(
@@ -175,7 +175,7 @@ def pull(
         found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
         if partial:
             if found:
-                err.print([((f"{partial.path}: {len(found):,} read already", "dim"),)])
+                err.line((f"{partial.path}: {len(found):,} read already", "dim"))
             partial.begin(found.values())
         proposed: dict[Name, tuple[Derivation, ...]] = {}
         left = [name for name in wanted if name not in found]
@@ -237,4 +237,4 @@ def _patterns(
 def _print_skipped(err: Printer, skipped: Sequence[Pulled]) -> None:
     for it in skipped:
         name = ".".join(it.name)
-        err.print([(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))])
+        err.line(("skipped ", "bold yellow"), (f"{name}: ", "bold"), (it.why, ""))

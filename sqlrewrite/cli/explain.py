@@ -82,7 +82,7 @@ def command(report: Report, **given: Any) -> None:
     if report.format == "text":
         if not found:
             nothing = f"{asked.name}: no statement joins a fact by a partition column"
-            out.print([((nothing, "yellow"),)])
+            out.line((nothing, "yellow"))
         notes = [((f"{it.line}: {it.message}", "bold cyan"),) for it in asked.rewrite.notes]
         report.err.print([*notes, *stock_lines(stock)])
     report.end(lambda: explained_json(found, stock), lambda: explained_page(found))

@@ -57,15 +57,15 @@ def command(folder: str, color: bool | None) -> None:
     path, before = _target(folder)
     if before is None:
         write_stdout("".join(f"{line}\n" for line in lines).encode())
-        err.print([((f"{shown(path)} has settings already, and is left as it is", "yellow"),)])
+        err.line((f"{shown(path)} has settings already, and is left as it is", "yellow"))
         raise click.exceptions.Exit(2)
     own = os.path.basename(path) == OWN_FILE
     end = "\r\n" if "\r\n" in before else "\n"
     gap = end if before.endswith("\n") else end * 2
     text = end.join([*([] if own else [SECTION]), *lines]) + end
     _write(path, before + gap + text if before else text)
-    err.print([((f"{shown(path)} written", "bold green"),)])
-    err.print([(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))])
+    err.line((f"{shown(path)} written", "bold green"))
+    err.line(("next: ", "bold"), (f"dpp-rewrite lint {shown(folder)}", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class KnownSource:
 
 def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSource]:
     """Each catalog, tried. What is found is said."""
-    err.print([((f"{counted(found.files, 'file')} of SQL", ""),)])
+    err.line((f"{counted(found.files, 'file')} of SQL", ""))
     if found.python:
-        err.print([((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""),)])
+        err.line((f"SQL in {counted(found.python, 'file')} of Python and notebooks", ""))
     projects = [_of_dbt(folder, it) for it in found.projects]
     for path in (*found.ddl, *found.snapshots, *projects):
         dbt = path in projects
@@ -92,10 +92,10 @@ def _catalogs(folder: str, found: Discovered, err: Printer) -> Iterator[KnownSou
         yield known
     if not (found.ddl or found.snapshots or projects):
         what = "no DDL, no dbt project: `dpp-rewrite catalog pull` asks a live Spark"
-        err.print([((what, "yellow"),)])
+        err.line((what, "yellow"))
     for key, (value, where) in found.spark.items():
         if key in (_QUOTES, _ANSI, _SCHEMA) or setting(key):
-            err.print([(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))])
+            err.line(("found ", "bold green"), (f"{shown(where)}: {key} = {value}", ""))
 
 
 def _of_dbt(folder: str, project: str) -> str:

@@ -220,14 +220,14 @@ def warn(of: Run, err: Printer) -> None:
     """Says where files may be taken that git would leave out."""
     for folder, why in () if of.asked.quiet else of.warnings:
         said = shown(f" git lists no files, none is left out by .gitignore: {why}")
-        err.print([((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (said, ""))])
+        err.line((f"{shown(folder)}: ", "bold"), ("warning", "bold yellow"), (said, ""))
 
 
 def none_changed(of: Run, err: Printer) -> bool:
     """Whether no file has changed, where only such count; it is said."""
     none = of.changed is not None and not of.count and not of.missing
     if none and not of.asked.quiet:
-        err.print([((f"no file of SQL has changed since {of.asked.changed_since}", ""),)])
+        err.line((f"no file of SQL has changed since {of.asked.changed_since}", ""))
     return none
 
 
@@ -240,7 +240,7 @@ def tell_left_out(of: Run, err: Printer) -> None:
         paths = paths or [it for it in of.asked.paths if it != STDIN]
         options = " ".join(f"-c {shown(path)}" for path in paths) or "-c FOLDER"
         what = f"{count:,} {'remark' if count == 1 else 'remarks'} on what it could not read"
-        err.print([(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))])
+        err.line(("catalog: ", "bold"), (f"{what}: dpp-rewrite catalog show {options}", ""))
 
 
 def results(

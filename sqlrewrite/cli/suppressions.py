@@ -43,7 +43,7 @@ def add(asked: LintAsked) -> int:
         total, files, failed = total + count, files + bool(count), failed or bool(failures)
     if not asked.quiet:
         said = f"{counted(total, 'finding')} suppressed in {counted(files, 'file')}"
-        err.print([((said, "bold"),)])
+        err.line((said, "bold"))
     return 2 if failed else 0
 
 

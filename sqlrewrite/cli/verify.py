@@ -125,7 +125,7 @@ def command(
         with session(asked.target) as running:
             verify_text(running, asked.name, asked.rewrite, asked.catalog, keep, how, at)
     if report.format == "text" and not found:
-        out.print([((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"),)])
+        out.line((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"))
     report.end(lambda: verified_json(found), lambda: verified_page(found))
     if any(it.outcome.differs for it in found):
         ctx.exit(1)

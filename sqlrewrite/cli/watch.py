@@ -40,8 +40,8 @@ def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -
         try:
             run()
         except (ConfigError, CatalogError) as error:  # to be mended while we watch
-            err.print([(("error: ", "bold red"), (str(error), ""))])
-        err.print([((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"),)])
+            err.line(("error: ", "bold red"), (str(error), ""))
+        err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
         known = _changed(known, lambda: state(asked))
 
 

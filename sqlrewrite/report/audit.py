@@ -32,7 +32,7 @@ _SHOWN = 70
 def print_audit(printer: Printer, found: Answer) -> None:
     """The answer in four tables."""
     said = f"{found.runs:,} runs of {found.shapes:,} shapes, {found.decided:,} of them new"
-    printer.print([((said, "bold"),)])
+    printer.line((said, "bold"))
     rows = [
         (SAID.get(it.what, it.what), f"{it.runs:,}", f"{it.shapes:,}", read(it.bytes))
         for it in found.totals
@@ -46,7 +46,7 @@ def print_audit(printer: Printer, found: Answer) -> None:
         ]
         print_table(printer, (">", ">runs", ">read", ">saved", "query"), shapes)
         for how in dict.fromkeys(it.how for it in found.top):
-            printer.print([(("saved: ", "dim"), (how, "dim"))])
+            printer.line(("saved: ", "dim"), (how, "dim"))
     if found.facts:
         printer.print([(), (("Tables", "bold"),)])
         facts = [

@@ -25,17 +25,17 @@ def print_catalog(printer: Printer, catalog: Warehouse) -> None:
     counts = (
         f"{counted(len(tables), 'table')} ({partitioned} partitioned), {counted(views, 'view')}"
     )
-    printer.print([((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""),)])
+    printer.line((f"{counts}; current schema {'.'.join(catalog.namespace)}", ""))
     if catalog.settings:
         said = ", ".join(f"{name} = {value}" for name, value in catalog.settings.items())
-        printer.print([((f"under {said}", ""),)])
+        printer.line((f"under {said}", ""))
     print_left_out(printer, catalog)
 
 
 def print_left_out(printer: Printer, catalog: Warehouse) -> None:
     """One line for each thing that could not be read: where, and why."""
     for it in catalog.left_out:
-        printer.print([((f"{it.where}: ", "bold"), (it.why, "yellow"))])
+        printer.line((f"{it.where}: ", "bold"), (it.why, "yellow"))
 
 
 def _row(relation: TableOrView, catalog: Warehouse) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def print_origin(printer: Printer, path: str, said: Mapping[str, str], now: date
     if by := said.get("by") or said.get("tool"):
         words.append(f"by {by}")
     if words:
-        printer.print([((f"{path}: ", "bold"), (", ".join(words), ""))])
+        printer.line((f"{path}: ", "bold"), (", ".join(words), ""))
 
 
 def _age(at: str, now: datetime) -> str:

@@ -18,7 +18,7 @@ _HEADINGS = ("table", "scans", "by a condition", "by join keys", "join keys drop
 def print_scanned(printer: Printer, found: Sequence[Scanned]) -> None:
     """A row a table."""
     if not found:
-        printer.print([(("no partitioned table was scanned", "yellow"),)])
+        printer.line(("no partitioned table was scanned", "yellow"))
         return
     print_table(printer, (_HEADINGS[0], *(f">{it}" for it in _HEADINGS[1:])), _rows(found))
 

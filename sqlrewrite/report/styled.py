@@ -62,6 +62,10 @@ class Printer:
             )
         return self._console
 
+    def line(self, *pieces: tuple[str, str]) -> None:
+        """Prints one line of these pieces."""
+        self.print([pieces])
+
     def print(self, lines: Iterable[Line]) -> None:
         """Prints each line; long ones are left to the terminal to wrap, so that they copy whole."""
         if self._console is None and not self.colour:
