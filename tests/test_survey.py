@@ -56,6 +56,18 @@ def told(text: str, *candidates: int) -> list[Surveyed]:
             (("cal", True),),
             "no table in it is partitioned",
         ),
+        (
+            "SELECT 1 FROM cal a JOIN IDENTIFIER(:c || '.orders') b ON a.id = b.id",
+            "query",
+            (("cal", True), ("${c}.orders", True)),
+            "no join bounds a partition column: orders is partitioned by dt",
+        ),
+        (
+            "SELECT 1 FROM cal a JOIN IDENTIFIER(lower(:c) || '.orders') b ON a.id = b.id",
+            "query",
+            (("cal", True),),
+            "what IDENTIFIER names is not in the catalog",
+        ),
         ("SELECT 1 FROM cal", "query", (("cal", True),), "it joins nothing"),
         ("CREATE OR REPLACE VIEW v AS SELECT 1", "create view", (), None),
         ("SET x = 1", "other", (), ""),

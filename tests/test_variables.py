@@ -218,3 +218,49 @@ def test_a_value_stays_unknown(catalog: Catalog) -> None:
     text = QUERY.format("prod").replace("2024", "${db}")
     (predicate,) = written(text, catalog)
     assert "= ${db}" in predicate
+
+
+COMPUTED = (
+    "SELECT s.id FROM IDENTIFIER({0}) s JOIN IDENTIFIER({1}) d ON s.day = d.day WHERE d.year = 2"
+)
+
+
+@pytest.mark.parametrize(
+    ("fact", "dimension"),
+    [
+        ("'prod.sales'", "'prod' || '.dates'"),
+        (":db || '.sales'", ":db || '.' || 'dates'"),
+        ("'${db}.sales'", "'prod.dates'"),
+    ],
+)
+def test_a_computed_name_is_the_name(fact: str, dimension: str, catalog: Catalog) -> None:
+    (predicate,) = written(COMPUTED.format(fact, dimension), catalog)
+    assert f"FROM IDENTIFIER({dimension}) AS d2 WHERE d2.year = 2" in predicate
+
+
+@pytest.mark.parametrize(
+    "fact",
+    ["concat(:db, '.sales')", "x || '.sales'", "'prod' '.sales'", "'prod..sales'", '"prod.sales"'],
+)
+def test_what_is_computed_otherwise_is_not_known(fact: str, catalog: Catalog) -> None:
+    assert not written(COMPUTED.format(fact, "'prod.dates'"), catalog)
+
+
+def test_definitions_under_computed_names() -> None:
+    sales, dates = ":db || '.sales'", ":db || '.dates'"
+    catalog = Catalog.from_ddl(
+        f"CREATE TABLE IDENTIFIER({sales}) (id INT) PARTITIONED BY (day INT);"
+        f"CREATE TABLE IF NOT EXISTS IDENTIFIER({dates}) (day INT, year INT);"
+        f"ALTER TABLE IDENTIFIER({sales}) ADD COLUMNS (amt INT)"
+    )
+    assert ("spark_catalog", "${db}", "sales") in catalog.relations
+    assert written(COMPUTED.format(sales, dates), catalog)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["d.year IS DISTINCT FROM IDENTIFIER('d.day')", "extract(day FROM IDENTIFIER('d.day')) = 1"],
+)
+def test_a_computed_column_is_no_relation(condition: str, catalog: Catalog) -> None:
+    text = QUERY.format("prod").replace("d.year = 2024", condition)
+    assert not written(text, catalog)

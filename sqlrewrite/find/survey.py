@@ -14,6 +14,7 @@ from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Verdict
 from sqlrewrite.settings.options import ALONE
+from sqlrewrite.sql.computed_names import names_unread
 from sqlrewrite.sql.kinds import first_join
 from sqlrewrite.sql.parse import Statement
 from sqlrewrite.warehouse import Table
@@ -80,6 +81,8 @@ def _reason(reading: Reading, joins: bool) -> str:
     """Why a statement without a candidate has none."""
     names, catalog = reading.names, reading.catalog
     unknown = [".".join(name) for name in names if catalog.resolve(name) is None]
+    if "identifier" in reading.words and names_unread(reading.statement.tokens):
+        unknown.append("what IDENTIFIER names")
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         return f"{', '.join(unknown)} {verb} not in the catalog"

@@ -121,6 +121,8 @@ class Cursor:
             inner = self.tokens[self.at + 2] if self.at + 2 < self.end else None
             if inner is not None and (inner.text == ":" or inner.token_type is TokenType.STRING):
                 return ()
+            if self.word_at(self.at + 3) in ("(", "||", ")"):  # and no column's type
+                return ()
         parts = [self.part().lower()]
         while parts[-1] and not self.done and self.tokens[self.at].text == ".":
             self.at += 1

@@ -19,6 +19,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.results import NOT_PARSED
 from sqlrewrite.sql import template_tokens
+from sqlrewrite.sql.computed_names import computes_names, with_computed_names
 from sqlrewrite.sql.deep import TOO_DEEP, deep
 from sqlrewrite.sql.definition_head import without_head
 from sqlrewrite.sql.dialect import parser
@@ -105,10 +106,10 @@ def lex(text: str, refer: Refer = no_name) -> Lexed:
     masked = mask(text)
     tokens, differences = read(masked.text)
     if untouched(masked, text) and not masked.obstacles:
-        return Lexed(tokens, differences)
-    tokens, obstacles = template_tokens.substituted(tokens, masked, text, refer)
+        return Lexed(_named(tokens, text, refer), differences)
+    found, obstacles = template_tokens.substituted(tokens, masked, text, refer)
     obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
-    return Lexed(tokens, differences, masked.templates, tuple(obstacles), refer)
+    return Lexed(_named(found, text, refer), differences, masked.templates, tuple(obstacles), refer)
 
 
 def statements(
@@ -141,9 +142,13 @@ def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
     """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
     masked = mask(text)
     tokens = lexer.tokenize(masked.text)
-    if untouched(masked, text):
-        return tokens
-    return template_tokens.substituted(tokens, masked, text, refer)[0]
+    if not untouched(masked, text):
+        tokens = template_tokens.substituted(tokens, masked, text, refer)[0]
+    return list(_named(tokens, text, refer))
+
+
+def _named(tokens: Sequence[Token], text: str, refer: Refer) -> Sequence[Token]:
+    return with_computed_names(tokens, text, refer) if computes_names(text) else tokens
 
 
 def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:

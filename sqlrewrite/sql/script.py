@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token
 
+from sqlrewrite.sql.computed_names import computes_names, with_computed_names
 from sqlrewrite.sql.definition_tokens import QUOTED
 from sqlrewrite.sql.lex.agreement import spelled
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
@@ -31,13 +32,15 @@ def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
     found = mask(text)
     masked = found.text
     as_written = untouched(found, text)
-    index = 0
+    computed, index = computes_names(text), 0
     for part in _parts(masked):
         if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
             continue
         for piece in _pieces(text, spelled(masked, part)):
             if not as_written:
                 piece = [named(token, text, refer) for token in piece]
+            if computed:
+                piece = with_computed_names(piece, text, refer)
             yield Statement(index, piece[0].start, piece, None, end=piece[-1].end)
             index += 1
 

@@ -122,7 +122,7 @@ def substituted(
             obstacles.append(_obstacle(template, pieces))
             found.append(token)
         else:
-            found += _tiled(token, pieces)
+            found += tiled(token, pieces)
     # The lexer sees them inside of a string or comment, where the mask saw code.
     obstacles += [
         _obstacle(left, "cannot be told from the text around") for left in templates.values()
@@ -236,7 +236,7 @@ def _dotted(name: Name) -> list[_Piece]:
     return [piece for both in parts for piece in both][1:]
 
 
-def _tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
+def tiled(token: Token, pieces: Sequence[_Piece]) -> Iterator[Token]:
     """Tokens side by side over the stretch of one; a name's last is long, a call's first."""
     widths = [1] * len(pieces)
     longest = 0 if pieces[-1][0] is TokenType.R_PAREN else -1

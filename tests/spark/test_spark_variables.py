@@ -127,3 +127,20 @@ def test_a_text_gives_its_variable_a_value(tables: SparkSession, head: str) -> N
         found.append(_rows(tables, query))
     tables.sql("RESET given")
     assert found[0] == found[1] != []
+
+
+@pytest.mark.parametrize("other", ["ev", "c"])
+def test_names_that_are_computed(tables: SparkSession, other: str) -> None:
+    """A table by a text or a parameter, which may be the CTE too."""
+    text = (
+        "WITH c AS (SELECT p AS k, x FROM fv) SELECT c.x FROM c "
+        "JOIN IDENTIFIER('d' || 'v') d ON c.k = d.k WHERE d.n = 2 "
+        "UNION ALL SELECT k FROM IDENTIFIER(:other)"
+    )
+    result = rewrite(text, Catalog.from_ddl(DDL))
+    assert result.changed
+    found = [
+        sorted(row[0] for row in tables.sql(sql, {"other": other}).collect())
+        for sql in (text, result.sql)
+    ]
+    assert found[0] == found[1] != []
