@@ -137,6 +137,19 @@ def _is_day(expression: Expression) -> bool:
             return False
 
 
+def decided_by_weeks(side: Expression) -> bool:
+    """Whether what a day decides is the same for all days of a week, or of a longer unit."""
+    match side:
+        case Call(name="trunc"):
+            return True
+        case Call(name="date_format", args=(_, Literal(text=text))):
+            return "d" not in text
+        case Call(name=name):
+            return name in ("year", "quarter", "month", "weekofyear")
+        case _:
+            return False
+
+
 def _by_day(side: Expression) -> bool:
     """Whether the day alone decides an expression over a date or time, without any error."""
     match side:

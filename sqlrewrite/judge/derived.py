@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sqlrewrite.find.derived import DAY, SAME, THROUGH, DerivedColumn, stands_for
+from sqlrewrite.find.derived import DAY, SAME, THROUGH, DerivedColumn, decided_by_weeks, stands_for
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
@@ -51,7 +51,8 @@ class DerivedWay:
     either side, ``more`` by how many besides at the end of the later ones; ``ranged``: only as the
     smallest and the largest. ``nulls`` and ``stray`` are of its shape: rows that may be elsewhere.
     ``tried``: it is computed in a form that gives NULL where it would raise an error; ``wide``: as
-    a BIGINT, in which no date's digits are too many.
+    a BIGINT, in which no date's digits are too many. ``apart``: what is said of the day holds of
+    one that many days from it.
     """
 
     step: str
@@ -62,6 +63,7 @@ class DerivedWay:
     stray: str = ""
     tried: bool = False
     wide: bool = False
+    apart: tuple[int, ...] = ()
 
 
 def way(case: Case) -> DerivedWay | tuple[str, str]:
@@ -139,6 +141,9 @@ def _stepped(
     if step in ITSELF:
         if zone == "one" and not timed:
             return DerivedWay(step)
+        bounds = case.pair.filtered or case.pair.operator == "="
+        if step == THROUGH and not timed and bounds:
+            return DerivedWay(step, apart=_apart(case))
         return ZONE, _undeclared(derived)
     if equality and days == 0:
         return DerivedWay(step, nulls=nulls, stray=stray)
@@ -150,6 +155,14 @@ def _stepped(
     if not ordered and DERIVED not in off:
         return ZONE, _undeclared(derived)
     return DerivedWay(step, days, more, ranged=True, nulls=nulls, stray=stray)
+
+
+def _apart(case: Case) -> tuple[int, ...]:
+    """The days from the column's own that may be a moment's day elsewhere; of a week and what is
+    longer the ends of them, since no third one is between."""
+    if decided_by_weeks(case.pair.fact_side.expression):
+        return (-_ANY_ZONE, _ANY_ZONE)
+    return tuple(range(-_ANY_ZONE, _ANY_ZONE + 1))
 
 
 def _days(zone: str, step: str, *, timed: bool) -> int:

@@ -71,9 +71,9 @@ def _of_derived(case: Case, form: str) -> str:
     ordered = shape is not None and shape.ordered and found.step not in ITSELF
     if form == RANGE and ordered:
         return RANGE
-    if form == VALUES and not (found.nulls or found.days):
+    if form == VALUES and not (found.nulls or found.days or found.apart):
         return form
-    if found.nulls or form == SET or not is_selective(case):
+    if found.nulls or found.apart or form == SET or not is_selective(case):
         return RANGE if ordered and _many(case) else SET
     return IN
 

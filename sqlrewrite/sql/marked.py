@@ -29,6 +29,8 @@ OUTLINE = "(00.00)"
 _HELD = pattern(
     r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
     r"|\((?P<first>\S+?)\s*[<>]\s.*\)\Z"
+    r"|\(array_contains\s*\(.*\)\s*,\s*(?P<days>.*)\)\s*\)\Z"
+    r"|\((?P<moved>\w+\s*\(.*?\))\s*(?:\bIN\b|=|[<>]=?)\s.*\)\Z"
     r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z",
     re.DOTALL | re.IGNORECASE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from sqlrewrite.find.derived import THROUGH
@@ -33,6 +34,28 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     if isinstance(its, DerivedWay) and its.step == THROUGH:
         return repeated(case, pair.fact_side, anchors, style, lambda _: column)
     return column
+
+
+def facts(case: Case, anchors: Anchors, style: Style) -> list[str]:
+    """The same; of a day that may be another elsewhere, for each that it may be."""
+    its = way(case) if case.pair.derived is not None else None
+    if not isinstance(its, DerivedWay) or not its.apart:
+        return [fact(case, anchors, style)]
+    column = _column(case, anchors)
+    days = (f"date_add({column}, {by})" if by else column for by in its.apart)
+    return [
+        repeated(case, case.pair.fact_side, anchors, style, partial(_instead, day)) for day in days
+    ]
+
+
+def _instead(day: str, _: ra.ColumnRef) -> str:
+    return day
+
+
+def either(style: Style, texts: Sequence[str]) -> str:
+    """Predicates of which one holds."""
+    joined = f" {style.word('OR')} ".join(texts)
+    return joined if len(texts) == 1 else f"({joined})"
 
 
 def _column(case: Case, anchors: Anchors) -> str:

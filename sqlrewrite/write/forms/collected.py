@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.write.derived import with_elsewhere
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact import either, facts
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 
@@ -15,6 +15,6 @@ from sqlrewrite.write.key_queries import KeyQueries
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     """The one predicate of all cases."""
     query = queries.over(cases, "collect_set({})")
-    bounded = fact(cases[0], queries.anchors, queries.style)
-    text = f"array_contains({query}, {bounded})"
-    return [Predicate(with_elsewhere(cases[0], queries.style, bounded, text), (query,))]
+    bounded = facts(cases[0], queries.anchors, queries.style)
+    text = either(queries.style, [f"array_contains({query}, {it})" for it in bounded])
+    return [Predicate(with_elsewhere(cases[0], queries.style, bounded[0], text), (query,))]

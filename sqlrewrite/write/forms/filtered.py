@@ -16,7 +16,7 @@ from sqlrewrite.plan.expressions import walk
 from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.formulas import is_call
 from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
-from sqlrewrite.write.fact import fact
+from sqlrewrite.write.fact import either, facts
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
 from sqlrewrite.write.names import Style
@@ -25,7 +25,7 @@ from sqlrewrite.write.names import Style
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     """The predicates of one comparison: one, or that of either end."""
     case, anchors, style = cases[0], queries.anchors, queries.style
-    column, found = fact(case, anchors, style), way_of(case)
+    columns, found = facts(case, anchors, style), way_of(case)
     texts = _texts(case, anchors, style)
     operator = case.pair.operator
     if operator in ("=", "in"):
@@ -35,7 +35,12 @@ def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     else:
         ends = (operator[0],)
     asked = () if case.pair.key_side.operand is None else tuple(_queries(case, anchors))
-    return [Predicate(_one(case, anchors, style, column, texts, end), asked) for end in ends]
+    return [
+        Predicate(
+            either(style, [_one(case, anchors, style, it, texts, end) for it in columns]), asked
+        )
+        for end in ends
+    ]
 
 
 def _queries(case: Case, anchors: Anchors) -> Iterator[str]:
