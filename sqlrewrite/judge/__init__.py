@@ -150,7 +150,8 @@ def examine(
     if pair.filtered:
         return _examined(case, FOR_FILTERS)
     if pair.first:
-        found = (it for it in pair.tie.block.where if len(it.relations) == 1)
+        its = {pair.fact.relation}
+        found = (it for it in pair.tie.block.where if it.relations == its)
         kept = tuple(Conjunct(it, it.expression) for it in found)
         return _examined(replace(case, kept=kept), FOR_RANKS)
     asked = options.reach.through_facts

@@ -20,12 +20,16 @@ _FIRST = {"max": True, "min": False}
 
 
 def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
-    """The column that all windows of a SELECT rank its rows by, and whether it descends."""
+    """The column that all windows of a SELECT rank its rows by, and whether it descends. Rows that
+    have no value stand at one end in all: those that are first in one window and last in another
+    would have another rank there without the rows in between."""
     alone = ("distinct", "group", "having", "laterals", "pivots")
     if any(node.args.get(it) for it in alone):
         return None
-    found = {_ranked(it, translator) for it in _windows(node)}
-    return found.pop() if len(found) == 1 else None
+    bases = [(it, _base(it, translator)) for it in _windows(node)]
+    found = {_ranked(it, base, translator) for it, base in bases}
+    first = {bool(it.args.get("nulls_first")) for _, base in bases for it in _keys(base)[:1]}
+    return found.pop() if len(found) == 1 and len(first) < 2 else None
 
 
 def _windows(node: exp.Select) -> Iterator[exp.Window]:
@@ -34,25 +38,34 @@ def _windows(node: exp.Select) -> Iterator[exp.Window]:
             yield from clause.find_all(exp.Window)
 
 
-def _ranked(window: exp.Window, translator: Translator) -> tuple[ColumnRef, bool] | None:
-    named, base = window.args.get("alias"), window
-    if isinstance(named, exp.Expr):
-        found = translator.windows.get(named.name.lower())
-        if not isinstance(found, exp.Window) or window.args.get("order"):
-            return None
-        base = found
-    called, order = window.this, base.args.get("order")
+def _base(window: exp.Window, translator: Translator) -> exp.Expr | None:
+    """What says the order of a window: itself, or the window that it names."""
+    named = window.args.get("alias")
+    return translator.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else window
+
+
+def _keys(base: exp.Expr | None) -> list[exp.Expr]:
+    order = base.args.get("order") if base is not None else None
+    return order.expressions if order is not None else []
+
+
+def _ranked(
+    window: exp.Window, base: exp.Expr | None, translator: Translator
+) -> tuple[ColumnRef, bool] | None:
+    if not isinstance(base, exp.Window) or (base is not window and window.args.get("order")):
+        return None
+    called, keys = window.this, _keys(base)
     plain = not (base.args.get("partition_by") or base.args.get("spec") or window.args.get("spec"))
     if not plain or not isinstance(called, exp.Anonymous):
         return None
     name, given = called.name.lower(), called.expressions
-    if name in _FIRST and order is None and len(given) == 1:
+    if name in _FIRST and not keys and len(given) == 1:
         return _column(given[0], translator, _FIRST[name])
-    if name not in RANKS or given or order is None:
+    if name not in RANKS or given or not keys:
         return None
-    if name == "row_number" and len(order.expressions) == 1:
+    if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first
-    first = order.expressions[0]
+    first = keys[0]
     if not isinstance(first, exp.Ordered):
         return None
     return _column(first.this, translator, bool(first.args.get("desc")))
