@@ -28,12 +28,11 @@ from sqlrewrite.plan.algebra import (
     SetOperation,
 )
 from sqlrewrite.plan.columns import column_names
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.lineage import LineagePath, same
 
 MOST = 100
 """How many values at most are asked for."""
-
-_RANKS = frozenset({"rank", "dense_rank", "row_number"})
 
 
 def find_ranks(plan: Plan) -> Iterator[Pair]:
@@ -121,7 +120,11 @@ def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
             pass
         case _:
             return 0
-    if _called(meant(found)) not in _RANKS or most.kind != "number" or not most.text.isdigit():
+    if (
+        _called(meant(found)) not in known("numbers")
+        or most.kind != "number"
+        or not most.text.isdigit()
+    ):
         return 0
     return int(most.text) - (name in ("<", ">"))
 

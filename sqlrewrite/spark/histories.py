@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 COLUMNS = "text string, schema string, at timestamp, user string, bytes bigint, micros bigint"
 
-FORMATS = ("parquet", "orc", "json", "csv", "sql", "dbt", "table")
 _ENDINGS = {
     ".parquet": "parquet",
     ".orc": "orc",

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from sqlrewrite.plan.algebra import ColumnRef
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.sql.translate import Translator
 
-RANKS = frozenset({"rank", "dense_rank", "row_number"})
 _FIRST = {"max": True, "min": False}
 """Functions over all rows of which the value is that of the first ones."""
 
@@ -61,7 +61,7 @@ def _ranked(
     name, given = called.name.lower(), called.expressions
     if name in _FIRST and not keys and len(given) == 1:
         return _column(given[0], translator, _FIRST[name])
-    if name not in RANKS or given or not keys:
+    if name not in known("numbers") or given or not keys:
         return None
     if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first
