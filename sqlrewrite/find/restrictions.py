@@ -23,10 +23,12 @@ Forms = tuple[tuple[Path, str], ...]
 @dataclass(frozen=True, slots=True)
 class Attempts:
     """The forms in a condition; ``doubtful`` says that the NULL of one stands for any value: then
-    it is asked that the condition is not false, and not that it is true."""
+    it is asked that the condition is not false, and not that it is true. ``merged``: one stands in
+    a scalar subquery, which Spark computes together with the author's."""
 
     forms: Forms
     doubtful: bool
+    merged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,17 @@ def neighbours(found: Sequence[Restriction]) -> Iterator[ra.Relation]:
         if isinstance(item, SemiJoin):
             yield item.relation
             yield from neighbours(item.inner)
+
+
+def merges(found: Sequence[Restriction]) -> bool:
+    """Whether Spark would compute a subquery of theirs together with another one: by the keys of an
+    IN it prunes nothing then, since their broadcast is not the one of its plan any more."""
+    return any(
+        merges(it.inner)
+        if isinstance(it, SemiJoin)
+        else it.attempts is not None and it.attempts.merged
+        for it in one_by_one(found)
+    )
 
 
 def named(found: Sequence[Restriction]) -> Iterator[ra.ColumnRef]:

@@ -70,7 +70,17 @@ def attempts(case: Case, condition: Expression) -> Attempts | None:
         doubtful |= not (told or isinstance(node, Subquery))
     if doubtful and any(isinstance(it, Subquery) and it.kind != "scalar" for it in walk(condition)):
         return None  # an IN that is no condition by itself: Spark makes false of its NULL
-    return Attempts(tuple(found), doubtful)
+    merged = any(_in_a_value(condition, path) for path, _ in found)
+    return Attempts(tuple(found), doubtful, merged)
+
+
+def _in_a_value(node: Expression, path: Path) -> bool:
+    """Whether a path leads into a scalar subquery."""
+    for step in path:
+        if isinstance(node, Subquery) and node.kind == "scalar":
+            return True
+        node = operands(node)[step]
+    return False
 
 
 def exact_attempts(case: Case, key: Expression) -> Forms | None:

@@ -6,6 +6,7 @@ their range (``DynamicFilterConfig``); both limits are the engine's file's.
 
 from __future__ import annotations
 
+from sqlrewrite.find.restrictions import merges
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import ITSELF, way
 from sqlrewrite.judge.selective_predicate import is_selective
@@ -14,6 +15,7 @@ from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.settings.forms import AUTO, FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
+from sqlrewrite.text.limits import SPARK
 
 # Bytes of a value, as Spark's DataType.defaultSize has them.
 WIDTHS = {
@@ -47,6 +49,9 @@ def chosen(case: Case) -> str:
         return RANGE
     if form == AUTO:
         form = IN if is_selective(case) else SET
+    # By such an IN Spark would prune nothing, nor by the join itself.
+    if form == IN and case.options.limits.dialect == SPARK and merges(case.kept):
+        form = SET
     return RANGE if form == SET and _many(case) else form
 
 

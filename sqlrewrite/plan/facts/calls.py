@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
 from sqlrewrite.plan.facts.arithmetic import TypeOf
-from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
+from sqlrewrite.plan.facts.coercion import as_decimal, is_decimal, is_integral
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import CHECKS, tame
 from sqlrewrite.plan.facts.types import Type
@@ -43,8 +43,11 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             return True
         case Call(name="+" | "-" | "*", args=args):
             kinds = [of(arg) for arg in args]
-            return any(it in types.FLOATING for it in kinds) and all(map(_is_number, kinds))
+            floating = any(it in types.FLOATING for it in kinds) and all(map(_is_number, kinds))
+            return floating or _has_room(call.name, kinds)
         case Call(name="unix_timestamp" | "to_unix_timestamp", args=(arg, *_)):
+            return of(arg) in types.MOMENTS
+        case Call(name="to_date", args=(arg,)):
             return of(arg) in types.MOMENTS
         case Call(name="timestamp_seconds" | "timestamp_millis", args=(arg,)):
             return of(arg) in types.SHORT
@@ -117,6 +120,21 @@ def _moved(call: Call, of: TypeOf) -> bool:
 def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
     """Whether values are of one type, to which none is cast."""
     return None not in {of(arg) for arg in args} and len({of(arg) for arg in args}) == 1
+
+
+def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
+    """Whether each sum or product of two decimals, or of one and an integer, is one of the result's
+    type, of which no digit is cut off."""
+    if len(kinds) != 2 or not any(it is not None and is_decimal(it) for it in kinds):
+        return False
+    known = [
+        as_decimal(it) for it in kinds if it is not None and (is_decimal(it) or is_integral(it))
+    ]
+    if len(known) < 2:
+        return False
+    (p1, s1), (p2, s2) = ((it.numbers[0], it.numbers[1]) for it in known)
+    digits = p1 + p2 if sign == "*" else max(s1, s2) + max(p1 - s1, p2 - s2)
+    return digits + 1 <= types.MAX_PRECISION
 
 
 def _is_number(kind: Type | None) -> bool:
