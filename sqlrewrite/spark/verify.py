@@ -192,6 +192,8 @@ class _Verifying:
     def done(self) -> Verified:
         """Runs both sides, then compares what they give. Raises SparkError."""
         before, after = self._runs()
+        if self.over():  # where no job was met that could be cancelled
+            raise SparkError(self.pair.place)
         comparison: Comparison | None = None
         error = ""
         if before.error and after.error:
