@@ -154,7 +154,7 @@ def test_what_is_written_it_prunes_by(paimon: Flink) -> None:
         if result.changed:
             done[_collects(paimon, result.sql)] += 1
     print("written and pruned by", dict(done))
-    assert done[True] == 6
+    assert done[True] == 8
     within = "SELECT * FROM e LEFT JOIN f ON e.k = f.k AND f.k IN (SELECT k FROM d)"
     with pytest.raises(EngineError, match="equivalence"):
         paimon.rows(f"EXPLAIN {within}")

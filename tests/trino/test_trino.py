@@ -72,8 +72,11 @@ def test_rows_stay(trino: Trino) -> None:
         except EngineError as error:
             after = str(error)
         done["compared"] += 1
+        if done["compared"] % 25 == 0:
+            print(dict(done), flush=True)
         if after != before:
             wrong.append((case.name, result.sql, before, after))
+            print("WRONG", wrong[-1], flush=True)
     print(dict(done))
     assert [it[0] for it in wrong] == [], wrong
     assert done["compared"] >= FEWEST
