@@ -18,11 +18,13 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import shown
 from sqlrewrite.judge.raising import total
-from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression
+from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
-from sqlrewrite.plan.facts.types import TIMESTAMP
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.plan.facts.types import STRING, TIMESTAMP
 from sqlrewrite.sql.formulas import Formula, wide
 
 DERIVED, ZONE = "DPP117", "DPP118"
@@ -96,7 +98,7 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
             return DERIVED, f"{derived.shown}: write the number as CAST(… AS INT) or AS BIGINT"
         return replace(found, wide=True)
     culprits = list(_raising(case, derived.formula))
-    if any(not _can_be_tried(it, derived.formula.text) for it in culprits):
+    if any(not _can_be_tried(it, derived.formula) for it in culprits):
         return DERIVED, f"{shown(culprits[0])} can raise an error in {derived.shown}"
     return replace(found, tried=True, nulls=True) if culprits else found
 
@@ -109,12 +111,25 @@ def _raising(case: Case, formula: Formula) -> Iterator[Expression]:
             yield node
 
 
-def _can_be_tried(node: Expression, text: str) -> bool:
+def _can_be_tried(node: Expression, formula: Formula) -> bool:
     """Whether a node has a form that gives NULL where it raises an error, and is written so."""
-    written = re.sub(r"'[^']*'", "''", text).lower()
+    written = re.sub(r"'[^']*'", "''", formula.text).lower()
     if isinstance(node, Cast):
-        return re.search(r"\bcast\s*\(", written) is not None and "::" not in written
+        by_name = re.search(r"\bcast\s*\(", written) is not None and "::" not in written
+        return by_name and _null_where_it_fails(node, formula)
     return isinstance(node, Call) and node.name == "to_date" and len(node.args) == 1
+
+
+def _null_where_it_fails(cast: Cast, formula: Formula) -> bool:
+    """Whether a cast that raises an error in ANSI mode gives NULL without: a number that is too
+    great for an integer wraps around there, and of a text all behind its point is cut off."""
+    wanted, digits = parse(cast.type), False
+    match cast.operand:
+        case Call(name="date_format", args=(_, Literal(kind="string", text=pattern))):
+            digits = "." not in pattern
+    if formula.of(cast.operand) != STRING or wanted is None:
+        return False
+    return digits or not is_integral(wanted)
 
 
 def is_same(pair: Pair) -> bool:
