@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from sqlrewrite.find.derived import DerivedColumn, smaller_units
+from sqlrewrite.find.derived import DAY, DerivedColumn, smaller_units
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
@@ -104,12 +104,12 @@ def units(case: Case) -> tuple[DerivedColumn, ...]:
     if derived is None or pair.target is not pair.scan or way_of(case).step in ITSELF:
         return ()
     found = smaller_units(case.plan, pair.scan, derived)
-    zoned = way_of(case).days  # then the bound is a day, and has no hour
+    a_day = way_of(case).days or way_of(case).step == DAY  # a bound that has no hour
     kinds = (type_of(case.plan, ColumnRef(pair.scan.relation, it.column, None)) for it in found)
     return tuple(
         it
         for it, _ in takewhile(_is_alike, zip(found, kinds, strict=True))
-        if not (zoned and it.shape is not None and not it.shape.daily)
+        if not (a_day and it.shape is not None and not it.shape.daily)
     )
 
 
