@@ -83,6 +83,8 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
         if name in _BEFORE_A_NAME and node.args.get("alias") is not None:
             yield node.alias.lower()  # STREAM c and TABLE c, which sqlglot reads as an alias
         return
+    if has_template(inner.name):
+        yield ANY  # {{ f('c') }}, which may be rendered to a query of it, too
     if inner.name.lower() == "identifier":
         written = inner.expressions[0] if len(inner.expressions) == 1 else None
         plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
