@@ -10,6 +10,7 @@ from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.selective_predicate import selective
+from sqlrewrite.judge.single import is_few
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery, Unknown
 from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
@@ -56,6 +57,8 @@ def _judge_in(case: Case) -> Judgement:
     query, form = case.pair.tie.query, chosen(case)
     if form == SINGLE:
         return passed("= to the one value prunes, where the author's IN does not")
+    if is_few(case) and form == SET:
+        return passed("a set of the few keys prunes, where the author's IN does not")
     if form == RANGE and case.clustered:
         return passed("the ends of the keys rule out row groups, which the author's IN does not")
     assert query is not None

@@ -10,7 +10,7 @@ from sqlrewrite.judge.case import Case, Judgement, failed, passed, takes_keys
 from sqlrewrite.judge.estimate import estimate, read_again
 from sqlrewrite.judge.form import asks, chosen
 from sqlrewrite.judge.selective_predicate import is_filtered
-from sqlrewrite.judge.single import is_single
+from sqlrewrite.judge.single import few, is_few, is_single
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
@@ -36,6 +36,10 @@ def judge(case: Case) -> Judgement:
         return passed("the one key is found among the names of the partitions")
     if is_single(case) and case.options.limits.dialect == SPARK:
         return passed("Spark looks the one key up once, for the query and the predicate")
+    if is_few(case) and all(_reads_names(case, scan) for scan in scans):
+        return passed("the few keys are found among the names of the partitions")
+    if is_few(case) and _grouped(case):
+        return passed("Spark groups the rows once, for the query and the predicate")
     sizes = [scan.table.size_in_bytes for scan in scans]
     size = None if None in sizes else sum(it or 0 for it in sizes)
     by_broadcast = engine.reuse_broadcast_only and chosen(case) == IN
@@ -60,6 +64,16 @@ def _reads_names(case: Case, scan: Scan) -> bool:
     shown += [it.expression for it in (*block.where, *block.having)]
     named = {ref.name for it in shown for ref in columns(it)}
     return block.source is scan and block.complete and named <= scan.table.partitioning
+
+
+def _grouped(case: Case) -> bool:
+    """Whether the keys, and nothing else, are those of a DISTINCT or GROUP BY: the exchange below
+    it is used again."""
+    query = few(case)
+    block = None if query is None else case.plan.blocks[query.top[0]]
+    if block is None or len(block.outputs) != 1:
+        return False
+    return block.distinct or block.aggregate == "group by"
 
 
 def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:

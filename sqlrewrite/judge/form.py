@@ -10,7 +10,7 @@ from sqlrewrite.find.restrictions import merges
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.derived import ITSELF, way
 from sqlrewrite.judge.selective_predicate import is_selective
-from sqlrewrite.judge.single import is_single
+from sqlrewrite.judge.single import is_few, is_single, of_whole_query
 from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Literal, Scan
 from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.comparisons import alike
@@ -47,6 +47,8 @@ def chosen(case: Case) -> str:
         return SINGLE
     if case.pair.operator not in ("=", "<=>") or case.clustered:
         return RANGE
+    if is_few(case) and (of_whole_query(case) or not is_selective(case)):
+        return SET
     if form == AUTO:
         form = IN if is_selective(case) else SET
     # By such an IN Spark would prune nothing, nor by the join itself.

@@ -79,7 +79,7 @@ def raising_of(case: Case, node: ra.Subquery) -> ra.Expression | None:
 def one_row_at_most(plan: ra.Plan, query: ra.Query) -> bool:
     """Whether a query surely has no more rows than one: an aggregate over all rows, LIMIT 1, a
     SELECT without FROM, or one from such a query alone."""
-    if one_row(plan, query) or (isinstance(query.node, ra.Limit) and query.node.one):
+    if one_row(plan, query) or (isinstance(query.node, ra.Limit) and query.node.most == 1):
         return True
     if len(query.top) != 1:
         return False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.single import is_single
+from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import is_when
 from sqlrewrite.plan.expressions import columns
@@ -28,6 +28,8 @@ def judge(case: Case) -> Judgement:
         return passed(f"{case.dimension_name} is filtered inside")
     if is_single(case):
         return passed(f"{case.dimension_name} gives one key")
+    if is_few(case):
+        return passed(f"a LIMIT leaves few keys of {case.dimension_name}")
     if case.left_out:
         return failed(
             f"no condition on {case.dimension_name} can be repeated: {case.left_out[0][1]}"

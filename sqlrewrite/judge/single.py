@@ -1,11 +1,15 @@
 """Whether there is but one key, as of a join with a maximum: ``p = (SELECT …)`` says all of it, and
-``p >= (SELECT …)`` of a join by ``>=``."""
+``p >= (SELECT …)`` of a join by ``>=``; or a few that a LIMIT counts, which are a set."""
 
 from __future__ import annotations
 
 from sqlrewrite.judge.case import Case
-from sqlrewrite.plan.algebra import CteReference, Derived
+from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.relations import one_row
+from sqlrewrite.settings.forms import AUTO, IN, SET
+from sqlrewrite.text.limits import SPARK
 
 _ANY = frozenset({"=", "<", "<=", ">", ">="})
 """The comparisons that hold of no NULL."""
@@ -16,8 +20,9 @@ def is_single(case: Case) -> bool:
     pair, dimension = case.pair, case.pair.dimension
     if not pair.fact_plain or pair.derived is not None or pair.operator not in _ANY:
         return False
-    if of_whole_query(case):
-        return True
+    query = pair.tie.query
+    if query is not None and of_whole_query(case):
+        return one_row(case.plan, query)
     if not isinstance(dimension, Derived | CteReference):
         return False
     if pair.operator != "=" and case.clustered:
@@ -26,8 +31,41 @@ def is_single(case: Case) -> bool:
 
 
 def of_whole_query(case: Case) -> bool:
-    """Whether the key is what the whole subquery of an author's IN gives: its one row."""
+    """Whether the key is what the whole subquery of an author's IN gives: its one row, or few."""
     pair, query = case.pair, case.pair.tie.query
-    if query is None or pair.side != "outside" or not one_row(case.plan, query):
+    if query is None or pair.side != "outside":
+        return False
+    if not one_row(case.plan, query) and not _is_few(case, query):
         return False
     return len(case.plan.blocks[query.top[0]].outputs) == 1  # several are those of a tuple
+
+
+FEW = 100
+"""How many keys at most are looked up for a LIMIT that nothing else filters."""
+
+
+def is_few(case: Case) -> bool:
+    """Whether the key is of the first rows of a LIMIT, which have few keys; the rules for what may
+    be read again say whether its ORDER BY decides which rows these are."""
+    return few(case) is not None
+
+
+def few(case: Case) -> Query | None:
+    """The query whose LIMIT leaves few keys: an author's IN, or a derived table or CTE."""
+    dimension = case.pair.dimension
+    queries = [case.pair.tie.query] if of_whole_query(case) else []
+    queries += [dimension.query] if isinstance(dimension, Derived | CteReference) else []
+    return next((it for it in queries if it is not None and _is_few(case, it)), None)
+
+
+def _is_few(case: Case, query: Query) -> bool:
+    pair, node = case.pair, query.node
+    if not pair.fact_plain or pair.derived is not None or pair.operator != "=" or case.clustered:
+        return False
+    if case.options.limits.dialect != SPARK or case.form not in (IN, SET, AUTO):
+        return False
+    if not isinstance(node, Limit) or isinstance(node.child, Limit) or not 1 < node.most <= FEW:
+        return False  # one Limit below another is that of an OFFSET
+    kinds = {type_of(case.plan, it) for it in (pair.fact, pair.key_side.expression)}
+    kind = kinds.pop()
+    return len(query.top) == 1 and not kinds and kind is not None and identical(kind)

@@ -11,7 +11,7 @@ from sqlrewrite.judge.case import relation_name
 from sqlrewrite.judge.form import chosen
 from sqlrewrite.judge.native import BUILT
 from sqlrewrite.judge.selective_predicate import is_filtered
-from sqlrewrite.judge.single import is_single
+from sqlrewrite.judge.single import is_few, is_single
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.managed import ASK
 from sqlrewrite.linting.subject import Subject
@@ -51,7 +51,8 @@ def missing(subject: Subject, decided: Decided) -> Iterator[Finding]:
 
 def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
     """What a fact lacks that could be bounded; an IN of the author's own lacks only a hint."""
-    if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE:
+    few = is_few(judged.case)
+    if is_authors_in(judged.case.pair) and chosen(judged.case) != SINGLE and not few:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
     if judged.case.pair.first:
@@ -87,11 +88,12 @@ _PRESERVED = "DPP101"
 
 
 def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
-    """DPP011: a partition column that is compared with the one row of an aggregate by a join or an
-    IN, or by which a window ranks all rows."""
+    """DPP011: a partition column that is compared with the one row of an aggregate, or the first
+    rows of a LIMIT, by a join or an IN, or by which a window ranks all rows."""
     for item in decided.judged:
         case, scan = item.case, item.case.pair.scan
-        single = case.pair.first or is_single(case)
+        few = is_few(case)
+        single = case.pair.first or few or is_single(case)
         if scan.span is None or item.verdict is Verdict.ALREADY_PRUNED or not single:
             continue
         column = f"{scan.alias}.{case.pair.path.column}"
@@ -104,6 +106,9 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         if case.pair.first:
             by = "a window over all rows"
         help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
+        if few:
+            what = "the first rows of a LIMIT"
+            help_ = f"compare it with a set of them: array_contains((SELECT …), {column})"
         if case.engine.takes_keys:
             help_ = f"write the value itself: {case.other_form}"
         yield subject.finding(

@@ -294,11 +294,12 @@ class Project:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit:
-    """LIMIT or OFFSET; ``order`` are the sort keys below it; ``one``: it is LIMIT 1."""
+    """LIMIT or OFFSET; ``order`` are the sort keys below it, ``most`` the number of LIMIT, 0 where
+    it is none that is written out."""
 
     child: Node
     order: tuple[Expression, ...] = ()
-    one: bool = False
+    most: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

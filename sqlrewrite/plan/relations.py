@@ -36,7 +36,7 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:
     """Whether a query has a single row, or none: an aggregate over all rows, or LIMIT 1."""
     tops = [plan.blocks[number] for number in query.top]
-    if len(tops) == 1 and isinstance(query.node, ra.Limit) and query.node.one:
+    if len(tops) == 1 and isinstance(query.node, ra.Limit) and query.node.most == 1:
         return True
     return len(tops) == 1 and tops[0].aggregate == "global" and not generates(tops[0])
 

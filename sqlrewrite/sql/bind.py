@@ -24,7 +24,7 @@ from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.ranks import ranked
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
-from sqlrewrite.sql.select_clauses import Generated, grouped, is_one, limited, listed, ordered
+from sqlrewrite.sql.select_clauses import Generated, grouped, limited, listed, most, ordered
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import (
     bare,
@@ -202,7 +202,7 @@ class Binder(RelationBinder):
 
     def _limited(self, node: exp.Expr, bound: ra.Node) -> ra.Node:
         if any(node.args.get(key) is not None for key in ("limit", "offset")):
-            limit = ra.Limit(bound, one=is_one(node.args.get("limit")))
+            limit = ra.Limit(bound, most=most(node.args.get("limit")))
             self.blocks[-1] = replace(self.blocks[-1], limit=limit)
             return limit
         return bound

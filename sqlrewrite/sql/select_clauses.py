@@ -173,11 +173,12 @@ def limited(
             count = clause.args.get("expression") or clause.args.get("count")
             if count is not None:
                 translator.translate(count)
-            found = Limit(found or child, order, is_one(node.args.get("limit")))
+            found = Limit(found or child, order, most(node.args.get("limit")))
     return found
 
 
-def is_one(limit: exp.Expr | None) -> bool:
-    """Whether a LIMIT is 1."""
+def most(limit: exp.Expr | None) -> int:
+    """The number of a LIMIT; 0 where there is none, or it is not written out."""
     count = None if limit is None else limit.args.get("expression")
-    return isinstance(count, exp.Literal) and count.args["this"] == "1"
+    text = count.args["this"] if isinstance(count, exp.Literal) else ""
+    return int(text) if text.isascii() and text.isdigit() else 0

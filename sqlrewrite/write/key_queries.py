@@ -75,6 +75,17 @@ class KeyQueries:
         )
         return f"({query})"
 
+    def of_in(self, cases: Sequence[Case], wrapped: str) -> str:
+        """What the whole subquery of an author's IN gives, ``wrapped`` in a function."""
+        (case,) = cases
+        if case.pair.key.span is None:
+            raise AnchorError("a column that the text does not name")
+        inside = self.anchors.copy(self.anchors.query_of_in(case.pair.key.span.start))
+        writer, word = Writer(self.anchors, self.style, self.words), self.style.word
+        alias, name = writer.unused("q", set()), writer.unused("k", set())
+        value = wrapped.format(f"{alias}.{name}")
+        return f"({word('SELECT')} {value} {word('FROM')} {inside} {word('AS')} {alias}({name}))"
+
 
 Value = Callable[[str], str]
 """The text of a value over the relation of a given alias."""
