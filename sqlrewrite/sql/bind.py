@@ -261,6 +261,7 @@ class Binder(RelationBinder):
         skim = role.name in ("query", "merge", "change")
         shown, complete, plain, generated = listed(node, translator, skim=skim, whole=self.whole)
         having = self.conditions(node.args.get("having"), "having", translator)
+        translator.first = set()
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = ordered(node, translator)
         if generated is not None:

@@ -28,6 +28,7 @@ def listed(
     plain: list[Expression] = []
     facts, complete = translator.facts, True
     generated: Generated | None = None
+    aggregated: set[str] = set()
     for item in node.expressions:
         if isinstance(item, exp.Star) or (
             isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
@@ -49,7 +50,8 @@ def listed(
         if passing and whole:
             del facts.unknowns[noted:]
         found.append(OutputColumn(name, expression))
-        plain += [] if facts.aggregates else [expression]
+        aggregates = facts.aggregates
+        plain += [] if aggregates else [expression]
         facts.aggregates |= before
         names = _generates(item, expression)
         if names is not None and generated is None:
@@ -59,6 +61,11 @@ def listed(
         # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
+            aggregated |= {name} if aggregates else set()
+    # In HAVING an aggregate's name comes before a column that no group is made by.
+    group = node.args.get("group")
+    keys = group.find_all(exp.Column) if group is not None else ()
+    translator.first = aggregated - {key.name.lower() for key in keys}
     return tuple(found), complete, tuple(plain), generated
 
 
@@ -178,7 +185,7 @@ def limited(
 
 
 def most(limit: exp.Expr | None) -> int:
-    """The number of a LIMIT; 0 where there is none, or it is not written out."""
+    """The number of a LIMIT; 0 where there is none, it is not written out, or is no INT."""
     count = None if limit is None else limit.args.get("expression")
     text = count.args["this"] if isinstance(count, exp.Literal) else ""
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

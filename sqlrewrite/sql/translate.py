@@ -69,7 +69,8 @@ class Translator:
     """Translates the expressions of one block of a text, and collects its ``facts``.
 
     ``in_view`` where the text is not the author's own; ``windows`` are the block's named windows,
-    ``aliases`` its outputs, once they are known, for the clauses that may name them. Where it is
+    ``aliases`` its outputs, once they are known, for the clauses that may name them; ``first`` are
+    those that come before a column of FROM where HAVING is translated. Where it is
     not known whether "…" is a string or a name, ``around`` are the other words of the text.
     """
 
@@ -80,6 +81,7 @@ class Translator:
     facts: Facts
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, ra.Expression] = field(default_factory=dict)
+    first: set[str] = field(default_factory=set)
     around: frozenset[str] | None = None
     variables: dict[str, ra.Variable] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
@@ -144,7 +146,7 @@ class Translator:
             spans = tuple([self._span(identifiers[0], part) for part in identifiers])
         else:
             name = last.args["this"].lower()
-            if name in self.aliases and lacks(self.scope, name):
+            if name in self.aliases and (name in self.first or lacks(self.scope, name)):
                 return self.aliases[name]
             parts, spans = (name,), (self._span(last, last),)
         if parts[0] in self.variables:
