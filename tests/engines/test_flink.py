@@ -84,6 +84,16 @@ def _told(result: Rewrite) -> list[str]:
     return [f"{it.code} {it.message}" for each in result.candidates for it in each.rules]
 
 
+def test_no_null_without_a_type() -> None:
+    """Flink's IF refuses one, by which an average that decides over the rows is guarded."""
+    known = Catalog.from_ddl(DDL.replace("m BIGINT", "m INT"))
+    query = "SELECT f.v FROM f JOIN (SELECT k FROM d GROUP BY k HAVING {}(m) > 3) d ON f.k = d.k"
+    result = rewrite(query.format("avg"), known, dialect="flink", engine="flink")
+    assert any("flink has no , NULL )" in it for it in _told(result))
+    assert not result.changed
+    assert _flink(query.format("max"), known) != query.format("max")
+
+
 def test_no_subquery_in_an_on() -> None:
     """Flink 2.3 fails on it with an error; constants it takes, and prunes by them."""
     known = Catalog.from_ddl(DDL)
