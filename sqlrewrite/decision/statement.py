@@ -30,6 +30,7 @@ from sqlrewrite.judge import (
 )
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.single import is_single, of_whole_query
 from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
@@ -151,11 +152,13 @@ def _shared(case: Case) -> object:
 
 def _unions(plan: Plan, judged: Sequence[JudgedPair]) -> list[_Group]:
     """The pairs that fail only because their fact is in a CTE with several references, where there
-    is one for each of these, and one at least that the engine misses."""
+    is one for each of these, and one at least that the engine misses. What is said of the value of
+    one reference (``p = (SELECT max(p) …)``), or of its whole IN, is said of no other."""
     numbers = {
         item.case.pair: number
         for number, item in enumerate(judged)
         if SHARED.code in item.failing <= _OF_ONE
+        and not (is_single(item.case) or of_whole_query(item.case))
     }
     found = coverings(plan, tuple(numbers)) if numbers else []
     groups = [_Group(tuple(numbers[pair] for pair in pairs), True) for pairs in found]
