@@ -28,11 +28,15 @@ def _same_in_any_order(plan: Plan, call: Call) -> bool:
     """Whether an aggregate gives the same of the same rows. An average of integers is that of
     DOUBLEs, whose sum is exact up to 2^53: of an INT four million of the greatest may pass it. Of
     the values of a percentile none are added up."""
-    average, ranked = call.name in known("average"), call.name in known("ranked")
-    kind = expression_type(plan, call.args[0]) if average or ranked else None
-    if ranked:
-        return kind is not None and (kind in (*_EXACT, "bigint") or kind.startswith("decimal"))
-    return _exact(plan, call.args[0]) and not (average and kind in (None, "int"))
+    (summed, *_), name = call.args, call.name
+    if name in known("ranked"):
+        kind = expression_type(plan, summed) or ""
+        return kind in (*_EXACT, "bigint") or kind.startswith("decimal")
+    if name in known("average"):
+        kind = expression_type(plan, summed) or ""
+        counts = isinstance(summed, ColumnRef) and _counts(plan, summed)
+        return kind in ("tinyint", "smallint") or _has_room(kind) or counts
+    return _exact(plan, summed)
 
 
 def why_unsteady(plan: Plan, call: Call) -> str:
