@@ -9,6 +9,7 @@ import pytest
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.find import beginnings
+from sqlrewrite.find.derived import decided_by_weeks
 from sqlrewrite.judge import combines
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal
 from sqlrewrite.plan.facts.functions import (
@@ -20,6 +21,7 @@ from sqlrewrite.plan.facts.functions import (
     known,
     names,
 )
+from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
 
@@ -153,3 +155,27 @@ def test_a_function_that_no_rule_has_met_is_no_value_and_no_beginning(
     text, one, two = ColumnRef(1, "x", None), Literal("number", "1"), Literal("number", "2")
     assert beginnings._length(Call("new", (text, one, two))) is None
     assert beginnings._length(Call("substring", (text, one, two))) == 2
+
+
+def test_what_a_day_decides_of_a_week_is_told_by_name() -> None:
+    """A letter of a pattern that no rule has met may say something of the day."""
+    time = ColumnRef(1, "ts", None)
+    for name, args, by_weeks in (
+        ("date_format", (time, Literal("string", "yyyy-MM")), True),
+        ("date_format", (time, Literal("string", "yyyy-DDD")), False),
+        ("month", (time,), True),
+        ("new", (time,), False),
+    ):
+        assert decided_by_weeks(Call(name, args)) is by_weeks
+
+
+def test_a_number_of_rows_has_few_digits() -> None:
+    assert [whole(it) for it in ("3", "9" * 5000, "1.5", "-1", "²", "")] == [3, 0, 0, 0, 0, 0]
+    known_tables = Catalog.from_ddl(
+        "CREATE TABLE f (a INT, p INT) USING parquet PARTITIONED BY (p)"
+    )
+    query = "SELECT a FROM f QUALIFY rank() OVER (ORDER BY p DESC) = {}"
+    assert rewrite(query.format(3), known_tables).changed
+    done = rewrite(query.format("9" * 5000), known_tables)
+    assert not done.changed
+    assert not done.errors

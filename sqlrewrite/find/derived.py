@@ -137,13 +137,17 @@ def _is_day(expression: Expression) -> bool:
             return False
 
 
+_MONTHLY = frozenset("yM")
+"""The letters of a pattern that say nothing of a day."""
+
+
 def decided_by_weeks(side: Expression) -> bool:
     """Whether what a day decides is the same for all days of a week, or of a longer unit."""
     match side:
         case Call(name="trunc"):
             return True
         case Call(name="date_format", args=(_, Literal(text=text))):
-            return "d" not in text
+            return _MONTHLY.issuperset(it for it in text if it.isalpha())
         case Call(name=name):
             return name in ("year", "quarter", "month", "weekofyear")
         case _:

@@ -29,6 +29,7 @@ from sqlrewrite.plan.algebra import (
 )
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.plan.lineage import LineagePath, same
 
 MOST = 100
@@ -120,13 +121,9 @@ def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
             pass
         case _:
             return 0
-    if (
-        _called(meant(found)) not in known("numbers")
-        or most.kind != "number"
-        or not most.text.isdigit()
-    ):
+    if _called(meant(found)) not in known("numbers") or most.kind != "number":
         return 0
-    return int(most.text) - (name in ("<", ">"))
+    return whole(most.text) - (name in ("<", ">"))
 
 
 def _called(expression: Expression) -> str:

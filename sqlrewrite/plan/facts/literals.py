@@ -32,6 +32,11 @@ def of_number(text: str) -> Type | None:
     return _exactly(text) if found is None else found
 
 
+def whole(text: str) -> int:
+    """The number of rows that is written out, of nine digits at most; 0 for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
 def fits(text: str, kind: Type) -> bool:
     """Whether a constant in its plainest form surely gives a value of the type when cast."""
     number = _NUMBER.fullmatch(text.strip()) is not None
