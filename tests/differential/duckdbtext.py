@@ -32,6 +32,13 @@ _CALLS: dict[str, Callable[..., str]] = {
     "collect_set": lambda x: (
         f"COALESCE(LIST_SORT(LIST(DISTINCT {x}) FILTER (WHERE {x} IS NOT NULL)), [])"
     ),
+    # What ranks are bounded by: the first n of the values, or of them from the largest down.
+    "array_max": lambda values: f"LIST_MAX({values})",
+    "array_min": lambda values: f"LIST_MIN({values})",
+    "slice": lambda values, start, n: f"LIST_SLICE({values}, {start}, {start} + {n} - 1)",
+    "sort_array": lambda values, ascending="true": (
+        f"{'LIST_SORT' if ascending == 'true' else 'LIST_REVERSE_SORT'}({values})"
+    ),
     "date_add": lambda day, n: f"(({day}) + CAST({n} AS INT))",
     "date_sub": lambda day, n: f"(({day}) - CAST({n} AS INT))",
     "date_format": lambda day, pattern: f"STRFTIME({day}, {_pattern(pattern)})",
