@@ -24,6 +24,7 @@ _VALUES = {
     "word": "'winter'",
     "mer": "mer",
     "low": "1",
+    "least": "1",
     "high": "3",
     "limit": "3",
     "condition": "d.month = 1 OR s.qty > 1",

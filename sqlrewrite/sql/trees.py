@@ -24,10 +24,13 @@ _BEFORE_A_NAME = frozenset({"stream", "table"})
 _NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
 
 _VARIABLE = re.compile(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
+_WORD = re.compile(r"\w+")
 _OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
 
 # Most of a tree, and no table is below it; what a hint names is none.
 _NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
+
+_OF_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.And, exp.Or, exp.Not)
 
 _NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
 
@@ -65,6 +68,8 @@ def short_names(tree: exp.Expr) -> Iterator[str]:
             continue
         if kind is exp.Table and not node.args.get("db"):
             yield from _table_names(node)
+        elif kind is exp.Anonymous and has_template(node.name):
+            yield from _names_in_template(node)
         for value in node.args.values():
             if type(value) is list:
                 stack += [item for item in value if isinstance(item, exp.Expr)]
@@ -90,6 +95,19 @@ def _table_names(node: exp.Expr) -> Iterator[str]:
         plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
         yield written.name.strip("`").lower() if plain and written is not None else ANY
     yield from (column.name.lower() for column in inner.find_all(exp.Column))  # f(TABLE(c))
+
+
+def _names_in_template(node: exp.Expr) -> Iterator[str]:
+    """The tables that a variable in the place of an expression may be rendered to a subquery over:
+    any where it is a whole condition, those that its text names where it is the call of a macro,
+    and none where it stands for a value."""
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    if isinstance(above, _OF_CONDITIONS):
+        yield ANY
+    elif "(" in node.name:
+        yield from (it.lower() for it in _WORD.findall(node.name))
 
 
 def open_names(names: Iterable[str]) -> list[str]:
