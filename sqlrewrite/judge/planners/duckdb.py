@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import READ, further, hidden
+from sqlrewrite.judge.planners.path import further, hidden, operators, unlisted
 from sqlrewrite.plan import algebra as ra
+
+_NO_WINDOW = (ra.SetOperation, ra.Project, ra.Filter, ra.Limit, ra.Aggregate)
 
 
 def missed(case: Case) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair, engine = case.pair, case.engine
-    if f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
-        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    pair, why = case.pair, unlisted(case.engine, case.pair)
+    if why is not None:
+        return why
     if pair.operator != "=" or not pair.fact_plain or not filtering_side(case.plan, pair):
         return "no equality joins the fact's own column with the dimension itself"
     if any(windowed(it.query) for it in pair.path.relations if isinstance(it, ra.Derived)):
@@ -28,17 +30,4 @@ def missed(case: Case) -> str | None:
 
 def windowed(query: ra.Query) -> bool:
     """Whether a window stands in a query, around all that it reads, or what is not known."""
-    stack = [query.node]
-    while stack:
-        match stack.pop():
-            case ra.Window():
-                return True
-            case ra.SetOperation(left=left, right=right):
-                stack += [left, right]
-            case ra.Project(child=child) | ra.Filter(child=child) | ra.Limit(child=child):
-                stack.append(child)
-            case ra.Aggregate(child=child):
-                stack.append(child)
-            case node if not isinstance(node, READ):
-                return True
-    return False
+    return not all(isinstance(it, _NO_WINDOW) for it in operators(query))

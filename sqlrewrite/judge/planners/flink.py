@@ -22,7 +22,7 @@ from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, neighbours, one_by_one
 from sqlrewrite.judge.case import Case, relation_name, takes_keys
-from sqlrewrite.judge.planners.path import READ, hidden, joining
+from sqlrewrite.judge.planners.path import hidden, joining, operators, unlisted
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.expressions import walk
@@ -54,8 +54,9 @@ def missed(case: Case) -> str | None:
 
 def unpruned(plan: ra.Plan, engine: Engine, pair: Pair) -> str | None:
     """Why the engine does not prune the fact by this join, whatever else there is."""
-    if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
-        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    why = unlisted(engine, pair)
+    if why is not None:
+        return why
     side = _across(plan, pair)
     if pair.operator != "=" or not pair.fact_plain or not side:
         return "no equality joins the fact's own column with the dimension itself"
@@ -135,20 +136,15 @@ def passed(relations: Iterable[ra.Relation], *queries: ra.Query) -> bool:
     """Whether what Flink looks for goes through these: no grouping, window or LIMIT, and of set
     operations UNION ALL alone."""
     found = [it.query for it in relations if isinstance(it, ra.Derived | ra.CteReference)]
-    stack: list[ra.Node] = [it.node for it in (*found, *queries)]
-    while stack:
-        match stack.pop():
-            case ra.SetOperation(left=left, right=right, kind="union", all=True):
-                stack += [left, right]
-            case (
-                ra.Aggregate(child=child, kind="global")
-                | ra.Project(child=child)
-                | ra.Filter(child=child)
-            ):
-                stack.append(child)
-            case node if not isinstance(node, READ):
-                return False
-    return True
+    return all(_unsorted(it) for query in (*found, *queries) for it in operators(query))
+
+
+def _unsorted(node: ra.Node) -> bool:
+    match node:
+        case ra.SetOperation(kind="union", all=True) | ra.Aggregate(kind="global"):
+            return True
+        case _:
+            return isinstance(node, ra.Project | ra.Filter)
 
 
 def _subqueries(item: Restriction) -> Iterator[ra.Query]:

@@ -3,16 +3,26 @@ that join: questions that each engine's planner asks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.restrictions import neighbours
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import expression_type
 from sqlrewrite.plan.relations import leaves, numbers
+from sqlrewrite.rulebook import Engine
 
-READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra.Generate)
-"""What a query reads and joins. A planner that looks for what is in the way of a key takes any
-other kind that it has no case for to be in the way."""
+_READ = (ra.Scan, ra.Derived, ra.CteReference, ra.Inline, ra.Opaque, ra.Join, ra.Generate)
+_CLAUSES = (ra.Project, ra.Limit, ra.Aggregate, ra.Filter, ra.Window)
+
+
+def unlisted(engine: Engine, pair: Pair) -> str | None:
+    """That the engine prunes nothing by joins of this kind, if so: they are not in its table."""
+    if engine.enabled and f"{pair.tie.shape} {pair.side}" in engine.native_joins:
+        return None
+    return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
 
 
 def further(case: Case) -> str | None:
@@ -46,18 +56,24 @@ def hidden(case: Case) -> str | None:
 
 def only_unions(query: ra.Query) -> bool:
     """Whether the set operations at the top of a query, if any, are unions."""
+    return all(
+        it.kind == "union" if isinstance(it, ra.SetOperation) else isinstance(it, _CLAUSES)
+        for it in operators(query)
+    )
+
+
+def operators(query: ra.Query) -> Iterator[ra.Node]:
+    """What stands in a query above all that it reads and joins, from the top. Who looks for what is
+    in the way of a key takes any kind that it has no case for to be in the way."""
     stack = [query.node]
     while stack:
-        match stack.pop():
-            case ra.SetOperation(left=left, right=right, kind="union"):
-                stack += [left, right]
-            case ra.Limit(child=child) | ra.Aggregate(child=child):
-                stack.append(child)
-            case ra.Project():
-                pass
-            case _:
-                return False
-    return True
+        node = stack.pop()
+        if not isinstance(node, _READ):
+            yield node
+        if isinstance(node, ra.SetOperation):
+            stack += [node.left, node.right]
+        elif isinstance(node, _CLAUSES):
+            stack.append(node.child)
 
 
 def joining(node: ra.Node, one: int, other: int) -> ra.Join | None:

@@ -29,7 +29,7 @@ from sqlrewrite.find.reducers import restricting
 from sqlrewrite.find.restrictions import AnyOf, Conjunct, Restriction, SemiJoin
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.planners.join_order import filtering_side
-from sqlrewrite.judge.planners.path import further, hidden
+from sqlrewrite.judge.planners.path import further, hidden, unlisted
 from sqlrewrite.judge.selective_predicate import selective
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as
@@ -48,8 +48,9 @@ def missed(case: Case) -> str | None:
 def unpruned(case: Case) -> str | None:
     """Why the engine does not prune the fact by this join; None where it does."""
     pair, engine = case.pair, case.engine
-    if not engine.enabled or f"{pair.tie.shape} {pair.side}" not in engine.native_joins:
-        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    why = unlisted(engine, pair)
+    if why is not None:
+        return why
     side = filtering_side(case.plan, pair)
     if pair.operator != "=" or not side:
         return "no equality joins the fact with the dimension itself"

@@ -19,7 +19,7 @@ from dataclasses import replace
 from sqlrewrite.find.reducers import asked_of
 from sqlrewrite.find.restrictions import Conjunct, SemiJoin
 from sqlrewrite.judge.case import Case
-from sqlrewrite.judge.planners.path import further, hidden, joining
+from sqlrewrite.judge.planners.path import further, hidden, joining, unlisted
 from sqlrewrite.plan.algebra import Node, Scan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import family
@@ -31,10 +31,9 @@ _OPERATORS = frozenset({"=", "<", "<=", ">", ">=", "<=>"})
 
 def missed(case: Case) -> str | None:
     """Why the engine does not find as good a bound by itself; None where it does."""
-    pair = case.pair
-    kind = f"{pair.tie.shape} {pair.side}"
-    if kind not in case.engine.native_joins:
-        return f"a join of this kind ({pair.tie.shape}, the fact {pair.side}) prunes nothing there"
+    pair, why = case.pair, unlisted(case.engine, case.pair)
+    if why is not None:
+        return why
     if pair.operator not in _OPERATORS or not pair.fact_plain:
         return "no comparison joins the fact's own column with the dimension"
     if not _undone(case):
