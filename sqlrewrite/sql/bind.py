@@ -259,9 +259,11 @@ class Binder(RelationBinder):
         scope.source = source = simplify(source, where)
         # What a statement returns is bound to names and no further.
         skim = role.name in ("query", "merge", "change")
-        shown, complete, plain, generated = listed(node, translator, skim=skim, whole=self.whole)
-        having = self.conditions(node.args.get("having"), "having", translator)
-        translator.first = set()
+        shown, complete, plain, generated, first = listed(
+            node, translator, skim=skim, whole=self.whole
+        )
+        in_having = replace(translator, first=first) if first else translator
+        having = self.conditions(node.args.get("having"), "having", in_having)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = ordered(node, translator)
         if generated is not None:

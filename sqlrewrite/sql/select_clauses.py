@@ -20,11 +20,13 @@ _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 def listed(
     node: exp.Select, translator: Translator, *, skim: bool, whole: bool
-) -> tuple[tuple[OutputColumn, ...], bool, tuple[Expression, ...], Generated | None]:
+) -> tuple[
+    tuple[OutputColumn, ...], bool, tuple[Expression, ...], Generated | None, frozenset[str]
+]:
     """The items of a SELECT list, whether the others are all columns, those that GROUP BY ALL
-    groups by: neither aggregates nor generators, and its generator, if it has one. Of items that
-    are skimmed all but columns are nothing that is known; with ``whole`` they are, and what is not
-    understood in them stays there."""
+    groups by: neither aggregates nor generators, its generator, if it has one, and the names that
+    in HAVING come before a column of FROM. Of items that are skimmed all but columns are nothing
+    that is known; with ``whole`` they are, and what is not understood in them stays there."""
     found: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
@@ -66,8 +68,8 @@ def listed(
     # In HAVING an aggregate's name comes before a column that no group is made by.
     group = node.args.get("group")
     keys = group.find_all(exp.Column) if group is not None else ()
-    translator.first = aggregated - {key.name.lower() for key in keys}
-    return tuple(found), complete, tuple(plain), generated
+    first = frozenset(aggregated - {key.name.lower() for key in keys})
+    return tuple(found), complete, tuple(plain), generated, first
 
 
 def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:

@@ -81,7 +81,7 @@ class Translator:
     facts: Facts
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     aliases: dict[str, ra.Expression] = field(default_factory=dict)
-    first: set[str] = field(default_factory=set)
+    first: frozenset[str] = frozenset()
     around: frozenset[str] | None = None
     variables: dict[str, ra.Variable] = field(default_factory=dict)
     _under_over: exp.Expr | None = None
