@@ -26,7 +26,7 @@ from sqlrewrite.plan.algebra import (
     Parameter,
     Subquery,
 )
-from sqlrewrite.plan.columns import computed_as, type_of
+from sqlrewrite.plan.columns import computed_as, is_when, type_of
 from sqlrewrite.plan.expressions import operands, walk, written_in
 from sqlrewrite.plan.facts.attempts import (
     Attempt,
@@ -188,7 +188,7 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
         case Call(name="if"):
             return at > 0
         case Call(name="case", args=args):
-            return at > 0 or _is_branch(args[0])  # an operand is told NULL from its WHENs
+            return at > 0 or is_when(args[0])  # an operand is told NULL from its WHENs
         case Call(name=name):
             found = case.options.function(name)
             return (
@@ -197,15 +197,6 @@ def _passes(case: Case, node: Expression, at: int) -> bool:
                 and name != "<=>"
                 and found.null_from(at)
             )
-        case _:
-            return False
-
-
-def _is_branch(node: Expression) -> bool:
-    """Whether an argument of CASE is a WHEN with its THEN: without an operand the first one is."""
-    match node:
-        case Call(name="if", args=(_, _)):
-            return True
         case _:
             return False
 
