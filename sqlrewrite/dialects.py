@@ -15,7 +15,7 @@ The rules of each are data: ``rules/dialects``, and which functions there are, `
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar
@@ -58,11 +58,11 @@ class Heard:
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """How a text is read and what is written into it. ``forms`` are the predicates it can say;
-    ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases,
-    ``clauses`` what stands before parentheses and calls nothing, ``same`` the functions that mean
-    what Spark's of that name do, ``alphabet`` the letters with which all others begin, ``reader``
-    the dialect of sqlglot that reads it, too, ``quote`` what stands around a name, and ``reserved``
-    the words that are a name only in it, where Spark takes them for one."""
+    ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases and what
+    each is called, ``clauses`` what stands before parentheses and calls nothing, ``same`` the
+    functions that mean what Spark's of that name do, ``alphabet`` the letters with which all others
+    begin, ``reader`` the dialect of sqlglot that reads it, too, ``quote`` what stands around a
+    name, and ``reserved`` the words that are a name only in it, where Spark takes them for one."""
 
     name: str
     forms: frozenset[str]
@@ -70,7 +70,7 @@ class Dialect:
     nested: bool
     qualifies_merged: bool
     hidden: frozenset[str]
-    lacking: tuple[str, ...]
+    lacking: Mapping[str, str]
     clauses: frozenset[str]
     same: frozenset[str]
     alphabet: str
@@ -152,9 +152,9 @@ class Dialect:
         the author's own, must be one of its functions."""
         before, found = "", list(self._lexemes(self.say(predicate)))
         words = f" {' '.join(predicate[start:end].lower() for _, start, end in found)} "
-        phrase = next((it for it in self.lacking if f" {it} " in words), None)
-        if phrase is not None:
-            return f"{self.name} has no {phrase.upper()}"
+        for phrase, said in self.lacking.items():
+            if f" {phrase} " in words:
+                return f"{self.name} has no {said}"
         for kind, start, end in found:
             said = predicate[start:end]
             if kind == "odd":
@@ -228,7 +228,7 @@ def dialect(name: str) -> Dialect | None:
         rules["nested_comments"],
         rules["qualifies_merged"],
         frozenset(rules["hidden"].split()),
-        tuple(rules["lacking"]),
+        rules["lacking"],
         frozenset(rules["clauses"].split()),
         called.same,
         called.alphabet,

@@ -204,7 +204,7 @@ def _written(
             union = group.union and len(cases) > 1
             found = tuple(write(cases, anchors, look, words, union=union))
         except AnchorError as error:
-            written = [_refused(item, f"no place in the text: {error}") for item in items]
+            written = [_refused(item, f"not written: {error}") for item in items]
         except RefusedError as error:
             unasked = error.fact if isinstance(error, NotAskedError) else None
             written = [

@@ -81,8 +81,8 @@ def _finding(subject: Subject, scan: Scan, it: _Wrapped) -> Finding:
         "DPP004",
         subject.original(scan.span),
         about,
-        f"{about} is inside {it.by} (line {line}, column {column}){beside}: partitions cannot be "
-        "looked up by it",
+        f"{about} is inside {it.by} (line {line}, column {column}){beside}: partitions are found "
+        f"by the values of {it.name} alone, not by what is computed of them",
         f"bound {it.name} itself, in each branch of the OR"
         if it.idle
         else f"compare {it.name} itself, if need be with a range of its values",

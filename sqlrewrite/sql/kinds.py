@@ -115,14 +115,14 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     second = None if function or word not in _HOLD_NO_STATEMENT else unended(text, tokens)
     if second is not None and second < at:
         return second, UNENDED
-    why = "left alone: SELECT, INSERT, CREATE … AS and CACHE are rewritten"
+    why = "predicates go into SELECT, INSERT, CREATE … AS and CACHE only: put the join into one"
     if function:
         word = "create function"
     if word in DEFINES:
         return at, f"a join in {{% {word} %}} {_CALLED}"
     if word == "with":
         word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
-    return at, f"a join in {word.upper()} is {why}"
+    return at, f"a join in {word.upper()} is left alone: {why}"
 
 
 def unended(text: str, tokens: Sequence[Token]) -> int | None:

@@ -77,7 +77,10 @@ class TableBinder:
         temporal = version is not None and version.find(exp.Column) is not None
         if isinstance(found, Table):
             if columns:
-                why = "a table with renamed columns"
+                why = (
+                    f"{alias}(…) renames the columns of {'.'.join(parts)}: rename them in a "
+                    f"derived table, (SELECT … AS {columns[0]} …) AS {alias}"
+                )
                 return ra.Opaque(number, alias, why, span, columns, unread=True)
             shown = version.sql("spark") if version is not None else ""
             if temporal:

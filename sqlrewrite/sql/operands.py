@@ -95,7 +95,7 @@ def _found(
         case _:
             its = _operands(reader, node, expression)
     if id(node) not in reader.inner or not all(id(it) in reader.outer for it in its):
-        raise AnchorError("an operand that has no place in the text")
+        raise AnchorError("an operand is not found in the text")
     return Written(reader.inner[id(node)], tuple(reader.outer[id(it)] for it in its))
 
 

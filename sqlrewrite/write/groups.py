@@ -110,7 +110,7 @@ def edits(split: Split, count: int, cut: Cut, anchors: Anchors) -> list[Edit]:
 
 def _span(scan: Scan) -> Span:
     if scan.span is None:
-        raise AnchorError(f"{scan.alias} has no place in the text")
+        raise AnchorError(f"{scan.alias} is not found in the text")
     return scan.span
 
 

@@ -55,7 +55,7 @@ def slot(case: Case, anchors: Anchors) -> Slot:
         clause = _on_of(case)
         return Slot(anchors.clause(clause), block.number, clause)
     if at is None:
-        raise AnchorError("the fact has no place in the text")
+        raise AnchorError("the fact is not found in the text")
     return Slot(anchors.where(at if block.led is None else block.led), block.number)
 
 
