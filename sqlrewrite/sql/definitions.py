@@ -20,6 +20,7 @@ from sqlrewrite.sql.alterations import altered
 from sqlrewrite.sql.definition_clauses import Definition, read
 from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
 from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.scripts import runs_unread
 from sqlrewrite.sql.stale_views import without_stale
 from sqlrewrite.sql.table_definition import created_table
 from sqlrewrite.warehouse import Name, TableOrView, View, Warehouse, written_apart
@@ -30,17 +31,22 @@ UNKNOWN_NAMESPACE: Name = ("?", "?")
 _DEFAULT_SCHEMA = "default"
 _TEMPORARY = frozenset({"temp", "temporary"})
 _BLOCK = pattern(r"\{%(?![-+]?\s*(?:set|do)\s)")
-_OTHER_NAMES = frozenset({"spark.sql.casesensitive", "spark.sql.timestamptype"})
+_OTHER_NAMES = frozenset(
+    {
+        *("spark.sql.casesensitive", "spark.sql.timestamptype"),
+        *("spark.sql.parser.quotedregexcolumnnames", "spark.sql.path.enabled"),
+    }
+)
 """Settings under which names or types are others than they are here (docs/soundness.md, "Settings
 of Spark"): a text that sets one is not followed further."""
 _PARSES = "spark.sql.legacy.timeparserpolicy"
-_BOTH_PARSERS = pattern(r"['\"]?exception\b", re.IGNORECASE)
+_BOTH_PARSERS = pattern(r"['\"`]?(?:exception\b|\?)", re.IGNORECASE)
 """Under EXCEPTION no form of a date that is read by a pattern is without an error."""
 _ZONE = "spark.sql.session.timezone"
 _MODE, _DIALECT = "execution.runtime-mode", "table.sql-dialect"
 """Settings of Flink's: any mode but batch makes streams; another dialect, another language."""
 _FLINK = pattern(r"(?:re)?set\s+'?([\w.-]+)'?(?:\s*=\s*'?([^']*?)'?)?", re.IGNORECASE)
-_SET = pattern(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?([\w.-]+)\s*=", re.IGNORECASE)
+_SET = pattern(r"\s*set\s+(?:hivevar:|hiveconf:|var(?:iable)?\s+)?`?([\w.-]+)`?\s*=", re.IGNORECASE)
 
 
 def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str) -> Warehouse:
@@ -66,6 +72,8 @@ def apply(statement: parse.Statement, text: str, catalog: Warehouse, source: str
             return _use(catalog, _used(at, catalog))
         case "set" | "reset":
             return _set(at, catalog)
+        case "execute" if runs_unread(statement.tokens):
+            return replace(catalog, relations={}, namespace=UNKNOWN_NAMESPACE)
     return catalog
 
 
@@ -286,7 +294,7 @@ def _set(at: Cursor, catalog: Warehouse) -> Warehouse:
         return _set_in_flink(at, catalog)
     of_spark = setting(variable)
     if found is not None and of_spark is not None:
-        value = at.text[found.end() : at.tokens[-1].end + 1].strip()
+        value = at.text[found.end() : at.tokens[-1].end + 1].strip().strip("`")
         return replace(catalog, settings={**catalog.settings, of_spark: value})
     if variable == _ZONE:
         return replace(catalog, zone_set=True)

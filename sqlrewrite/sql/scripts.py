@@ -8,16 +8,22 @@ but not if it reads what the script makes, as that depends on the way taken.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
 
 ENDLESS = "a SQL script without its END is not read, nor what follows it"
 MADE = "the script makes, changes or drops what this reads: it is left alone"
 MOVED = "the script changes its schema with USE: its statements are left alone"
+UNREAD = (
+    "the script runs a text that is a value, which may change what names mean: its statements are "
+    "left alone"
+)
 
 _CELL_END = "COMMAND"  # in the comment that ends a cell
 _BLOCKS = frozenset({"IF", "CASE", "WHILE", "LOOP", "REPEAT", "FOR"})
@@ -41,6 +47,21 @@ class Piece:
     until: int
     why: str = ""
     defines: bool = False
+
+
+_CHANGES_NO_NAME = pattern(
+    r"immediate\s+['\"][\s(]*"
+    r"(?:select|with|from|values|table|insert|merge|update|delete|explain|show|desc(?:ribe)?)\b",
+    re.IGNORECASE,
+)
+
+
+def runs_unread(tokens: Sequence[Token]) -> bool:
+    """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: one that
+    is not written there, or that begins with another word than a query or a change of rows does."""
+    if _word(tokens, 0) != "EXECUTE" or len(tokens) < 2:
+        return False
+    return _CHANGES_NO_NAME.match(tokens[1].text) is None  # sqlglot has one token for the rest
 
 
 def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
@@ -120,16 +141,19 @@ _BEFORE_BEGIN = frozenset({"", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", 
 def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
     found = [it for piece in script for it in _led(piece)]
     made: set[str] = set()
-    moved = False
+    moved = ""
     for piece in found:
         first = _word(piece.tokens, 0)
         made |= _defined(piece.tokens) if first in _DEFINES else set()
-        moved |= first == "USE" or (first, _word(piece.tokens, 1)) == ("SET", "CATALOG")
+        if first == "USE" or (first, _word(piece.tokens, 1)) == ("SET", "CATALOG"):
+            moved = MOVED
+        elif runs_unread(piece.tokens):
+            moved = UNREAD
     for piece in found:
         if _word(piece.tokens, 0) in (*_DEFINES, "USE", "SET"):
             yield replace(piece, defines=True)
         elif moved:
-            yield replace(piece, why=MOVED)
+            yield replace(piece, why=moved)
         elif made.isdisjoint(token.text.lower() for token in piece.tokens):
             yield piece
         else:

@@ -315,6 +315,10 @@ def test_why_a_text_cannot_be_read_is_told_in_words(text: str, why: str) -> None
         ("spark.conf.set('spark.sql.legacy.timeParserPolicy', 'EXCEPTION')\n" + CALL, False),
         ("spark.conf.set('spark.sql.legacy.timeParserPolicy', 'LEGACY')\n" + CALL, True),
         ("spark.conf.set('spark.sql.shuffle.partitions', '1')\n" + CALL, True),
+        ("spark.conf.set('spark.sql.caseSensitive', flag)\n" + CALL, False),
+        ("spark.conf.set(key='spark.sql.caseSensitive', value=True)\n" + CALL, False),
+        ("spark.conf.set('spark.sql.shuffle.partitions', n)\n" + CALL, True),
+        ("b.config('spark.sql.caseSensitive', 'true').getOrCreate()\n" + CALL, False),
     ],
 )
 def test_what_names_mean_is_followed(text: str, rewritten: bool) -> None:

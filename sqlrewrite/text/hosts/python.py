@@ -35,6 +35,7 @@ _SCHEMAS = {"setCurrentDatabase": "USE", "setCurrentCatalog": "USE CATALOG"}
 ANY = ""
 """What is said to make a view of a name that is not told: it may hide any table."""
 _PLAIN_NAME = re.compile(r"[\w.`]+")
+_SETTING = re.compile(r"spark\.[\w.]+")
 _AGAIN = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.IfExp, ast.Match)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LATER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *_COMPREHENSIONS, ast.BoolOp)
@@ -227,13 +228,22 @@ def _value(node: ast.expr) -> str:
     return found if isinstance(found, str) else "\0"
 
 
+def _set(call: ast.Call) -> str | None:
+    """The setting that a call sets; to what is not known, where its value is computed."""
+    named = {it.arg: it.value for it in call.keywords}
+    pair = [*call.args, *(named[it] for it in ("key", "value") if it in named)]
+    key, value = pair if len(pair) == 2 else (None, None)
+    if not isinstance(key, ast.Constant) or not _SETTING.fullmatch(str(key.value)):
+        return None
+    return f"SET {key.value!s} = {str(value.value) if isinstance(value, ast.Constant) else '?'}"
+
+
 def _effect(call: ast.Call) -> str | None:
     """What a call that is no SQL does to names, as a statement that does it."""
     assert isinstance(call.func, ast.Attribute)
     name = call.func.attr
-    if name == "set" and _last(call.func.value) == "conf":  # spark.conf.set("spark.sql.…", value)
-        parts = [str(it.value) for it in call.args if isinstance(it, ast.Constant)]
-        return f"SET {parts[0]} = {parts[1]}" if len(parts) == 2 else None
+    if (name == "set" and _last(call.func.value) == "conf") or name == "config":
+        return _set(call)  # spark.conf.set("spark.sql.…", value), and the same of a builder
     if name not in _VIEWS | _TABLES and name not in _SCHEMAS:
         return None
     last = -1 if name == "registerDataFrameAsTable" else 0
