@@ -6,7 +6,7 @@ The keys come from a function here; ``tests/spark`` asks Spark, the random queri
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,6 +38,8 @@ CREATE TABLE by_text (a INT, p STRING) USING parquet PARTITIONED BY (p);
 CREATE TABLE by_char (a INT, p CHAR(3)) USING parquet PARTITIONED BY (p);
 CREATE TABLE by_money (a INT, p DECIMAL(9, 2)) USING parquet PARTITIONED BY (p);
 CREATE TABLE by_time (a INT, p TIMESTAMP) USING parquet PARTITIONED BY (p);
+CREATE TABLE days (a INT, ts TIMESTAMP) USING iceberg PARTITIONED BY (days(ts));
+CREATE TABLE local (a INT, ts TIMESTAMP_NTZ) USING delta CLUSTER BY (ts);
 CREATE TABLE kinds (x INT, day DATE, at TIMESTAMP, label STRING, code CHAR(3),
   money DECIMAL(12, 2), cents DECIMAL(12, 4)) USING parquet;
 CREATE VIEW recent AS SELECT k, x FROM d WHERE day > current_date();
@@ -177,6 +179,69 @@ def test_written(catalog: Catalog, sql: str, written: str) -> None:
     assert rewrite(written, catalog, predicate="range").sql == written
     crlf = sql.replace(" WHERE", "\r\nWHERE") + "\r\n"
     assert stripped(values(crlf, catalog).sql).sql == crlf
+
+
+DAYS = "SELECT f.a FROM days f JOIN d ON CAST(f.ts AS DATE) = d.day WHERE d.x = 1"
+
+
+@pytest.mark.parametrize(
+    ("sql", "days", "said"),
+    [
+        pytest.param(
+            DAYS,
+            ("2024-02-28", "2024-02-29", "2024-03-05"),
+            "(CAST(f.ts AS DATE) BETWEEN DATE '2024-02-28' AND DATE '2024-03-01' "
+            "OR CAST(f.ts AS DATE) BETWEEN DATE '2024-03-05' AND DATE '2024-03-06')",
+            id="each stretch, and a day more for clocks that go back over midnight",
+        ),
+        pytest.param(
+            DAYS.replace("days f", "local f"),
+            ("2024-02-28",),
+            "CAST(f.ts AS DATE) BETWEEN DATE '2024-02-28' AND DATE '2024-02-28'",
+            id="a local time has one midnight",
+        ),
+        pytest.param(
+            "SELECT f.a FROM days f WHERE EXISTS "
+            "(SELECT 1 FROM d WHERE d.day = to_date(f.ts) AND d.x = 1)",
+            ("2024-02-28",),
+            "CAST(f.ts AS DATE) BETWEEN DATE '2024-02-28' AND DATE '2024-02-29'",
+            id="from inside of a subquery",
+        ),
+        pytest.param(
+            "SELECT a FROM days WHERE CAST(ts AS DATE) IN (SELECT d.day FROM d WHERE d.x = 1)",
+            ("2024-02-28",),
+            "CAST(ts AS DATE) BETWEEN DATE '2024-02-28' AND DATE '2024-02-29'",
+            id="beside the author's IN",
+        ),
+        pytest.param(
+            DAYS.replace(") = d.day", ") <= d.day"),
+            ("2024-02-28",),
+            "CAST(f.ts AS DATE) <= DATE '2024-02-29'",
+            id="up to a day",
+        ),
+    ],
+)
+def test_the_day_of_a_time(catalog: Catalog, sql: str, days: Sequence[str], said: str) -> None:
+    asked = giving(*(f"DATE '{it}'" for it in days), kind="date")
+    result = values(sql, catalog, asked)
+    written = result.sql
+    assert not result.errors
+    assert f" {said} {MARKER} /* keys as of" in written
+    assert stripped(written).sql == sql
+    assert values(written, catalog, asked).sql == written
+    assert values(written, catalog, not_asked).sql == written
+
+
+def test_a_day_too_late(catalog: Catalog) -> None:
+    late = values(DAYS, catalog, giving("DATE '9999-12-31'", kind="date"))
+    assert not late.changed
+    assert "9999-12-31 is a key" in reason(late)
+
+
+def test_by_the_day_constants_alone(catalog: Catalog) -> None:
+    (candidate,) = rewrite(DAYS, catalog).candidates
+    assert candidate.reason is not None
+    assert "--predicate values" in candidate.reason.message
 
 
 def test_a_few_and_many(catalog: Catalog) -> None:

@@ -13,7 +13,7 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, 
 from sqlrewrite.plan.expressions import columns, said
 from sqlrewrite.plan.facts.derivations import Shape, in_order_of_days, part, shape, unit
 from sqlrewrite.plan.facts.functions import known
-from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ, Type
+from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.plan.lineage import LineagePath
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import null_from
@@ -27,7 +27,8 @@ day of the column; what that day decides, where the other is just it."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedColumn:
-    """A partition column and its expression; without a ``shape`` nothing follows, and ``why``."""
+    """A partition column and its expression; without a ``shape`` nothing follows, and ``why``.
+    ``ends``: it is the column itself, of which each file tells the smallest and the largest."""
 
     column: str
     source: str
@@ -35,6 +36,7 @@ class DerivedColumn:
     formula: Formula | None = None
     shape: Shape | None = None
     why: str = ""
+    ends: bool = False
 
     @property
     def type(self) -> Type | None:
@@ -52,6 +54,8 @@ class DerivedColumn:
     @property
     def shown(self) -> str:
         """The declaration, and who says so, for a verdict."""
+        if self.ends:
+            return f"each file tells its smallest and its largest {self.column}"
         return f"{self.column} = {self.derivation.expression}, declared by {self.derivation.origin}"
 
     def hidden(self, why: str) -> DerivedColumn:
@@ -84,6 +88,22 @@ def _read(derivation: Derivation, scan: Scan) -> list[DerivedColumn]:
         why = "it may give another value when it is computed again"
         return [DerivedColumn(name, found.source, derivation, why=why)]
     return [DerivedColumn(name, found.source, derivation, found, known)]
+
+
+@remembered
+def columns_with_ends(_: Plan, scan: Scan) -> tuple[DerivedColumn, ...]:
+    """The dates and times by whose ends a format leaves out files, and by nothing that is computed
+    from them: those that rows are ordered by, and that Iceberg has partitions of."""
+    table = scan.table
+    fields = (it.column.lower() for it in table.partitioned_by if table.provider == "iceberg")
+    found: list[DerivedColumn] = []
+    for name in dict.fromkeys((*fields, *table.clustered_by)):
+        read = formula(f"`{name}`", table)
+        if not isinstance(read, str) and read.of(read.expression) in MOMENTS:
+            itself = Derivation(name, read.text, (name,), "")
+            kind = Shape(daily=read.of(read.expression) == DATE)
+            found.append(DerivedColumn(name, name, itself, read, kind, ends=True))
+    return tuple(found)
 
 
 def derived_from(plan: Plan, scan: Scan, column: str) -> tuple[DerivedColumn, ...]:
@@ -120,16 +140,17 @@ def stands_for(side: Expression, of: DerivedColumn, kind: Type | None) -> str | 
     ``kind`` is the type of the source."""
     if isinstance(side, ColumnRef):
         return SOURCE
-    if kind in (TIMESTAMP, TIMESTAMP_NTZ) and _is_day(side):
+    if kind in (TIMESTAMP, TIMESTAMP_NTZ) and is_day(side):
         return DAY
     if of.formula is None:
         return None
     if said(part(side)) == said(part(of.formula.expression)):
         return SAME
-    return THROUGH if _is_day(of.formula.expression) and _by_day(side) else None
+    return THROUGH if is_day(of.formula.expression) and _by_day(side) else None
 
 
-def _is_day(expression: Expression) -> bool:
+def is_day(expression: Expression) -> bool:
+    """Whether an expression is just the day of a column."""
     match expression:
         case Cast(operand=ColumnRef(), type="date") | Call(name="to_date", args=(ColumnRef(),)):
             return True
@@ -165,7 +186,7 @@ def _by_day(side: Expression) -> bool:
             found = in_order_of_days(text)
         case _:
             return False
-    return found and (isinstance(inner, ColumnRef) or _is_day(inner))
+    return found and (isinstance(inner, ColumnRef) or is_day(inner))
 
 
 def may_prune(plan: Plan, ref: ColumnRef) -> bool:

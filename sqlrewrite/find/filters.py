@@ -7,13 +7,22 @@ what bounds its partitions is the author's condition on it, and no join.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from sqlrewrite.find.beginnings import beginnings
-from sqlrewrite.find.derived import SAME, THROUGH, DerivedColumn, derived_columns, stands_for
+from sqlrewrite.find.derived import (
+    DAY,
+    SAME,
+    SOURCE,
+    THROUGH,
+    DerivedColumn,
+    columns_with_ends,
+    derived_columns,
+    stands_for,
+)
 from sqlrewrite.find.pairs import MOST_WAYS, Pair, derived_target
-from sqlrewrite.find.periods import ends, period
+from sqlrewrite.find.periods import ends, is_part, narrowed, period
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie
@@ -30,21 +39,34 @@ def find_filters(plan: Plan) -> tuple[Pair, ...]:
     """All such pairs of a plan, scan by scan."""
     found: list[Pair] = []
     for number, scan in plan.relations.items():
-        if not isinstance(scan, Scan) or not scan.table.derived:
+        if not isinstance(scan, Scan) or not scan.table.laid_out:
             continue
         block = plan.blocks[plan.owner[number]]
         if scan.sampled or scan.streaming or (scan.span is None and not block.in_view):
             continue
-        if block.role in ("merge", "change"):
+        strange = block.role == "change" and scan.table.provider != "iceberg"
+        if block.role == "merge" or strange:  # into whose own condition nothing is written
             continue
-        for item in own_conditions(plan, number, ALONE):
-            if not isinstance(item, Conjunct) or item.condition.clause is None:
+        derived = (*derived_columns(plan, scan), *columns_with_ends(plan, scan))
+        if not derived:
+            continue
+        own = [it for it in own_conditions(plan, number, ALONE) if isinstance(it, Conjunct)]
+        for item in own:
+            if item.condition.clause is None:
                 continue
-            for derived in derived_columns(plan, scan):
-                path = _path(plan, scan, item, derived)
+            beside = [it.expression for it in own if it is not item and _beside(it, item)]
+            for column in derived:
+                path = _path(plan, scan, item, column)
                 if path is not None:
-                    found += _pairs(plan, path, item, derived)
+                    found += _pairs(plan, path, item, column, beside)
     return tuple(found)
+
+
+def _beside(one: Conjunct, other: Conjunct) -> bool:
+    """Whether two conditions stand in the same AND."""
+    return one.condition.clause == other.condition.clause and not (
+        one.condition.path or other.condition.path
+    )
 
 
 def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> LineagePath | None:
@@ -60,7 +82,13 @@ def _path(plan: Plan, scan: Scan, item: Conjunct, derived: DerivedColumn) -> Lin
     return None
 
 
-def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn) -> Iterator[Pair]:
+def _pairs(
+    plan: Plan,
+    path: LineagePath,
+    item: Conjunct,
+    derived: DerivedColumn,
+    beside: Sequence[Expression],
+) -> Iterator[Pair]:
     scan = path.end
     target, name, shown = derived_target(plan, path, derived)
     block = plan.blocks[plan.owner[target.relation]]
@@ -72,6 +100,10 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
     apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
     timed = kind != DATE
     days = period(item.expression, derived.source, timed=timed) if kind in MOMENTS else None
+    if derived.ends:  # by the column itself and by its day the engine leaves out files, too
+        if days is None or steps or not any(map(is_part, walk(item.expression))):
+            return
+        days = narrowed(days, beside, derived.source)
     if days is not None and (apart or not steps):
         column = next(iter(columns(item.expression)))
         day = Cast(column, "date") if timed else column
@@ -95,6 +127,20 @@ def _pairs(plan: Plan, path: LineagePath, item: Conjunct, derived: DerivedColumn
             key_side=Side(constant, its),
             derived=shown,
         )
+
+
+def restricts(plan: Plan, condition: Expression, pair: Pair) -> bool:
+    """Whether a condition bounds the column of a filter's pair by itself, or by its day, at the
+    same end."""
+    derived, wanted = pair.derived, (pair.operator[0], "=", "in")
+    kind = type_of(plan, ColumnRef(pair.scan.relation, pair.path.column, None))
+    return derived is not None and any(
+        (operator in wanted or operator[0] in wanted)
+        and _is_of(derived.source, compared)
+        and stands_for(side, derived, kind) in (SOURCE, DAY)
+        for compared in _comparisons(condition)
+        for operator, side in [compared[:2]]
+    )
 
 
 def _is_of(column: str, comparison: Compared) -> bool:

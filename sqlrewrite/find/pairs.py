@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from sqlrewrite.find.derived import DerivedColumn, bounded, derived_from, may_prune, prunable
+from sqlrewrite.find.derived import (
+    DerivedColumn,
+    bounded,
+    derived_from,
+    is_day,
+    may_prune,
+    prunable,
+)
 from sqlrewrite.find.ties import FILTER, TURNED, Side, Tie, columns_of, ties
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
@@ -144,7 +151,9 @@ def _pairs(plan: ra.Plan, tie: Tie, operator: str, fact: Side, key: Side) -> Ite
             side, shape = _side(plan, tie, ref, keys[0])
             for derived in (*[None] * plain, *derived_from(plan, path.end, path.column)):
                 if derived is None:
-                    target, column = _target(path, ways, isinstance(fact.expression, ra.ColumnRef))
+                    its = fact.expression
+                    itself = isinstance(its, ra.ColumnRef) or _is_by_day(path, its)
+                    target, column = _target(path, ways, itself)
                 else:
                     target, column, derived = derived_target(plan, path, derived)
                 yield Pair(
@@ -195,6 +204,20 @@ def at_reference(plan: ra.Plan, pair: Pair) -> Pair | None:
             column = next((it.column for it in ways if it.relations == above), None)
             return None if column is None else replace(pair, target=relation, target_column=column)
     return None
+
+
+def by_day(pair: Pair) -> bool:
+    """Whether the day is compared of a column of which files or hidden partitions tell the ends."""
+    return pair.derived is None and _is_by_day(pair.path, pair.fact_side.expression)
+
+
+def _is_by_day(path: LineagePath, expression: ra.Expression) -> bool:
+    scan = path.end
+    return (
+        isinstance(scan, ra.Scan)
+        and path.column not in scan.table.identities
+        and is_day(expression)
+    )
 
 
 def derived_target(

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from sqlrewrite.find.ties import TURNED
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
+from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import is_instant
 
@@ -35,6 +36,7 @@ _FORMATS = {
 }
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
+_CUT = frozenset({"trunc", "date_trunc", "date_format", "extract", "date_part"})
 
 
 def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
@@ -92,6 +94,42 @@ def _either(parts: list[Days]) -> Days | None:
 def _both(parts: list[Days]) -> Days:
     firsts, lasts = [it[0] for it in parts if it[0]], [it[1] for it in parts if it[1]]
     return max(firsts, default=None), min(lasts, default=None)
+
+
+def narrowed(found: Days, beside: Sequence[Expression], column: str) -> Days:
+    """The days of a month, or the one day, of the year that they are, where conditions beside tell
+    which: ``year(ts) = 2024 AND month(ts) = 2``."""
+    first, last = found
+    if first is None or last is None or _whole([first.year]) != found:
+        return found
+    fields = [first.year]
+    for name in _FIELDS[1:]:
+        number = next(filter(None, (_field(name, it, column) for it in beside)), None)
+        if number is None:
+            break
+        fields.append(number)
+    return _whole(fields) or found
+
+
+def _field(name: str, condition: Expression, column: str) -> int | None:
+    """The number that a condition says a unit of the column is."""
+    match condition:
+        case Call(name="=", args=(Literal(kind="number", text=text), side)):
+            pass
+        case Call(name="=", args=(side, Literal(kind="number", text=text))):
+            pass
+        case _:
+            return None
+    its = unit(side) if isinstance(side, Call) else None
+    found = its is not None and its[0] == name and _is_day(its[1], column)
+    return int(text) if found and text.isdecimal() else None
+
+
+def is_part(node: Expression) -> bool:
+    """Whether a node is computed from a date or time and not just its day."""
+    return isinstance(node, Call) and (
+        node.name in known("year") or node.name in _CUT or unit(node) is not None
+    )
 
 
 def _compared(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.pairs import Pair, by_day
 from sqlrewrite.find.reducers import asked_of, own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
@@ -15,7 +15,7 @@ from sqlrewrite.plan.algebra import Call, ColumnRef, Expression, Scan, Subquery,
 from sqlrewrite.plan.expressions import columns, said, walk
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.lineage import same
-from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE
+from sqlrewrite.settings.forms import IN, RANGE, SET, SINGLE, VALUES
 
 # Below these Spark infers nothing from what binds the other side (measured on 4.3).
 _NOT_INFERRED = frozenset({"left anti", "not exists", "not in (correlated)"})
@@ -63,6 +63,8 @@ def _judge_in(case: Case) -> Judgement:
         return passed("the ends of the keys rule out row groups, which the author's IN does not")
     assert query is not None
     hinted = any(case.plan.blocks[number].hints for number in query.blocks)
+    if form == VALUES and (case.clustered or by_day(case.pair) or not hinted):
+        return passed("constants prune, where the author's IN does not, or not always")
     better = form == SET or (form == IN and case.options.hint)
     if hinted or not better or not case.engine.reuse_broadcast_only:
         return failed("the query has this IN already")

@@ -24,7 +24,7 @@ from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import STRING, TIMESTAMP
+from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
 from sqlrewrite.sql.formulas import Formula, wide
 
 DERIVED, ZONE = "DPP117", "DPP118"
@@ -79,14 +79,14 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
     if pair.path.computed:
         return DERIVED, f"the join compares an expression that {derived.source} is only a part of"
     stored = ColumnRef(pair.scan.relation, pair.path.column, None)
+    if derived.ends:  # only filters by days are found of it
+        more = 0 if derived.type == DATE else 1 + begins_again(case, derived.type)
+        return DerivedWay(DAY, more=more)
     step = stands_for(pair.fact_side.expression, derived, type_of(case.plan, stored))
     if step is None:
         said = f"the join compares an expression over {derived.source}"
         return DERIVED, f"{said}, which does not bound {derived.shown}"
-    if step == DAY and not shape.daily:
-        if derived.type is None or not is_same(pair):
-            said = f"the join compares the day of {derived.source}"
-            return DERIVED, f"{said}, which does not decide {derived.shown}"
+    if step == DAY and not shape.daily and derived.type is not None and is_same(pair):
         step = SAME
     found = _stepped(case, derived, shape, step)
     if isinstance(found, DerivedWay) and pair.operator == "<=>":
@@ -101,6 +101,12 @@ def way(case: Case) -> DerivedWay | tuple[str, str]:
     if any(not _can_be_tried(it, derived.formula) for it in culprits):
         return DERIVED, f"{shown(culprits[0])} can raise an error in {derived.shown}"
     return replace(found, tried=True, nulls=True) if culprits else found
+
+
+def begins_again(case: Case, kind: Type | None) -> bool:
+    """Whether a day of a time may begin once more behind the beginning of the next one, as where a
+    clock goes back over midnight: Spark takes it to end there when it compares with constants."""
+    return kind != TIMESTAMP_NTZ and _zone(case) != "fixed"
 
 
 def _raising(case: Case, formula: Formula) -> Iterator[Expression]:
@@ -141,6 +147,8 @@ def is_same(pair: Pair) -> bool:
 def _stepped(
     case: Case, derived: DerivedColumn, shape: Shape, step: str
 ) -> DerivedWay | tuple[str, str]:
+    if step == DAY and not shape.daily:
+        return _by_hours(case, derived, shape)
     equality = case.pair.operator in ("=", "<=>", "in")
     ordered = shape.ordered or step in ITSELF
     off = case.options.disabled
@@ -170,6 +178,18 @@ def _stepped(
     if not ordered and DERIVED not in off:
         return ZONE, _undeclared(derived)
     return DerivedWay(step, days, more, ranged=True, nulls=nulls, stray=stray)
+
+
+def _by_hours(case: Case, derived: DerivedColumn, shape: Shape) -> DerivedWay | tuple[str, str]:
+    """The way from a day to what tells hours of it, in the order of time: from the day's first
+    moment to that of the next."""
+    if not shape.ordered or derived.type is None:
+        said = f"the join compares the day of {derived.source}"
+        return DERIVED, f"{said}, which does not decide {derived.shown}"
+    timed = derived.type == TIMESTAMP
+    exact = not (shape.zoned or timed) or _zone(case) == "fixed"
+    days = 0 if exact else _days(_zone(case), DAY, timed=timed)
+    return DerivedWay(DAY, days, 1, ranged=True, nulls=shape.nulls, stray=shape.stray)
 
 
 def _apart(case: Case) -> tuple[int, ...]:

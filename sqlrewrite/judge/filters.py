@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlrewrite.find.filters import restricts
 from sqlrewrite.find.reducers import own_conditions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
@@ -48,8 +49,12 @@ def constants(case: Case) -> tuple[Expression, ...]:
 def judge_pruned(case: Case) -> Judgement:
     """Whether the author has not said of the derived column itself what it may be."""
     scan, column = case.pair.scan, case.pair.pruned
+    ends = case.pair.derived is not None and case.pair.derived.ends
     for item in own_conditions(case.plan, scan.relation, ALONE):
-        if isinstance(item, Conjunct) and any(r.name == column for r in columns(item.expression)):
+        if not isinstance(item, Conjunct):
+            continue
+        named = any(r.name == column for r in columns(item.expression))
+        if named and (not ends or restricts(case.plan, item.expression, case.pair)):
             return failed(f"the query restricts {column} itself already")
     if case.pair.key_side.operand is None and _says_more(case):
         return failed(f"the query's own expression says more of {column}")

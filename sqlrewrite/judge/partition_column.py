@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlrewrite.find.pairs import by_day
 from sqlrewrite.find.ties import Side
 from sqlrewrite.judge.anew import written_anew
 from sqlrewrite.judge.attempts import exact_attempts
@@ -28,6 +29,12 @@ _BY_HAND = "restrict {0} itself, by constants ({0} >= … AND {0} < …) or in a
 def judge(case: Case) -> Judgement:
     """Whether the fact's column is a partition column by itself, and reaches the join as such."""
     path, derived = case.pair.path, case.pair.derived
+    if derived is not None and derived.ends:
+        if case.engine.planner != "spark":
+            return failed(
+                f"{case.engine.name} finds by itself what such a filter says of the column"
+            )
+        return passed(derived.shown)
     if derived is not None:
         return passed(f"{derived.column} is a partition column: {derived.shown}")
     if case.clustered:
@@ -55,9 +62,13 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
     the column itself, as Spark makes one of an IN, and constants."""
     pair, form = case.pair, case.options.form
     shown = f"the table is partitioned by {', '.join(sorted(transforms))} of {pair.path.column}"
-    if pair.path.computed or not pair.fact_plain:
+    if pair.path.computed or not (pair.fact_plain or by_day(pair)):
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(pair.path.column)}")
-    if form not in (IN, VALUES) or pair.operator != "=":
+    if by_day(pair):
+        return _by_day(case, shown)
+    if form == VALUES:
+        return passed(f"{shown}, which Iceberg chooses its files by")
+    if form != IN or pair.operator != "=":
         by = "Iceberg chooses files by an IN or by constants alone"
         return failed(f"{shown}, and {by}: {_BY_HAND.format(pair.path.column)}")
     if not _of_one_type(case):
@@ -65,6 +76,14 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
             f"{shown}, and joined as another type: Iceberg does not filter files through a cast"
         )
     return passed(f"{shown}, which Iceberg chooses its files by")
+
+
+def _by_day(case: Case, shown: str) -> Judgement:
+    """Whether the days that are joined can be constants: of these alone Spark makes ends of the
+    moments of the column, which files know."""
+    if case.options.form != VALUES:
+        return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
+    return passed(f"{shown}, whose days are constants then")
 
 
 def _of_one_type(case: Case) -> bool:
@@ -80,8 +99,10 @@ def _clustered(case: Case) -> Judgement:
     hold the ends of a column, and of nothing that is computed from it."""
     pair = case.pair
     name = f"{'.'.join(pair.scan.parts)} is clustered by {pair.path.column}"
-    if pair.path.computed or not pair.fact_plain:
+    if pair.path.computed or not (pair.fact_plain or by_day(pair)):
         return failed(f"{name}, not by what the join computes from it")
+    if by_day(pair):
+        return _by_day(case, name)
     if pair.scan.table.provider == "iceberg" and case.options.form != VALUES:
         return failed(f"{name}, and Iceberg leaves out files by constants: --predicate values")
     if not _of_one_type(case):

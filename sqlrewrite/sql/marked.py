@@ -28,9 +28,9 @@ OUTLINE = "(00.00)"
 # What is bounded, where parentheses hold the whole predicate, or a call does.
 _HELD = pattern(
     r"\(.*\bOR\s+(?P<either>\S+?)\s*(?:<\s*'?0'?|\bIS\s+NULL)\s*\)\Z"
-    r"|\((?P<first>\S+?)\s*[<>]\s.*\)\Z"
+    r"|\((?P<first>\S+?)\s*(?:[<>]|\bBETWEEN\b)\s.*\)\Z"
     r"|\(array_contains\s*\(.*\)\s*,\s*(?P<days>.*)\)\s*\)\Z"
-    r"|\((?P<moved>\w+\s*\(.*?\))\s*(?:\bIN\b|=|[<>]=?)\s.*\)\Z"
+    r"|\((?P<moved>\w+\s*\(.*?\))\s*(?:\bIN\b|\bBETWEEN\b|=|[<>]=?)\s.*\)\Z"
     r"|array_contains\s*\(.*\)\s*,\s*(?P<last>.*)\)\Z",
     re.DOTALL | re.IGNORECASE,
 )
@@ -131,7 +131,8 @@ def bounded(predicate: str) -> str:
 
 
 def behind_value(predicate: str) -> str:
-    """What stands behind the value in a predicate of literals: ``IN (1, 2)`` and the like."""
+    """What stands behind the value in a predicate of literals, ``IN (1, 2)`` and the like; nothing
+    where parentheses hold several."""
     end = _value(predicate)
     return predicate[end:] if end else ""
 
@@ -164,7 +165,7 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     said = notes.read(anchors.text, end)
     if said is not None:
         when, query, end = said
-        found = _first_and_word(anchors, last, _before_literals)
+        found = _first_and_word(anchors, last, _before_literals) or _either(anchors, last)
         note = (when, query) if found is not None else None
     found = found or _first_and_word(anchors, last, _before_query)
     found = found or _first_and_word(anchors, last, _before_bound) or _either(anchors, last)

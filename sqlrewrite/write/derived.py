@@ -54,7 +54,8 @@ def value(
         return key
     assert derived.formula is not None
     moved = _moved(case, found, style, key, end, day)
-    if found.days and isinstance(derived.formula.expression, Cast) and derived.type == DATE:
+    a_day = found.days and isinstance(derived.formula.expression, Cast) and derived.type == DATE
+    if derived.ends or a_day:
         return moved  # a day already
     text = derived.formula.over(moved)
     text = tried(text) if found.tried else (wide(text) or text) if found.wide else text
@@ -64,7 +65,7 @@ def value(
 
 
 def _moved(case: Case, found: DerivedWay, style: Style, key: str, end: str, day: str) -> str:
-    if not found.days:
+    if not (found.days or (found.more and end == "<")):
         return key
     # What is compared, as which type: of a constant that is the type of the column.
     kind = type_of(case.plan, case.pair.fact_side.expression)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from sqlrewrite.find.derived import THROUGH
+from sqlrewrite.find.pairs import by_day
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import DerivedWay, way
 from sqlrewrite.plan import algebra as ra
@@ -24,6 +25,8 @@ def fact(case: Case, anchors: Anchors, style: Style) -> str:
     pair = case.pair
     _no_field(case.target_block.source, pair.target.alias.lower())
     refuse_lost(case, anchors)
+    if by_day(pair):
+        return style.word("CAST({} AS DATE)").replace("{}", _column(case, anchors))
     if pair.derived is None and not pair.fact_plain:
         found = repeated(case, pair.fact_side, anchors, style, partial(_clear, case, anchors))
         if any(map(_is_phrase, walk(pair.fact_side.expression))):

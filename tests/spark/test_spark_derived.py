@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.cli.commands import program
+from sqlrewrite.spark.values import resolver
 from sqlrewrite.warehouse import Table
 from tests.fixtures_support import catalog, query_cases, rewritten
 from tests.referee.harness import Answer, answer, differ, lay, quick
@@ -141,6 +142,21 @@ def test_rows_of_the_fixtures(own: SparkSession, writer: str, reader: str) -> No
         if text != golden and differ(_answer(own, text), _answer(own, golden)):
             lost.append(golden)
     assert not lost
+
+
+def test_days_that_are_constants(own: SparkSession) -> None:
+    """A day that begins twice: Spark takes it to end where the next one begins first."""
+    own.conf.set("spark.sql.session.timeZone", "America/St_Johns")
+    known = catalog(CASES[0].ddl)
+    moments = [[it, str(at)] for at, it in enumerate(VALUES["timestamp"])]
+    lay(own, "moments", f"SELECT CAST(id AS INT) AS id, ts FROM {_values(moments, ['ts', 'id'])}")
+    shown = "SELECT DISTINCT CAST(ts AS DATE) AS day, CAST(CAST(ts AS DATE) AS STRING) AS name"
+    lay(own, "cal", f"{shown} FROM moments WHERE ts < TIMESTAMP '9998-01-01 00:00:00'")
+    for condition in ("c.name = '2010-11-06'", "c.name LIKE '2010%'", "c.name < '2025'"):
+        text = "SELECT m.id FROM moments m JOIN cal c ON CAST(m.ts AS DATE) = c.day WHERE "
+        done = rewrite(text + condition, known, predicate="values", resolve=resolver(own))
+        assert " BETWEEN DATE " in done.sql
+        assert not differ(answer(own, text + condition), answer(own, done.sql))
 
 
 # --- catalog check and pull -----------------------------------------------------------------------

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 
+from sqlrewrite.find.derived import is_day
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.derived import begins_again
 from sqlrewrite.judge.form import is_constant
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Plan, Scan
-from sqlrewrite.plan.columns import expression_type
+from sqlrewrite.plan.columns import expression_type, type_of
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
-from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
+from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
 from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
 from sqlrewrite.text.limits import SPARK
@@ -44,6 +48,10 @@ _UNQUALIFIED = re.compile(r"(?<![.\w])\w+")
 _SPECIAL_DAY = re.compile(r"['\"]\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 _INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+_MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
+_LAST_YEAR = 9998
+_MOST_PERIODS = 20
+"""Of days that are apart, beyond which one from the first to the last is written."""
 _DECIMAL = re.compile(r"decimal\(\d+,\s*(\d+)\)")
 
 
@@ -92,8 +100,9 @@ def _literal(bound: _Bound, cases: Sequence[Case]) -> tuple[str, str] | None:
     earlier run has written this one. Raises RefusedError, and what ``resolve`` raises."""
     options = cases[0].options
     noted = cases[0].around.noted.get((plain(bound.fact), bound.query))
-    if noted is not None:  # perhaps that of another scan, which spells the column otherwise
-        noted = (bound.fact + behind_value(noted[0]), noted[1])
+    behind = behind_value(noted[0]) if noted is not None else ""
+    if noted is not None and behind:  # perhaps of another scan, which spells the column otherwise
+        noted = (bound.fact + behind, noted[1])
     why = _refusal(bound.query, cases)
     if options.form != VALUES:
         return None if noted is None or why else (noted[0], note(noted[1], bound.query))
@@ -131,12 +140,45 @@ def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[s
             "the key query gives no keys now: an empty list would hide rows that come later"
         )
     lower = bound.sign.islower()
+    if (
+        is_day(cases[0].pair.fact_side.expression)
+        and type_of(cases[0].plan, cases[0].pair.fact) in _MOMENTS
+    ):
+        return _of_days(cases[0], bound, keys), keys.at
     if bound.sign.upper() != "IN":
         return f"{bound.fact} {bound.sign} {literals[0]}", keys.at
     if keys.collapsed:
         between, joined = ("between", "and") if lower else ("BETWEEN", "AND")
         return f"{bound.fact} {between} {literals[0]} {joined} {literals[-1]}", keys.at
     return f"{bound.fact} {bound.sign} ({', '.join(literals)})", keys.at
+
+
+def _of_days(case: Case, bound: _Bound, keys: Keys) -> str:
+    """The same of the day of a column: as ends, which Spark turns into those of the column and does
+    not do for a list (``UnwrapCastInBinaryComparison``). Raises RefusedError."""
+    more = timedelta(begins_again(case, type_of(case.plan, case.pair.fact)))
+    days = [date.fromisoformat(it.split("'")[1]) for it in keys.literals]
+    if days[-1].year > _LAST_YEAR:
+        raise RefusedError(f"{days[-1]} is a key, and so late that no day behind it is sure")
+    if bound.sign.upper() != "IN":
+        return f"{bound.fact} {bound.sign} {_day(days[0] + more * (bound.sign[0] == '<'))}"
+    periods: list[list[date]] = []
+    for day in days:
+        if periods and (keys.collapsed or day - periods[-1][1] <= timedelta(1)):
+            periods[-1][1] = day + more
+        else:
+            periods.append([day, day + more])
+    if len(periods) > _MOST_PERIODS:
+        periods = [[periods[0][0], periods[-1][1]]]
+    lower = bound.sign.islower()
+    between, both, either = ("between", "and", "or") if lower else ("BETWEEN", "AND", "OR")
+    texts = (f"{bound.fact} {between} {_day(low)} {both} {_day(high)}" for low, high in periods)
+    said = f" {either} ".join(texts)
+    return f"({said})" if len(periods) > 1 else said
+
+
+def _day(day: date) -> str:
+    return f"DATE '{day.isoformat()}'"
 
 
 def _refusal(query: str, cases: Sequence[Case]) -> str | None:
