@@ -4,19 +4,24 @@
 the statement reads that table twice Spark 4.3 gives the columns of one reading new numbers, but not
 the hidden one, and raises MISSING_ATTRIBUTES.RESOLVED_ATTRIBUTE_APPEAR_IN_OPERATION: so beside a
 CTE, used or not, that has a subquery over the same table, in a derived table that is repeated
-elsewhere, and where the ON of a join on one side of the USING has such a subquery. Neither half of
-this is written where the other may be (docs/soundness.md, "Names").
+elsewhere, and where the ON of a join on one side of the USING has such a subquery. So it does with
+a window of QUALIFY that no item of the list shows. Neither half of this is written where the other
+may be (docs/soundness.md, "Names").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from sqlrewrite.find.restrictions import Conjunct, neighbours, one_by_one
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.join_type import ClauseKind, place
+from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
-from sqlrewrite.plan.relations import joins, leaves
+from sqlrewrite.plan.expressions import walk
+from sqlrewrite.plan.relations import joins, leaves, read_by, relations_of
 from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.warehouse import Name
 
 _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})
 _RIGHT = frozenset(JoinType) - {JoinType.RIGHT}
@@ -26,6 +31,7 @@ def refuse_lost(case: Case, anchors: Anchors) -> None:
     """Raises AnchorError where the predicate could make Spark lose a hidden column."""
     plan, block = case.plan, case.target_block
     _refuse_below(case, anchors)
+    _refuse_beside(case, anchors)
     first = block.parent is None and len(plan.query.top) == 1  # whose columns keep their numbers
     if first and not plan.ctes:
         return
@@ -34,7 +40,7 @@ def refuse_lost(case: Case, anchors: Anchors) -> None:
         raise AnchorError(
             "USING or NATURAL hides its column, which Spark may lose where its table is read again"
         )
-    if not plan.ctes or not _in_cte(plan, block.number):
+    if not _bodies(plan, block.number):
         return
     for other in plan.blocks:
         for relation, keys in _hidden(other.source):
@@ -63,6 +69,82 @@ def _refuse_below(case: Case, anchors: Anchors) -> None:
                     )
 
 
+def _refuse_beside(case: Case, anchors: Anchors) -> None:
+    """Raises AnchorError where the predicate may come to stand on the left of a join or union with
+    such a column, or a window that QUALIFY alone computes, of one of its tables on the right."""
+    plan, block = case.plan, case.target_block
+    only = place(case.pair) is ClauseKind.WHERE and not block.homeless
+    if only and block.number in plan.query.top and len(plan.query.top) == 1:
+        return
+    bodies = _bodies(plan, block.number)
+    for other in plan.blocks:
+        around = set(_around(plan, other.number))
+        below = block.number in around
+        if other is block or (below and only) or not _bodies(plan, other.number) <= bodies:
+            continue
+        lost = _loses(other, anchors)
+        if lost and other.number not in _around(plan, block.number) and _meet(case, other):
+            raise AnchorError(
+                f"{lost} elsewhere, which Spark may lose where a subquery on the left of it reads "
+                "its table"
+            )
+
+
+def _loses(block: ra.Block, anchors: Anchors) -> str:
+    """What of a block's columns Spark may lose, if anything; of a view it has its own."""
+    if block.in_view:
+        return ""
+    nodes = (node for it in block.having for node in walk(it.expression))
+    if any(isinstance(node, ra.Call) and node.name == "over" for node in nodes):
+        return "QUALIFY has a window"
+    for relation, keys in _hidden(block.source):
+        if _named(anchors, relation.alias.lower(), keys):
+            return f"a hidden column of {relation.alias} is named"
+    return ""
+
+
+def _meet(case: Case, other: ra.Block) -> bool:
+    """Whether a block, none of which is on the left of the fact, reads a table of the predicate."""
+    spans = [it.span for it in relations_of(case.plan, other.number)]
+    if case.pair.at is not None and all(it is not None and it.start < case.pair.at for it in spans):
+        return False
+    ours = _tables(case.plan, (case.pair.dimension, *neighbours(case.kept)))
+    nodes = (
+        node
+        for it in one_by_one(case.kept)
+        if isinstance(it, Conjunct)
+        for node in walk(it.expression)
+    )
+    theirs = _tables(case.plan, relations_of(case.plan, other.number))
+    asks = any(isinstance(node, ra.Subquery) for node in nodes)
+    return asks or None in ours | theirs or not ours.isdisjoint(theirs)
+
+
+def _tables(plan: Plan, found: Iterable[Relation]) -> set[Name | None]:
+    """The tables that relations read, however deep; None is one that is not known."""
+    tables: set[Name | None] = set()
+    for it in found:
+        inner = read_by(plan, it.query) if isinstance(it, ra.Derived | ra.CteReference) else (it,)
+        tables |= {
+            leaf.table.name if isinstance(leaf, ra.Scan) else None
+            for leaf in inner
+            if isinstance(leaf, ra.Scan | ra.Opaque)
+        }
+    return tables
+
+
+def _around(plan: Plan, number: int | None) -> Iterator[int]:
+    """A block and those around it."""
+    while number is not None:
+        yield number
+        number = plan.blocks[number].parent
+
+
+def _bodies(plan: Plan, number: int) -> set[int]:
+    """The CTEs in whose bodies a block stands."""
+    return {cte.number for cte in plan.ctes if number in cte.query.blocks}
+
+
 def _hidden(source: Node) -> Iterator[tuple[Relation | Generate, frozenset[str]]]:
     """The relations of a FROM that have hidden columns, and which (none named: any)."""
     for join in joins(source):
@@ -75,16 +157,6 @@ def _hidden_by(join: Join) -> Iterator[tuple[Relation | Generate, frozenset[str]
         keys = frozenset(name.lower() for name in join.using)
         sides = [join.left] * (join.declared in _LEFT) + [join.right] * (join.declared in _RIGHT)
         yield from ((leaf, keys) for side in sides for leaf in leaves(side))
-
-
-def _in_cte(plan: Plan, number: int | None) -> bool:
-    """Whether a block stands in the body of a CTE."""
-    bodies = {block for cte in plan.ctes for block in cte.query.blocks}
-    while number is not None:
-        if number in bodies:
-            return True
-        number = plan.blocks[number].parent
-    return False
 
 
 def _named(anchors: Anchors, alias: str, keys: frozenset[str]) -> bool:
