@@ -1,8 +1,10 @@
 """Conditions on a rank that only rows of the first partitions can meet: ``rank() OVER (ORDER BY p
-DESC) = 1``, in QUALIFY or around a derived table, and ``p = max(p) OVER ()``.
+DESC) = 1``, in QUALIFY or around a derived table, and ``p = max(p) OVER ()``; and that no row is
+beyond: ``NOT EXISTS (SELECT 1 FROM fact AS later WHERE later.p > fact.p)``, or an anti-join.
 
 In: a plan. Out: a ``Pair`` for each scan that is ranked by a column it is pruned by. The scan is
-its own dimension: the first values of its column, among the rows that are ranked, bound it.
+its own dimension, or that of the other rows is: the first values of its column, among the rows that
+are ranked, bound it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Callable, Iterator
 from sqlrewrite.find.derived import bounded
 from sqlrewrite.find.pairs import Pair
 from sqlrewrite.find.reducers import conditions_reaching
-from sqlrewrite.find.ties import RANK, Side, Tie
+from sqlrewrite.find.ties import RANK, TURNED, Side, Tie
 from sqlrewrite.plan.algebra import (
     Block,
     Call,
@@ -21,16 +23,21 @@ from sqlrewrite.plan.algebra import (
     CteReference,
     Derived,
     Expression,
+    Join,
+    JoinType,
     Limit,
     Literal,
     Plan,
     Scan,
     SetOperation,
+    Subquery,
 )
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.plan.lineage import LineagePath, same
+from sqlrewrite.plan.relations import generates, joins
+from sqlrewrite.sql.ranks import OF_FIRST
 
 MOST = 100
 """How many values at most are asked for."""
@@ -39,38 +46,92 @@ MOST = 100
 def find_ranks(plan: Plan) -> Iterator[Pair]:
     """All such pairs of a plan."""
     for block in plan.blocks:
+        if block.in_view or block.shared:
+            continue
+        yield from _with_none_beyond(plan, block)
         scan = block.source
         if block.ranked is None or not isinstance(scan, Scan):
             continue
         ref, descends = block.ranked
-        away = block.in_view or block.shared or scan.sampled or scan.streaming or scan.span is None
-        if away or ref.relation != scan.relation or not bounded(scan, ref.name):
+        if ref.relation != scan.relation or not _readable(scan) or not bounded(scan, ref.name):
             continue
         for condition, meant in _conditions(plan, block):
             count = _most(condition.expression, meant, ref)
             if 0 < count <= MOST:
-                yield _pair(block, condition, scan, ref, ">=" if descends else "<=", count)
+                tie = Tie(block, condition, ">=" if descends else "<=", RANK, None, True)
+                yield _pair(tie, (scan, ref), (scan, ref), count)
                 break
 
 
-def _pair(
-    block: Block, condition: Condition, scan: Scan, ref: ColumnRef, operator: str, count: int
-) -> Pair:
-    column = Side(ref, None)
+def of_those_ranked(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
+    """The conditions on the rows of which the first values bound a scan."""
+    join = pair.tie.join
+    found = plan.blocks[plan.owner[pair.key.relation]].where if join is None else join.conditions
+    return tuple(it for it in found if it is not pair.tie.condition)
+
+
+def _readable(scan: Scan) -> bool:
+    return scan.span is not None and not scan.sampled and not scan.streaming
+
+
+def _pair(tie: Tie, of: tuple[Scan, ColumnRef], by: tuple[Scan, ColumnRef], count: int) -> Pair:
+    (scan, fact), (dimension, key) = of, by
     return Pair(
-        tie=Tie(block, condition, operator, RANK, None, True),
-        operator=operator,
+        tie=tie,
+        operator=tie.operator,
         side=RANK,
-        path=LineagePath((scan,), ref.name),
-        fact=ref,
-        fact_side=column,
+        path=LineagePath((scan,), fact.name),
+        fact=fact,
+        fact_side=Side(fact, None),
         target=scan,
-        target_column=ref.name,
-        dimension=scan,
-        key=ref,
-        key_side=column,
+        target_column=fact.name,
+        dimension=dimension,
+        key=key,
+        key_side=Side(key, None),
         first=count,
     )
+
+
+_FIRST = {">": ">=", "<": "<="}
+"""How rows beyond a row compare with it, and how it compares with the first value where none is."""
+
+
+def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
+    """The pairs of a block of which no row comes out that another row is beyond."""
+    for condition, join, beyond in _absent(plan, block):
+        match condition.expression:
+            case Call(name="<" | ">" as name, args=(ColumnRef() as one, ColumnRef() as other)):
+                operator = name if one.relation == beyond.relation else TURNED[name]
+                fact, key = (other, one) if one.relation == beyond.relation else (one, other)
+            case _:
+                continue
+        scan = plan.relations[fact.relation]
+        own = plan.owner[fact.relation] == block.number and key.relation == beyond.relation
+        if own and isinstance(scan, Scan) and scan is not beyond and bounded(scan, fact.name):
+            tie = Tie(block, condition, _FIRST[operator], RANK, join, True)
+            pair = _pair(tie, (scan, fact), (beyond, key), 1)
+            others = of_those_ranked(plan, pair)
+            alone = all(it.relations == {beyond.relation} for it in others)
+            if alone and _readable(scan) and _readable(beyond):
+                yield pair
+
+
+def _absent(plan: Plan, block: Block) -> Iterator[tuple[Condition, Join | None, Scan]]:
+    """The conditions of anti-joins and of NOT EXISTS by a table: no row of a block comes out for
+    which a row of that table meets all of them."""
+    for join in joins(block.source):
+        if join.type is JoinType.ANTI and isinstance(join.right, Scan):
+            yield from ((it, join, join.right) for it in join.conditions)
+    for outer in block.where:
+        match outer.expression:
+            case Call(name="not", args=(Subquery(kind="exists", query=query),)):
+                inner = plan.blocks[query.top[0]]
+                scan = inner.source
+                cut = inner.limit or inner.aggregate or inner.having or generates(inner)
+                if len(query.top) == 1 and isinstance(scan, Scan) and not cut:
+                    yield from ((it, None, scan) for it in inner.where)
+            case _:
+                pass
 
 
 Meaning = Callable[[Expression], Expression]
@@ -104,13 +165,16 @@ def _conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]
     yield from ((it, meant) for it in conditions_reaching(plan, relation.relation))
 
 
+_OF_ALL = OF_FIRST | {"max", "min"}
+"""Functions of which the value is that of the first rows."""
+
+
 def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
     """The greatest rank for which a condition may hold; 0 where it says nothing of that."""
     match condition:
-        case Call(name="=", args=(one, other)) if {_called(meant(one)), _called(meant(other))} & {
-            "max",
-            "min",
-        }:
+        case Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
+            (_called(meant(one)), _called(meant(other)))
+        ):
             plain = (meant(it) for it in (one, other))
             return int(any(isinstance(it, ColumnRef) and same(it, ref) for it in plain))
         case Call(name="=" | "<=" | "<" as name, args=(one, Literal() as most)):

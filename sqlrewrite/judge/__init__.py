@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlrewrite.find.around import Around
 from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.ranks import of_those_ranked
 from sqlrewrite.find.reducers import of_fact, restrictions
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.frozen import dataclass
@@ -150,8 +151,8 @@ def examine(
     if pair.filtered:
         return _examined(case, FOR_FILTERS)
     if pair.first:
-        its = {pair.fact.relation}
-        found = (it for it in pair.tie.block.where if it.relations == its)
+        its = {pair.key.relation}
+        found = (it for it in of_those_ranked(plan, pair) if it.relations == its)
         kept = tuple(Conjunct(it, it.expression) for it in found)
         return _examined(replace(case, kept=kept), FOR_RANKS)
     asked = options.reach.through_facts

@@ -8,7 +8,7 @@ from sqlrewrite.judge.anew import written_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.conditions import GUARDS, of_value, shown
-from sqlrewrite.judge.raising import deciding_is_total, raising_below
+from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_in
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
@@ -157,7 +157,9 @@ def _of_whole(case: Case) -> str | None:
     node = case.pair.tie.condition.expression
     if not isinstance(node, Subquery) or node.outer:
         return "the IN's subquery refers to columns around it"
-    if not deciding_is_total(case, node):
+    outputs = [it.expression for it in case.plan.blocks[node.query.top[0]].outputs]
+    others = [it for it in outputs if it is not case.pair.key_side.expression]
+    if not deciding_is_total(case, node) or any(raising_in(case, it) for it in others):
         return "what the IN's subquery computes can raise an error"
     return next((reason for _, reason in against(case, node.query.blocks)), None)
 

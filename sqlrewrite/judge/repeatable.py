@@ -17,6 +17,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names, computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk
 from sqlrewrite.plan.facts.comparisons import identical
+from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.lineage import among
 from sqlrewrite.plan.relations import deciding, relations_of
 from sqlrewrite.settings.options import Options
@@ -36,6 +37,8 @@ Reason = tuple[str, str]
 
 _OVER = "over"
 """Noted among the functions of a block for a window whose frame counts rows."""
+
+_NUMBER = "row_number"
 
 _BY_ROWS = "a window with a frame of ROWS depends on the order of rows"
 
@@ -60,6 +63,8 @@ def against(
         values = [it.expression for it in block.outputs if it not in unread]
         values += [condition.expression for condition in block.having]
         skipped = _called(left) - _called(values) if left else frozenset()
+        if _NUMBER in block.functions and _numbered(case.plan, block):
+            skipped |= {_NUMBER}
         yield from of_functions(case.options, block.functions - skipped)
         for unknown in (*block.strange, *block.unknowns):
             yield DETERMINISM, unknown
@@ -178,8 +183,9 @@ def of_expression(
         if isinstance(node, ra.Call):
             yield from of_functions(case.options, (node.name,))
         elif isinstance(node, ra.ColumnRef):
+            steady = {_OVER, _NUMBER} if _of_numbered(case.plan, node) else {_OVER}
             for below in computed_as(case.plan, node):
-                yield from of_functions(case.options, _called([below]) - {_OVER})
+                yield from of_functions(case.options, _called([below]) - steady)
                 yield from _sums_in(case.plan, below, anew)
             yield from _of_frames(case.plan, node)
 
@@ -189,6 +195,38 @@ def _of_frames(plan: ra.Plan, ref: ra.ColumnRef) -> Iterator[Reason]:
     for number in relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ():
         if _OVER in plan.blocks[number].functions:
             yield DETERMINISM, _BY_ROWS
+
+
+def _of_numbered(plan: ra.Plan, ref: ra.ColumnRef) -> bool:
+    relation = plan.relations[ref.relation]
+    top = relation.query.top if isinstance(relation, ra.Derived | ra.CteReference) else ()
+    return bool(top) and all(_numbered(plan, plan.blocks[number]) for number in top)
+
+
+def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
+    """Whether only equal rows may change places in the numbers that ``row_number`` gives: a block
+    shows nothing but these, the columns that they are counted by, and what follows from them."""
+    shown = [it.expression for it in block.outputs]
+    shown += [it.expression for it in block.having]
+    windows = [it for top in shown for it in walk(top) if isinstance(it, ra.Call)]
+    windows = [it for it in windows if it.name == _OVER]
+    functions = [it.args[0] for it in windows]
+    ranks = known("numbers")
+    if not all(isinstance(it, ra.Call) and it.name in ranks and not it.args for it in functions):
+        return False
+    counted = [it for it in windows if _called(it.args[:1]) == {_NUMBER}]
+    if len(counted) != 1 or not block.complete:
+        return False  # of two, which number of the one goes with which of the other is open
+    keys = [it for key in counted[0].args[1:] for it in _key(key)]
+    kinds = [type_of(plan, it) for it in keys]
+    if not all(kind is not None and identical(kind) for kind in kinds):
+        return False
+    return all(among(ref, keys) for it in (*shown, *block.keys) for ref in columns(it))
+
+
+def _key(key: ra.Expression) -> tuple[ra.Expression, ...]:
+    """By what rows are put in order, without the direction."""
+    return key.args if isinstance(key, ra.Call) and key.name == "ordered" else (key,)
 
 
 def of_functions(options: Options, names: Iterable[str]) -> Iterator[Reason]:

@@ -8,7 +8,7 @@ from sqlrewrite.plan.algebra import CteReference, Derived, Limit, Query
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import identical
 from sqlrewrite.plan.relations import one_row
-from sqlrewrite.settings.forms import AUTO, IN, SET
+from sqlrewrite.settings.forms import AUTO, IN, SET, VALUES
 from sqlrewrite.text.limits import SPARK
 
 _ANY = frozenset({"=", "<", "<=", ">", ">="})
@@ -31,13 +31,14 @@ def is_single(case: Case) -> bool:
 
 
 def of_whole_query(case: Case) -> bool:
-    """Whether the key is what the whole subquery of an author's IN gives: its one row, or few."""
+    """Whether the key is what the whole subquery of an author's IN gives: its one row, or few; of a
+    tuple one of its columns."""
     pair, query = case.pair, case.pair.tie.query
     if query is None or pair.side != "outside":
         return False
     if not one_row(case.plan, query) and not _is_few(case, query):
         return False
-    return len(case.plan.blocks[query.top[0]].outputs) == 1  # several are those of a tuple
+    return len(case.plan.blocks[query.top[0]].outputs) == 1 or case.form != VALUES
 
 
 FEW = 100

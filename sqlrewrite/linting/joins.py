@@ -56,7 +56,8 @@ def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
     if judged.case.pair.first:
-        by = f"the rank by {candidate.fact.column}"
+        other = judged.case.pair.dimension is not judged.case.pair.scan
+        by = _NO_OTHER if other else f"the rank by {candidate.fact.column}"
     if judged.case.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
     return f"no pruning predicate on {fact}, which {by} bounds"
@@ -84,6 +85,7 @@ def types(subject: Subject, decided: Decided) -> Iterator[Finding]:
         )
 
 
+_NO_OTHER = "the search for rows beyond"
 _PRESERVED = "DPP101"
 
 
@@ -105,6 +107,7 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         what = "a single value" if case.pair.first < 2 else f"its {case.pair.first} first values"
         if case.pair.first:
             by = "a window over all rows"
+            by = by if case.pair.dimension is scan else f"{_NO_OTHER} in {case.dimension_name}"
         help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
         if few:
             what = "the first rows of a LIMIT"

@@ -18,6 +18,9 @@ from sqlrewrite.sql.translate import Translator
 _FIRST = {"max": True, "min": False}
 """Functions over all rows of which the value is that of the first ones."""
 
+OF_FIRST = frozenset({"first_value", "first"})
+"""Functions of which the value is that of the first row, in the order of the window."""
+
 
 def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
     """The column that all windows of a SELECT rank its rows by, and whether it descends. Rows that
@@ -61,14 +64,18 @@ def _ranked(
     name, given = called.name.lower(), called.expressions
     if name in _FIRST and not keys and len(given) == 1:
         return _column(given[0], translator, _FIRST[name])
-    if name not in known("numbers") or given or not keys:
+    first = keys[0] if keys else None
+    if not isinstance(first, exp.Ordered):
+        return None
+    descends = bool(first.args.get("desc"))
+    found = _column(first.this, translator, descends)
+    if name in OF_FIRST and len(given) == 1:
+        return found if found == _column(given[0], translator, descends) else None
+    if name not in known("numbers") or given:
         return None
     if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first
-    first = keys[0]
-    if not isinstance(first, exp.Ordered):
-        return None
-    return _column(first.this, translator, bool(first.args.get("desc")))
+    return found
 
 
 def _column(

@@ -75,16 +75,23 @@ class KeyQueries:
         )
         return f"({query})"
 
-    def of_in(self, cases: Sequence[Case], wrapped: str) -> str:
-        """What the whole subquery of an author's IN gives, ``wrapped`` in a function."""
+    def of_in(self, cases: Sequence[Case], wrapped: str = "{}") -> str:
+        """What the whole subquery of an author's IN gives, ``wrapped`` in a function; of several
+        columns that which is the key."""
         (case,) = cases
-        if case.pair.key.span is None:
+        pair, query = case.pair, case.pair.tie.query
+        if pair.key.span is None or query is None:
             raise AnchorError("a column that the text does not name")
-        inside = self.anchors.copy(self.anchors.query_of_in(case.pair.key.span.start))
+        inside = self.anchors.copy(self.anchors.query_of_in(pair.key.span.start))
+        outputs = [it.expression for it in case.plan.blocks[query.top[0]].outputs]
+        if wrapped == "{}" and len(outputs) == 1:
+            return inside
         writer, word = Writer(self.anchors, self.style, self.words), self.style.word
-        alias, name = writer.unused("q", set()), writer.unused("k", set())
-        value = wrapped.format(f"{alias}.{name}")
-        return f"({word('SELECT')} {value} {word('FROM')} {inside} {word('AS')} {alias}({name}))"
+        alias = writer.unused("q", set())
+        names = [writer.unused("k", set()) for _ in outputs]
+        at = next(at for at, it in enumerate(outputs) if it is pair.key_side.expression)
+        value, listed = wrapped.format(f"{alias}.{names[at]}"), ", ".join(names)
+        return f"({word('SELECT')} {value} {word('FROM')} {inside} {word('AS')} {alias}({listed}))"
 
 
 Value = Callable[[str], str]

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.single import of_whole_query
-from sqlrewrite.sql.anchors import AnchorError
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms.predicate import Predicate
 from sqlrewrite.write.key_queries import KeyQueries
@@ -16,12 +15,8 @@ from sqlrewrite.write.key_queries import KeyQueries
 
 def write(cases: Sequence[Case], queries: KeyQueries) -> list[Predicate]:
     """The one predicate; of an author's IN, its own subquery."""
-    first, anchors = cases[0], queries.anchors
-    bounded = fact(first, anchors, queries.style)
-    if of_whole_query(first):
-        if first.pair.key.span is None:
-            raise AnchorError("a column that the text does not name")
-        query = anchors.copy(anchors.query_of_in(first.pair.key.span.start))
-    else:
-        query = queries.over(cases[:1])
+    first = cases[0]
+    bounded = fact(first, queries.anchors, queries.style)
+    asked = queries.of_in if of_whole_query(first) else queries.over
+    query = asked(cases[:1])
     return [Predicate(f"{bounded} {first.pair.operator} {query}", (query,))]
