@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.audit.columns import PARTS
-from sqlrewrite.cli.common import (
-    CommandFailure,
-    Given,
-    request,
-    setting_options,
-    sorted_out,
-    together,
-)
+from sqlrewrite.cli import common
 from sqlrewrite.cli.output import progress, writing
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, SparkCommand, report_options, spark_options
 from sqlrewrite.report.styled import Printer
@@ -74,7 +67,7 @@ Examples:
     type=click.Choice(_FORMATS),
     help="The format of each INPUT.  [default: by its name or the files in it, else a table]",
 )
-@together(
+@common.together(
     *(
         click.option(
             "--schema-column" if part == "schema" else f"--{part}",
@@ -85,7 +78,7 @@ Examples:
         for part in PARTS
     )
 )
-@setting_options("audit")
+@common.setting_options("audit")
 @spark_options
 @click.option(
     "-o",
@@ -140,7 +133,7 @@ def command(
     query texts. Queries of the same shape are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
-    todo = request(Given(**sorted_out(given)).projects().at("."))
+    todo = common.request(common.settings_at(".", given))
     local = where.embedded or (where.master or "").startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -150,9 +143,9 @@ def command(
         _of_event_logs(inputs, where, todo.catalog, report)
         return
     if not todo.catalog.relations:
-        raise CommandFailure("the tables are not known: give --catalog")
+        raise common.CommandFailure("the tables are not known: give --catalog")
     if out is None and not local:
-        raise CommandFailure(
+        raise common.CommandFailure(
             "the results need a folder that all machines of the cluster can reach: give -o DIR"
         )
     with tempfile.TemporaryDirectory(prefix="dpp-rewrite-audit-") as folder:

@@ -9,18 +9,8 @@ from typing import Any
 import click
 
 from sqlrewrite.catalog import snapshot
+from sqlrewrite.cli import common
 from sqlrewrite.cli.catalog_spark import check_command, pull
-from sqlrewrite.cli.common import (
-    CONTEXT,
-    Command,
-    CommandFailure,
-    Given,
-    colour_option,
-    printer,
-    setting_options,
-    sorted_out,
-    write_stdout,
-)
 from sqlrewrite.cli.output import output_option, refuse_read, write_to
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.warehouse import Warehouse
@@ -28,7 +18,7 @@ from sqlrewrite.warehouse import Warehouse
 
 @click.group(
     "catalog",
-    context_settings=CONTEXT,
+    context_settings=common.CONTEXT,
     short_help="Show, infer, pull or check the tables that are known.",
 )
 def command() -> None:
@@ -41,14 +31,14 @@ command.add_command(pull)
 
 @command.command(
     "show",
-    cls=Command,
+    cls=common.Command,
     short_help="Print the tables that the catalog describes.",
     epilog="""\b
 Examples:
   dpp-rewrite catalog show -c ddl/                what was understood
   dpp-rewrite catalog show -c ddl/ --format json  a snapshot for --catalog""",
 )
-@setting_options("catalog show")
+@common.setting_options("catalog show")
 @click.option(
     "--format",
     type=click.Choice(["text", "json"]),
@@ -56,7 +46,7 @@ Examples:
     show_default=True,
     help="text: a table; json: the snapshot form, which --catalog reads.",
 )
-@colour_option
+@common.colour_option
 def show(format: str, color: bool | None, **given: Any) -> None:
     """Prints what the tool knows about the tables, from any --catalog.
 
@@ -65,18 +55,20 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     """
     from sqlrewrite.dialects import dialect
 
-    settings = Given(**sorted_out(given)).projects().at(".")
+    settings = common.settings_at(".", given)
     dialect(settings.dialect)  # DDL of each is read as it comes; a name that is none is told
     if not settings.catalog:
-        raise CommandFailure("no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]")
+        raise common.CommandFailure(
+            "no catalog: give --catalog, or set `catalog` in [tool.dpp-rewrite]"
+        )
     known = load_catalog(settings)
     from sqlrewrite.report.catalog import print_catalog, print_left_out, print_origin
 
     if format == "json":
-        write_stdout(snapshot.write(known).encode("utf-8"))
-        print_left_out(printer(err=True, color=color), known)
+        common.write_stdout(snapshot.write(known).encode("utf-8"))
+        print_left_out(common.printer(err=True, color=color), known)
     else:
-        out = printer(err=False, color=color)
+        out = common.printer(err=False, color=color)
         print_catalog(out, known)
         for path in known.sources:
             if path.endswith(".json"):
@@ -86,7 +78,7 @@ def show(format: str, color: bool | None, **given: Any) -> None:
 
 @command.command(
     "infer",
-    cls=Command,
+    cls=common.Command,
     short_help="Guess the DDL of tables from the queries that use them.",
     epilog="""\b
 Examples:
@@ -100,7 +92,7 @@ Examples:
     help="Current schema, in which table names without a schema are looked up.",
 )
 @output_option("DDL")
-@colour_option
+@common.colour_option
 def infer_command(
     paths: tuple[str, ...], schema: str | None, output: str, color: bool | None
 ) -> None:
@@ -117,17 +109,17 @@ def infer_command(
 
     found = find(paths)
     if found.missing:
-        raise CommandFailure(f"{found.missing[0]}: no such file or directory")
+        raise common.CommandFailure(f"{found.missing[0]}: no such file or directory")
     refuse_read(output, found.files, "--output")
     start = Warehouse().use(schema) if schema else Warehouse()
     known, guessed = infer(found.files, start)
-    err = printer(err=True, color=color)
+    err = common.printer(err=True, color=color)
     count = sum(len(name) > 1 for name in known.relations)
     if count:  # else what stands in the file already is worth more
         write_to(output, ddl(known, guessed))
     print_left_out(err, known)
     if not count:
-        raise CommandFailure(
+        raise common.CommandFailure(
             "nothing is written: these files show no table by CREATE TABLE, CREATE VIEW or "
             "INSERT … PARTITION (dt = …)"
         )

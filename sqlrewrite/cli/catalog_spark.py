@@ -14,14 +14,7 @@ import click
 from sqlrewrite import __version__
 from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import parsed_name, quoted_name
-from sqlrewrite.cli.common import (
-    CommandFailure,
-    Given,
-    colour_option,
-    printer,
-    setting_options,
-    sorted_out,
-)
+from sqlrewrite.cli import common
 from sqlrewrite.cli.output import output_option, progress, write_to, writing
 from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
 from sqlrewrite.report.styled import Printer, counted
@@ -50,9 +43,9 @@ Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if o
 could not be counted.""",
 )
 @click.argument("tables", nargs=-1, metavar="[TABLES]...")
-@setting_options("catalog check")
+@common.setting_options("catalog check")
 @spark_options
-@colour_option
+@common.colour_option
 def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **given: Any) -> None:
     """Counts the rows in which a derived column differs from its declared expression.
 
@@ -62,11 +55,11 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     """
     from sqlrewrite.spark import derived
 
-    settings = Given(**sorted_out(given)).projects().at(".")
+    settings = common.settings_at(".", given)
     known = load_catalog(settings)
     wanted = _declared(known, tables)
     if not wanted:
-        raise CommandFailure(
+        raise common.CommandFailure(
             "no derived column of these tables is declared: [tool.dpp-rewrite.derived] declares "
             "the expression that a column is computed by"
         )
@@ -74,7 +67,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
         zone = ("spark.sql.session.timeZone", settings.time_zone)
         where = replace(where, conf=(zone, *where.conf))
     found: list[derived.Checked] = []
-    out, err = (printer(err=it, color=color) for it in (False, True))
+    out, err = (common.printer(err=it, color=color) for it in (False, True))
     with session(where) as running, progress(err, "", len(wanted)) as told:
         for name, declared in wanted:
             found += derived.check(running, name, declared)
@@ -82,7 +75,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     for it in found:
         _print_checked(out, it)
     if any(it.why for it in found):
-        raise CommandFailure("some declarations could not be checked")
+        raise common.CommandFailure("some declarations could not be checked")
     if any(it.wrong for it in found):
         raise SystemExit(1)
 
@@ -147,7 +140,7 @@ has read is kept in FILE.partial until FILE is written.""",
 )
 @spark_options
 @output_option("snapshot")
-@colour_option
+@common.colour_option
 def pull(
     patterns: tuple[str, ...],
     schema: tuple[str, ...],
@@ -167,7 +160,7 @@ def pull(
     """
     from sqlrewrite.spark import catalog, derived
 
-    err = printer(err=True, color=color)
+    err = common.printer(err=True, color=color)
     partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
     with session(where) as running, writing(output):
         wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
@@ -194,7 +187,7 @@ def pull(
             _print_skipped(err, skipped)
             if partial:
                 partial.end()
-            raise CommandFailure("nothing is written: none of these tables could be read")
+            raise common.CommandFailure("nothing is written: none of these tables could be read")
         known = Warehouse(found, catalog.namespace(running), settings=catalog.settings(running))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}

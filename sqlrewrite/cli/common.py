@@ -192,6 +192,11 @@ def sorted_out(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "chosen": {it: value for it, value in told.items() if value not in (None, ())}}
 
 
+def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
+    """The settings at a file or folder, by a command's options first. Raises ConfigError."""
+    return Given(**sorted_out(given)).projects().at(path)
+
+
 def request(
     settings: Settings,
     *,

@@ -15,15 +15,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli.common import (
-    Decorator,
-    Given,
-    colour_option,
-    read_stdin,
-    request,
-    together,
-    write_stdout,
-)
+from sqlrewrite.cli import common
 from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer, shown
@@ -53,7 +45,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Files(Given):
+class Files(common.Given):
     """What the options over many files were given besides."""
 
     paths: tuple[str, ...]
@@ -88,7 +80,7 @@ class Files(Given):
         groups = []
         for it in found.projects:
             seen = () if strip else tuple(path for path in it.files if path != STDIN)
-            todo = request(it.settings, strip=strip, load=load, files=seen)
+            todo = common.request(it.settings, strip=strip, load=load, files=seen)
             groups.append(Group(it.settings, it.files, todo))
         return Run(self, tuple(groups), found.missing, found.warnings, changed)
 
@@ -99,14 +91,14 @@ def _show(projects: Iterable[ProjectFiles]) -> NoReturn:
 
     for it in projects:
         files = f"{it.files[0]} and {len(it.files) - 1} more" if it.files[1:] else "".join(it.files)
-        write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(it.settings)}".encode())
+        common.write_stdout(f"# Settings of {files or 'no file'}\n{as_toml(it.settings)}".encode())
     raise click.exceptions.Exit(0)
 
 
 def _show_files(found: Gathered) -> NoReturn:
     """Prints the names of the files, and ends; with status 2 where a path leads nowhere."""
     for it in found.projects:
-        write_stdout(b"".join(os.fsencode(path) + b"\n" for path in it.files))
+        common.write_stdout(b"".join(os.fsencode(path) + b"\n" for path in it.files))
     for path in found.missing:
         click.echo(f"{path}: {why_missing(path)}", err=True)
     raise click.exceptions.Exit(2 if found.missing else 0)
@@ -129,10 +121,10 @@ def _only_changed(found: Gathered, since: str) -> tuple[Gathered, ChangedFiles]:
 
 def file_options(
     formats: Sequence[str], form: str, statistics: str, quiet: str, verbose: str
-) -> Decorator:
+) -> common.Decorator:
     """The paths of a command over files, and its options that are no settings of a project, with
     the help of those that it has in words of its own."""
-    return together(
+    return common.together(
         click.argument(
             "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATHS..."
         ),
@@ -164,7 +156,7 @@ def file_options(
         click.option("--statistics", is_flag=True, help=statistics),
         click.option("-q", "--quiet", is_flag=True, help=quiet),
         click.option("-v", "--verbose", is_flag=True, help=verbose),
-        colour_option,
+        common.colour_option,
         click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found in the files."),
     )
 
@@ -253,7 +245,7 @@ def results(
         name = asked.stdin_filename or "<stdin>"
         for path in files:
             if path == STDIN:
-                yield read(name, read_stdin())
+                yield read(name, common.read_stdin())
             else:
                 yield once(job, path)
         return

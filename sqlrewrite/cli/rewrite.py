@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli import many
-from sqlrewrite.cli.common import (
-    copy_to_stdout,
-    printer,
-    read_stdin,
-    setting_options,
-    sorted_out,
-    write_stdout,
-)
+from sqlrewrite.cli import common, many
 from sqlrewrite.cli.many import Group
 from sqlrewrite.cli.output import output_to, progress
 from sqlrewrite.cli.spark import SPARK, SparkCommand, asking, spark_options, started_when_needed
@@ -79,7 +71,7 @@ Settings from the nearest pyproject.toml; options win over them:
   catalog = ["warehouse/ddl"]
   schema = "retail\"""",
 )
-@setting_options("rewrite")
+@common.setting_options("rewrite")
 @many.file_options(
     ("text", "json"),
     "text for people, on stderr; json for programs, on stdout in place of the SQL.",
@@ -107,7 +99,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     their reasons, and the explain diff, go to stderr. A file that needs no predicate is printed
     byte for byte.
     """
-    asked = RewriteAsked(**sorted_out(given))
+    asked = RewriteAsked(**common.sorted_out(given))
     _refuse_contradictions(asked)
     with output_to(asked.output_file):
         status = _run(asked)
@@ -140,15 +132,15 @@ class GroupWay:
 def _run(asked: RewriteAsked) -> int:
     """Does all of it; the status to exit with."""
     of = asked.run(strip=asked.strip)
-    out = printer(err=False, color=asked.color)
-    err = printer(err=True, color=asked.color)
+    out = common.printer(err=False, color=asked.color)
+    err = common.printer(err=True, color=asked.color)
     kept: list[FileResult] = []
     summary, strict = Summary(statistics=many.statistics(asked.statistics)), False
     hidden = asked.quiet or (out.stream.isatty() and not (asked.write or asked.check))
     many.warn(of, err)
     none = many.none_changed(of, err)
     if of.passed_on and asked.format == "text" and not (asked.check or asked.diff):
-        write_stdout(read_stdin())
+        common.write_stdout(common.read_stdin())
     with started_when_needed(asked.where) as running:
         ways = [_way(asked, group, err, running) for group in of.groups]
         for way, path, result in _results(asked, of, ways, err, hidden=hidden):
@@ -166,7 +158,7 @@ def _run(asked: RewriteAsked) -> int:
     if asked.format == "json":
         from sqlrewrite.report import json
 
-        write_stdout(json.report(kept, summary).encode("ascii"))
+        common.write_stdout(json.report(kept, summary).encode("ascii"))
     elif not (asked.quiet or none or (of.passed_on and not summary.files)):
         if summary.changed and not (asked.check or asked.statistics):
             err.print([()])
@@ -225,14 +217,14 @@ def _print_output(asked: RewriteAsked, path: str, result: FileResult, out: Print
         if out.stream.isatty() and out.colour:
             out.print(text.coloured_diff(diff.decode("utf-8", "replace")))
         else:
-            write_stdout(diff)
+            common.write_stdout(diff)
     elif not asked.check and (not asked.write or path == STDIN):
         data = result.output or b""
         if result.output is None and result.rewrite is not None:  # too large to be read
-            copy_to_stdout(path)
-        write_stdout(data)
+            common.copy_to_stdout(path)
+        common.write_stdout(data)
         if data and not asked.quiet and out.stream.isatty():  # the verdicts stand apart
-            write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
+            common.write_stdout(b"\n" if data.endswith(b"\n") else b"\n\n")
 
 
 def _said(asked: RewriteAsked, settings: Settings, result: FileResult) -> list[Line]:

@@ -6,14 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from sqlrewrite.cli.common import (
-    CONTEXT,
-    Command,
-    CommandFailure,
-    colour_option,
-    completing,
-    printer,
-)
+from sqlrewrite.cli import common
 
 
 def _codes() -> Iterable[str]:
@@ -24,16 +17,16 @@ def _codes() -> Iterable[str]:
 
 @click.command(
     "rules",
-    cls=Command,
+    cls=common.Command,
     short_help="List the rules, or explain one.",
-    context_settings=CONTEXT,
+    context_settings=common.CONTEXT,
     epilog="""\b
 Examples:
   dpp-rewrite rules                 all of them
   dpp-rewrite rules DPP101          one, with its reasons and examples""",
 )
-@click.argument("code", required=False, shell_complete=completing(_codes))
-@colour_option
+@click.argument("code", required=False, shell_complete=common.completing(_codes))
+@common.colour_option
 def command(code: str | None, color: bool | None) -> None:
     """Lists the rules, or explains one: why, reference, example before and after.
 
@@ -43,14 +36,16 @@ def command(code: str | None, color: bool | None) -> None:
     from sqlrewrite.rulebook import pages
 
     known = pages()
-    out = printer(err=False, color=color)
+    out = common.printer(err=False, color=color)
     if code is None:
         print_rules(out, known)
         return
     wanted = code.lower()
     page = next((it for it in known if wanted in (it.code.lower(), it.name.lower())), None)
     if page is None:
-        raise CommandFailure(_unknown(code, [it.code for it in known], [it.name for it in known]))
+        raise common.CommandFailure(
+            _unknown(code, [it.code for it in known], [it.name for it in known])
+        )
     print_page(out, page)
 
 

@@ -11,18 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sqlrewrite.cli.common import (
-    Command,
-    CommandFailure,
-    Given,
-    colour_option,
-    printer,
-    read_stdin,
-    request,
-    sorted_out,
-    together,
-    write_stdout,
-)
+from sqlrewrite.cli import common
 from sqlrewrite.cli.output import writing
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
@@ -46,7 +35,7 @@ SPARK = ("master", "remote", "conf")
 REPORT = ("format", "html", "color")
 
 
-class SparkCommand(Command):
+class SparkCommand(common.Command):
     """A command that uses Spark: what Spark cannot do ends in a sentence, and in status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -54,7 +43,7 @@ class SparkCommand(Command):
         try:
             return super().invoke(ctx)
         except SparkError as error:
-            raise CommandFailure(str(error)) from error
+            raise common.CommandFailure(str(error)) from error
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -64,7 +53,7 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def told(*args: Any, master: str, remote: str, conf: Sequence[str], **given: Any) -> Any:
         return function(*args, where=_target(master, remote, conf), **given)
 
-    return together(
+    return common.together(
         click.option(
             "--master",
             metavar="URL",
@@ -88,17 +77,17 @@ class Report:
     @property
     def out(self) -> Printer:
         """Stdout, for people."""
-        return printer(err=False, color=self.color)
+        return common.printer(err=False, color=self.color)
 
     @property
     def err(self) -> Printer:
         """Stderr."""
-        return printer(err=True, color=self.color)
+        return common.printer(err=True, color=self.color)
 
     def end(self, json: Callable[[], str], page: Callable[[], str]) -> None:
         """Writes those of both that are asked for."""
         if self.format == "json":
-            write_stdout(json().encode("ascii"))
+            common.write_stdout(json().encode("ascii"))
         if self.html is not None:
             with writing(self.html):
                 write_file(self.html, page().encode("utf-8"))
@@ -111,7 +100,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def told(*args: Any, format: str, html: str | None, color: bool | None, **given: Any) -> Any:
         return function(*args, report=Report(format, html, color), **given)
 
-    return together(
+    return common.together(
         click.option(
             "--format",
             type=click.Choice(["text", "json"]),
@@ -120,7 +109,7 @@ def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="text for people, json for programs.",
         ),
         click.option("--html", metavar="FILE", help="Also write the report as an HTML page."),
-        colour_option,
+        common.colour_option,
     )(told)
 
 
@@ -141,9 +130,9 @@ class SparkTask:
 
 def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
-    settings = Given(**sorted_out(given)).projects().at("." if path == STDIN else path)
-    todo = request(settings)
-    data = read_stdin() if path == STDIN else read_file(path)
+    settings = common.settings_at("." if path == STDIN else path, given)
+    todo = common.request(settings)
+    data = common.read_stdin() if path == STDIN else read_file(path)
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:
         if settings.predicate == VALUES:
@@ -151,10 +140,10 @@ def task(*, path: str, where: Target, **given: Any) -> SparkTask:
         result = data if isinstance(data, FileResult) else run(name, data, todo)
     for error in result.errors:
         place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
-        raise CommandFailure(f"{name}{place}: {error.message}")
+        raise common.CommandFailure(f"{name}{place}: {error.message}")
     assert result.rewrite is not None
     if result.source is None:  # too large to be read
-        raise CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
+        raise common.CommandFailure(f"{name}: {result.rewrite.skipped[0].message}")
     host = host_of(name, result.source.text)
     if host is None:
         return SparkTask(name, result.rewrite, todo, where)
