@@ -25,25 +25,14 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import read_as
 from sqlrewrite.plan.facts.types import FLOATING
 from sqlrewrite.rulebook import Engine
-from sqlrewrite.settings.regime import (
-    ALL_KEYS,
-    BUCKETS,
-    COALESCED,
-    COMPATIBLE,
-    GROUPING,
-    PUSHED,
-    STORED,
-    SUBSETS,
-    in_regime,
-    on,
-)
+from sqlrewrite.settings import regime
 from sqlrewrite.warehouse import Buckets, PartitionField
 
 _OWN = frozenset({"parquet", "orc", "csv", "json", "avro", "text"})
 _TRANSFORMS = frozenset({"identity", "years", "months", "days", "hours", "bucket", "truncate"})
 _MOST_TIMES = 4  # spark.sql.bucketing.coalesceBucketsInJoin.maxBucketRatio
 _BUCKET_BYTES = 128 << 20
-_BY_STORAGE = ((GROUPING, True), (STORED, True), (PUSHED, True))
+_BY_STORAGE = ((regime.GROUPING, True), (regime.STORED, True), (regime.PUSHED, True))
 SIDES = {
     JoinType.INNER: (0, 1),
     JoinType.LEFT: (1,),
@@ -70,7 +59,7 @@ def stored(
 ) -> Iterator[tuple[Meeting, Storage | None]]:
     """The meetings of a plan, each with what is to be said of it; None where the tables are not
     laid out alike, where one of them is broadcast anyway, and where it is not known."""
-    engine = in_regime(engine, said)
+    engine = regime.in_regime(engine, said)
     for meeting in meetings(plan):
         yield meeting, _storage(plan, meeting, engine, said)
 
@@ -115,7 +104,9 @@ def _same_type(plan: Plan, meeting: Meeting, column: str) -> bool:
 
 def _missing(said: Mapping[str, str], *wanted: tuple[str, bool]) -> tuple[tuple[str, str], ...]:
     """The settings of ``wanted`` that are not as they should be."""
-    return tuple((it, str(value).lower()) for it, value in wanted if on(said, it) is not value)
+    return tuple(
+        (it, str(value).lower()) for it, value in wanted if regime.on(said, it) is not value
+    )
 
 
 def _by_buckets(
@@ -128,9 +119,9 @@ def _by_buckets(
         return None
     if more != fewer and keys > len(one.columns):  # coalesced only where all keys are the buckets'
         return None
-    wanted = [(BUCKETS, True)]
-    wanted += [(COALESCED, True)] if more != fewer else []
-    wanted += [(ALL_KEYS, False)] if keys > len(one.columns) else []
+    wanted = [(regime.BUCKETS, True)]
+    wanted += [(regime.COALESCED, True)] if more != fewer else []
+    wanted += [(regime.ALL_KEYS, False)] if keys > len(one.columns) else []
     into = f"{one.count} buckets" if fewer == more else f"{one.count} and {other.count} buckets"
     alike = f"clustered by {', '.join(one.columns)} into {into}"
     return Storage(alike, _missing(said, *wanted))
@@ -152,12 +143,12 @@ def _by_fields(
     if None in relations:
         return None
     wanted = [*_BY_STORAGE]
-    wanted += [(COMPATIBLE, True)] if "compatible" in relations else []
+    wanted += [(regime.COMPATIBLE, True)] if "compatible" in relations else []
     fewer = max(map(len, sides)) > len(first)
-    if fewer and not any(on(said, it) for it in SUBSETS):
-        wanted.append((SUBSETS[0], True))
+    if fewer and not any(regime.on(said, it) for it in regime.SUBSETS):
+        wanted.append((regime.SUBSETS[0], True))
     if fewer or len(meeting.keys) > len({it.column for it in first}):
-        wanted.append((ALL_KEYS, False))
+        wanted.append((regime.ALL_KEYS, False))
     return Storage(f"partitioned by {', '.join(map(_shown, first))}", _missing(said, *wanted))
 
 
@@ -201,7 +192,7 @@ def _by_partitions(
     clause, wanted = "USING iceberg PARTITIONED BY ({})", [*_BY_STORAGE]
     if others:
         clause = f"CLUSTERED BY ({{}}) INTO {_count(meeting)} BUCKETS"
-        wanted = [(BUCKETS, True), (ALL_KEYS, False)]
+        wanted = [(regime.BUCKETS, True), (regime.ALL_KEYS, False)]
     both = zip(scans, names, strict=True)
     ddl = (f"{scan.parts[-1]}: {clause.format(', '.join(its))}" for scan, its in both)
     return Storage(alike, _missing(said, *wanted), tuple(ddl))
