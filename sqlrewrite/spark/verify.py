@@ -247,11 +247,7 @@ class _Verifying:
                     side.shuffled = shuffled(ran)
                 else:
                     side.scans[:] = reported_scans(ran, self.facts)
-        except SparkGoneError:
-            raise
         except SparkError as error:
-            if self.over():
-                raise
             side.error = self._placeless(error)
 
     def _row_groups(self, scan: Any) -> int | None:
@@ -262,7 +258,10 @@ class _Verifying:
         return None if found is None else found.left
 
     def _placeless(self, error: SparkError) -> str:
-        """An error as a line below its statement's place, which a report has named already."""
+        """An error as a line below its statement's place, which a report has named already. Raises
+        one that concerns more than the statement."""
+        if isinstance(error, SparkGoneError) or self.over():
+            raise error
         return str(error).removeprefix(f"{self.pair.place}: ")
 
     # The rows
@@ -271,11 +270,7 @@ class _Verifying:
         try:
             with spark_errors(f"{self.pair.place}: the rows cannot be compared"):
                 return *self._judged(), ""
-        except SparkGoneError:
-            raise
         except SparkError as error:
-            if self.over():
-                raise
             return VerifyOutcome.FAILED, None, self._placeless(error)
 
     def _judged(self) -> tuple[VerifyOutcome, Comparison]:
