@@ -192,7 +192,7 @@ def _together(path: str, host: Host, done: Sequence[RegionResult]) -> Rewrite:
             refused.append(_left(host, it.part.region.sql.offsets[0], _UNWRITABLE.format(why)))
             it = _unwritten(it)
         kept.append(it)
-    text = host.changed(mapped)
+    text = changed(host.text, mapped)
     if mapped and not _holds(path, text, host, kept):
         refused.append(_left(host, 0, _UNWRITABLE.format("the file would then be read otherwise")))
         text, kept = host.text, [_unwritten(it) for it in kept]

@@ -12,7 +12,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.findings import Finding, Fix, unsuppressed
 from sqlrewrite.linting.suppressing import counted, in_region
 from sqlrewrite.server.analysis import Analysis, local
-from sqlrewrite.text.hosts.region import Change, Region, Unwritable
+from sqlrewrite.text.hosts.region import Change, Region, Unwritable, changed
 
 _TITLES = {
     "DPP001": "Write the pruning predicate",
@@ -72,7 +72,7 @@ def _suppressing(
         change = in_region(analysis.host, region, at, [found.code])
     except Unwritable:
         return None
-    then = again(analysis.host.changed([change]))
+    then = again(changed(analysis.host.text, [change]))
     here = (found.code, found.place.line)
     stays = (it for it in unsuppressed(analysis.findings) if (it.code, it.place.line) != here)
     if counted(unsuppressed(then.findings)) != counted(stays):  # it would do more, or nothing

@@ -139,10 +139,6 @@ class Host:
         start, end = (region.sql.offsets[at] for at in (span.start, span.end))
         return Span(start, end), region.sql.write(span.start, new) if new else ""
 
-    def changed(self, changes: Iterable[Change]) -> str:
-        """The file's text with changes of it made, which do not overlap."""
-        return changed(self.text, changes)
-
 
 def changed(text: str, changes: Iterable[Change]) -> str:
     """A text with changes of it made, which do not overlap."""
