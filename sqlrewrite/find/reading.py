@@ -62,7 +62,7 @@ class Reading:
 
 
 def read_statement(
-    statement: Statement, text: str, catalog: Warehouse, limits: Limits, *, whole: bool = False
+    statement: Statement, text: str, catalog: Warehouse, limits: Limits, *, whole: bool
 ) -> Reading:
     """What a statement of a text says, where ``catalog`` holds; ``whole`` as in ``read``."""
     changes = targets(statement)

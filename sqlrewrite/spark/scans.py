@@ -93,7 +93,7 @@ def last_name(scan: Any) -> str:
     return table_name(scan).rpartition(".")[2].lower()
 
 
-def reported_scans(frame: DataFrame, facts: frozenset[str] = NO_FACTS) -> list[TableScan]:
+def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
     """The scans of partitioned tables, and of the tables with those last names, that a Connect
     server has reported with the rows that were collected, each once; none where it reports
     nothing."""

@@ -52,7 +52,7 @@ _SORT_ORDER = pattern(r"`?(\w+)`?\s+(?:asc|desc)\b", re.IGNORECASE)
 
 
 def created_table(
-    said: Definition, parts: Name, catalog: Warehouse, source: str, *, streaming: bool = False
+    said: Definition, parts: Name, catalog: Warehouse, source: str, *, streaming: bool
 ) -> Table:
     """The table that a definition makes, under the name given. Raises nothing."""
     relation = catalog.resolve(said.model) if said.model else None
