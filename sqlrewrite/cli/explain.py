@@ -6,27 +6,19 @@ from typing import Any
 
 import click
 
+from sqlrewrite.cli import spark
 from sqlrewrite.cli.common import setting_options
-from sqlrewrite.cli.spark import (
-    REPORT,
-    SPARK,
-    Report,
-    SparkCommand,
-    report_options,
-    spark_options,
-    task,
-)
 from sqlrewrite.settings.table import LEAVING, section
 
 
 @click.command(
     "explain",
-    cls=SparkCommand,
+    cls=spark.SparkCommand,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": (*section("inserted"), *section("values")),
-        "Which Spark": SPARK,
-        "What is reported": REPORT,
+        "Which Spark": spark.SPARK,
+        "What is reported": spark.REPORT,
     },
     short_help="Show what Spark's plan prunes, before and after.",
     epilog="""\b
@@ -44,9 +36,9 @@ Only a run shows what is read: see `dpp-rewrite verify`.""",
 )
 @click.argument("path", metavar="PATH")
 @setting_options("explain")
-@spark_options
-@report_options
-def command(report: Report, **given: Any) -> None:
+@spark.spark_options
+@spark.report_options
+def command(report: spark.Report, **given: Any) -> None:
     """Shows what prunes each fact scan in Spark, before and after, and how Spark's plan changes.
 
     PATH is a file of SQL or Python, a notebook, or - for stdin. No query is run. Without --master
@@ -54,7 +46,7 @@ def command(report: Report, **given: Any) -> None:
     catalog, so that it plans as production would, and drops them afterwards. With --when missed or
     auto that plan decides what Spark prunes by itself.
     """
-    asked = task(**given)
+    asked = spark.task(**given)
     out = report.out
     from sqlrewrite.report.page import explained_page
     from sqlrewrite.report.physical import explained_json, explained_lines, stock_lines

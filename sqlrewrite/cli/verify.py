@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sqlrewrite.cli import spark
 from sqlrewrite.cli.common import CommandFailure, setting_options
-from sqlrewrite.cli.spark import (
-    REPORT,
-    SPARK,
-    Report,
-    SparkCommand,
-    report_options,
-    spark_options,
-    task,
-    waiting,
-)
 from sqlrewrite.settings.table import section
 
 if TYPE_CHECKING:
@@ -25,14 +16,14 @@ if TYPE_CHECKING:
 
 @click.command(
     "verify",
-    cls=SparkCommand,
+    cls=spark.SparkCommand,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": (*section("inserted"), *section("values")),
-        "Which Spark": SPARK,
+        "Which Spark": spark.SPARK,
         "How it is run": ("sample", "runs", "timeout"),
         "What is the same": ("float_tolerance",),
-        "What is reported": REPORT,
+        "What is reported": spark.REPORT,
     },
     short_help="Run queries before and after: same rows, less read?",
     epilog="""\b
@@ -52,7 +43,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
 )
 @click.argument("path", metavar="PATH")
 @setting_options("verify")
-@spark_options
+@spark.spark_options
 @click.option(
     "--sample",
     metavar="PARTITIONS",
@@ -82,7 +73,7 @@ scalar subqueries. Before, rows and seconds are reported, no scans.""",
     help="How far floating-point values may be apart, relative to the larger one, as 1e-9: a sum "
     "depends on the order in which Spark adds.  [default: not at all]",
 )
-@report_options
+@spark.report_options
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -91,7 +82,7 @@ def command(
     runs: int,
     timeout: float | None,
     float_tolerance: float,
-    report: Report,
+    report: spark.Report,
     **given: Any,
 ) -> None:
     """Runs the queries of PATH before and after, compares their rows, and shows what was read.
@@ -102,7 +93,7 @@ def command(
     same few partitions of each fact: a difference there is real, but no difference there does not
     exclude one elsewhere.
     """
-    asked = task(**given)
+    asked = spark.task(**given)
     out = report.out
     from sqlrewrite.report.verify import print_verified, verified_json, verified_page
     from sqlrewrite.spark.session import session
@@ -110,7 +101,7 @@ def command(
 
     found: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)
-    with waiting(report.err) as (begin, end):
+    with spark.waiting(report.err) as (begin, end):
 
         def keep(verified: Verified) -> None:
             end()
