@@ -14,7 +14,6 @@ from sqlrewrite.find.restrictions import AnyOf, Attempts, Conjunct, Restriction,
 from sqlrewrite.judge.anew import grouped_anew, steady, written_anew
 from sqlrewrite.judge.attempts import attempts
 from sqlrewrite.judge.case import Case, Judgement, called, failed, passed, relation_name
-from sqlrewrite.judge.key_types import TYPES, unlike
 from sqlrewrite.judge.raising import raising_below, raising_inside, raising_of, total, truth
 from sqlrewrite.judge.repeatable import (
     DETERMINISM,
@@ -26,6 +25,7 @@ from sqlrewrite.judge.repeatable import (
     of_whole,
 )
 from sqlrewrite.judge.selective_predicate import restricts
+from sqlrewrite.judge.unlike import TYPES, unlike
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import computed_as, type_of
 from sqlrewrite.plan.expressions import columns, walk

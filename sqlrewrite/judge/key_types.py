@@ -2,19 +2,31 @@
 
 Measured (ANSI mode off): ``p STRING = k INT`` finds '01', ``p IN (SELECT k …)`` does not, because
 IN casts both sides to string. So the types must be known, and such that ``=``, IN, array_contains
-and the order of values all compare them as one type (``plan/facts/comparisons.py``).
+and the order of values all compare them as one type (``plan/facts/comparisons.py``). In an IN both
+sides may also be written so that it compares them as the join does (docs/soundness.md, "Keys that
+only an IN compares").
 """
 
 from __future__ import annotations
 
 from sqlrewrite.find.derived import DerivedColumn
 from sqlrewrite.judge.case import Case, Judgement, failed, passed, unknown
-from sqlrewrite.plan.algebra import ColumnRef, Expression, Plan
+from sqlrewrite.judge.form import chosen
+from sqlrewrite.judge.unlike import differ
+from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.columns import type_of
-from sqlrewrite.plan.facts.comparisons import alike, exactly_alike, family, identical, read_as
-from sqlrewrite.plan.facts.types import FLOATING, Type
-
-TYPES = "DPP112"
+from sqlrewrite.plan.facts.attempts import legacy_cast
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.comparisons import (
+    alike,
+    exact,
+    exactly_alike,
+    identical,
+    read_as,
+)
+from sqlrewrite.plan.facts.types import BIGINT, DATE, DOUBLE, STRING, Type
+from sqlrewrite.settings.forms import IN
+from sqlrewrite.text.limits import SPARK
 
 
 def judge(case: Case) -> Judgement:
@@ -39,10 +51,47 @@ def judge(case: Case) -> Judgement:
         kinds.append(kind)
     stored, joined, key = kinds[0], kinds[-2], kinds[-1]
     if not exactly_alike(stored, joined, key):
+        if _only_in(case) and (stored == joined or exact(stored, joined)) and _sides(joined, key):
+            return passed(f"IN compares {joined} and {key} as the join does")
         other = stored if alike(joined, key) else joined
-        return failed(_differ(name, other, case.label(pair.key), key))
+        return failed(differ(name, other, case.label(pair.key), key))
     distinct = list(dict.fromkeys(map(str, kinds)))
     return passed(f"both are {distinct[0]}" if len(distinct) == 1 else " and ".join(distinct))
+
+
+def in_sides(case: Case) -> tuple[str, str]:
+    """How an IN writes the two sides of a join, for it to compare them as the join does."""
+    pair = case.pair
+    joined, key = (type_of(case.plan, it.expression) for it in (pair.fact_side, pair.key_side))
+    if pair.derived is not None or joined is None or key is None or alike(joined, key):
+        return _AS_THEY_ARE
+    return _sides(joined, key) or _AS_THEY_ARE
+
+
+_AS_THEY_ARE = ("{}", "{}")
+_AS_A_DATE = "try_cast({} AS DATE)"
+
+
+def _only_in(case: Case) -> bool:
+    """Whether a predicate of Spark's is an IN over a subquery, and nothing else."""
+    spark = case.options.limits.dialect == SPARK
+    return spark and case.pair.operator == "=" and chosen(case) == IN and not case.around.noted
+
+
+def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
+    """The same for types that are not alike; None where an IN would compare them otherwise. An
+    integer that is cast to DOUBLE is neither NaN nor -0.0, and a semi-join takes -0.0 for 0.0. A
+    STRING is cast to the DATE that it is compared with in either mode, and to an integer's type, or
+    to BIGINT: all keys of both modes are among those that BIGINT has without ANSI mode."""
+    joined, key = read_as(joined), read_as(key)
+    if is_integral(joined) and key == DOUBLE:
+        return _AS_THEY_ARE
+    if is_integral(joined) and key == STRING:
+        form = legacy_cast(STRING, BIGINT)
+        return None if form is None else ("{}", form.text.replace("{0}", "{}"))
+    if (joined, key) == (STRING, DATE):
+        return _AS_A_DATE, "{}"
+    return ("{}", _AS_A_DATE) if (joined, key) == (DATE, STRING) else None
 
 
 def _of_derived(case: Case, derived: DerivedColumn) -> Judgement:
@@ -64,27 +113,9 @@ def _of_derived(case: Case, derived: DerivedColumn) -> Judgement:
             return unknown(f"the type of {shown} is not known")
     of_column, of_expression, source, joined, fact, key = (read_as(it) for _, it in sides if it)
     if not alike(of_column, of_expression):
-        return failed(_differ(sides[0][0], of_column, sides[1][0], of_expression))
+        return failed(differ(sides[0][0], of_column, sides[1][0], of_expression))
     if source != joined:
-        return failed(_differ(sides[2][0], source, sides[3][0], joined))
+        return failed(differ(sides[2][0], source, sides[3][0], joined))
     if fact != key or not identical(key):
-        return failed(_differ(sides[4][0], fact, sides[5][0], key))
+        return failed(differ(sides[4][0], fact, sides[5][0], key))
     return passed(f"both are {key}, and {derived.column} is {of_column}")
-
-
-def unlike(plan: Plan, one: ColumnRef, other: ColumnRef) -> str | None:
-    """Why ``=`` and IN might compare two columns differently, or None."""
-    first, second = type_of(plan, one), type_of(plan, other)
-    if first is None or second is None:
-        return f"the type of {one.name if first is None else other.name} is not known"
-    if alike(first, second):
-        return None
-    return _differ(one.name, first, other.name, second)
-
-
-def _differ(one: str, kind: Type, other: str, its: Type) -> str:
-    if kind in FLOATING or its in FLOATING:
-        return "floating-point keys are left alone: NaN and -0.0 compare in ways of their own"
-    if kind == its and family(kind) is None:
-        return f"{one} and {other} are {kind}: values of that type are no keys"
-    return f"{one} is {kind} and {other} is {its}: = and IN would compare them differently"

@@ -217,16 +217,20 @@ def _accepted(plan: ra.Plan, found: Function, args: tuple[ra.Expression, ...]) -
             if parameter.pattern == "boolean" and type_of(plan, arg) != BOOLEAN:
                 return False
             continue
-        nested = _NESTED.fullmatch(parameter.pattern)
-        if len(parameter.pattern) == 1:
-            alike.setdefault(parameter.pattern, []).append(arg)
+        pattern = parameter.pattern
+        of_arrays = pattern.startswith("array<array<")
+        nested = _NESTED.fullmatch(pattern[len("array<") : -1] if of_arrays else pattern)
+        if len(pattern) == 1:
+            alike.setdefault(pattern, []).append(arg)
         elif nested is not None:
             given, letters = type_of(plan, arg), nested[2].split(",")
+            if of_arrays and given is not None and given.name == "array":
+                given = given.element
             if given is None or given.name != nested[1]:
                 return False
             for letter, item in zip(letters, given.items, strict=True):
                 inside.setdefault(letter, set()).add(_family(item))
-        elif not _fits(plan, parameter.pattern, arg):
+        elif not _fits(plan, pattern, arg):
             return False
     # Of arguments that meet in a type by a cast, some may not be computed, that of a constant too.
     every = found.name in known("each")

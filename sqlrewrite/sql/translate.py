@@ -365,6 +365,7 @@ _HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]]
     exp.Is: Translator._is,
     exp.NullSafeNEQ: Translator._distinct_from,
     **dict.fromkeys((exp.Null, exp.Boolean, exp.Star), Translator._constant),
+    exp.HexString: lambda _, node: ra.Literal("typed", node.args["this"], "binary"),
     exp.Placeholder: Translator._placeholder,
     exp.Dot: Translator._field,
     **dict.fromkeys((exp.Cast, exp.TryCast), Translator._cast),

@@ -19,6 +19,7 @@ from sqlrewrite.judge.already_pruned import is_authors_in
 from sqlrewrite.judge.anew import grouped_anew
 from sqlrewrite.judge.attempts import exact_attempts
 from sqlrewrite.judge.case import Case
+from sqlrewrite.judge.key_types import in_sides
 from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
@@ -151,6 +152,8 @@ class Writer:
         """One key query over those of several cases."""
         word = self.style.word
         first = cases[0].pair  # whose columns name those of the union
+        if any(in_sides(case)[1] != "{}" for case in cases):
+            raise AnchorError("keys of several references that are compared as another type")
         plain = first.key_plain and first.derived is None
         column = spelled(first.key, self.anchors) if plain else self.unused("k", set())
         named = "{}" if plain else f"{{}} {word('AS')} {column}"
@@ -221,13 +224,14 @@ class Writer:
             return lambda alias: wrapped.replace(
                 "{}", value(case, self.style, plain(alias), end, f"{day}.{day}")
             )
-        return self.key(side, case, wrapped)
+        _, key = in_sides(case)
+        return self.key(side, case, wrapped.replace("{}", key))
 
     def key(self, side: Side, case: Case, wrapped: str = "{}") -> Value:
         """A key by itself."""
         if isinstance(side.expression, ra.ColumnRef):
             column = self.column(side.expression)
-            return lambda alias: wrapped.format(column(alias))
+            return lambda alias: wrapped.replace("{}", column(alias))
         return lambda alias: wrapped.replace(
             "{}", repeated(case, side, self.anchors, self.style, self.named(alias))
         )

@@ -155,7 +155,9 @@ def _integers(kinds: Types) -> bool:
 
 
 def _sums(kinds: Types) -> bool:
-    """Two numbers, two dates, or a date or time and an interval."""
+    """Two numbers, two dates or times, or a date or time and an interval."""
+    if list(kinds) == [types.TIMESTAMP, types.TIMESTAMP]:
+        return True
     if len(kinds) == 2 and kinds[0] in (types.DATE, types.TIMESTAMP) and kinds[1] is not None:
         if kinds[0] == types.TIMESTAMP and kinds[1] == types.DATE:
             return False

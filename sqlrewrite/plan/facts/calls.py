@@ -35,6 +35,8 @@ def never_raises(call: Call, of: TypeOf) -> bool:
             # The least BIGINT divided by -1 is none.
             whole = text.removeprefix("-").isdigit() and int(text) != 0
             return _is_number(of(one)) and whole and (name != "div" or text != "-1")
+        case Call(name=name, args=(one,)) if name in known("whole") and _is_decimal(of(one)):
+            return True  # a decimal's type has room for the whole number next to it
         case Call(name=name, args=(Call(name="/", args=(one, _)) as part,)) if name in known(
             "whole"
         ):
@@ -125,7 +127,7 @@ def _alike(of: TypeOf, args: Sequence[Expression]) -> bool:
 def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
     """Whether each sum or product of two decimals, or of one and an integer, is one of the result's
     type, of which no digit is cut off."""
-    if len(kinds) != 2 or not any(it is not None and is_decimal(it) for it in kinds):
+    if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
     known = [
         as_decimal(it) for it in kinds if it is not None and (is_decimal(it) or is_integral(it))
@@ -135,6 +137,10 @@ def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
     (p1, s1), (p2, s2) = ((it.numbers[0], it.numbers[1]) for it in known)
     digits = p1 + p2 if sign == "*" else max(s1, s2) + max(p1 - s1, p2 - s2)
     return digits + 1 <= types.MAX_PRECISION
+
+
+def _is_decimal(kind: Type | None) -> bool:
+    return kind is not None and is_decimal(kind)
 
 
 def _is_number(kind: Type | None) -> bool:

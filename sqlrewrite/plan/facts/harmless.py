@@ -34,14 +34,19 @@ _READ = re.compile(
     r"(?:y+|M{1,4}|d{1,2}|D|[Hh]{1,2}|m{1,2}|s{1,2}|S{1,9}|a|[-/:., ]|'[^']+')+"
 )
 # Of a regular expression in Java: plain characters, classes, groups that are not repeated (which
-# would take the stack of a long text), and what repeats one character.
-_CLASS = r"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[\w .,:;/@#|=!~<>'\"])+-?\]"
-_ATOM = rf"(?:[\w ,:;/@#%&=!~<>'\"-]|\.|{_CLASS})(?:[*+?]|\{{\d{{1,2}}\}})?"
+# would take the stack of a long text), and what repeats one character. One or two backslashes
+# before a letter that names a class, or a dot: a literal has as many of them as its setting leaves,
+# and with none, one or two it is an expression of as many groups.
+_ESCAPED = r"\\{1,2}[dDsSwW.]"
+_CLASS = rf"\[\^?(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|{_ESCAPED}|[\w .,:;/@#|=!~<>'\"])+-?\]"
+_ATOM = rf"(?:[\w ,:;/@#%&=!~<>'\"-]|\.|{_ESCAPED}|{_CLASS})(?:[*+?]|\{{\d{{1,2}}\}})?"
 _ANCHOR = r"\^|\$|\|"
 _EXPRESSION = re.compile(rf"(?:{_ATOM}|{_ANCHOR}|\((?:\?:)?(?:{_ATOM}|{_ANCHOR})*\)\??)*")
 _RANGE = re.compile(r"([a-zA-Z0-9])-([a-zA-Z0-9])")
 _GROUP = re.compile(r"\((?!\?)")
-_COLUMN = r"\w+ (?i:STRING|INT|BIGINT|SMALLINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|ARRAY<(?:STRING|INT)>)"
+_PLAIN = "(?i:STRING|INT|BIGINT|SMALLINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|ARRAY<(?:STRING|INT)>)"
+_NESTED = rf"(?i:STRUCT)<\w+: ?{_PLAIN}(?:, ?\w+: ?{_PLAIN})*>"
+_COLUMN = rf"\w+ (?:{_PLAIN}|{_NESTED})"
 _COLUMNS = re.compile(rf"{_COLUMN}(?:, ?{_COLUMN})*")
 _WEEKDAYS = frozenset(
     "mo mon monday tu tue tuesday we wed wednesday th thu thursday fr fri friday sa sat saturday"
@@ -167,7 +172,7 @@ def _is_tame(node: Expression) -> bool:
 
 
 def _day(args: Args) -> bool:
-    """A date that is written out: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
+    """A date or time that is written out: ``to_date('2024-01-01')``, ``make_date(2024, 1, 1)``."""
     texts = [arg.text for arg in args if isinstance(arg, Literal)]
     try:
         match texts if len(texts) == len(args) else []:
@@ -176,8 +181,10 @@ def _day(args: Args) -> bool:
             case [text, pattern]:
                 form = FORMATS[pattern]
                 return datetime.strptime(text, form).strftime(form) == text
-            case [year, month, day]:
-                return date(int(year), int(month), int(day)) is not None
+            case [_, _, _]:
+                return date(*map(int, texts)) is not None
+            case [_, _, _, _, _, _]:
+                return datetime(*map(int, texts)) is not None  # type: ignore[arg-type]
             case _:
                 return False
     except (ValueError, KeyError):

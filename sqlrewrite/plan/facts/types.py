@@ -121,12 +121,20 @@ def valued(kind: Type) -> Type:
 
 
 def field_of(kind: Type | None, name: str) -> Type | None:
-    """The type of a struct's field, by its name in lower case; None where it has no such one, or
-    several, or is no struct: of a map or an array a name behind it means something else."""
-    names = () if kind is None or kind.name != "struct" else [it.lower() for it in kind.names]
-    if kind is None or names.count(name) != 1:
-        return None
-    return valued(kind.items[names.index(name)])
+    """The type of a struct's field, by its name in lower case; of an array of structs that of the
+    array of its fields, of a map from STRING that of its values. None where it has no such field,
+    or several, or is none of these."""
+    match kind:
+        case Type(name="array", items=(Type(name="struct") as inner,)):
+            found = field_of(inner, name)
+            return None if found is None else array(found)
+        case Type(name="map", items=(key, value)) if key == STRING:
+            return valued(value)
+        case Type(name="struct", names=fields, items=items):
+            names = [it.lower() for it in fields]
+            return valued(items[names.index(name)]) if names.count(name) == 1 else None
+        case _:
+            return None
 
 
 def fields_of(kind: Type) -> tuple[str, str] | None:
