@@ -35,6 +35,7 @@ from sqlrewrite.plan.algebra import (
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.literals import whole
+from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, same
 from sqlrewrite.plan.relations import generates, joins
 from sqlrewrite.sql.ranks import OF_FIRST
@@ -112,7 +113,8 @@ def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
             pair = _pair(tie, (scan, fact), (beyond, key), 1)
             others = of_those_ranked(plan, pair)
             alone = all(it.relations == {beyond.relation} for it in others)
-            if alone and _readable(scan) and _readable(beyond):
+            pushed = not extended(block.source, scan.relation)  # or WHERE would prune nothing
+            if alone and pushed and _readable(scan) and _readable(beyond):
                 yield pair
 
 
