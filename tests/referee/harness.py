@@ -74,13 +74,17 @@ def laid(spark: Any, rows: Mapping[str, str]) -> Iterator[Any]:
         session.catalog.dropTempView(name)
 
 
-@cache
-def _referee(jvm: Any) -> Any:
-    """``Referee.java``, compiled in Spark's process."""
+def compiled(jvm: Any, path: Path) -> Any:
+    """The class of a file of Java, compiled in Spark's process."""
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(Path(__file__).with_name("Referee.java").read_text(encoding="utf-8"))
-    return compiler.getClassLoader().loadClass("Referee").newInstance()
+    compiler.cook(path.read_text(encoding="utf-8"))
+    return compiler.getClassLoader().loadClass(path.stem)
+
+
+@cache
+def _referee(jvm: Any) -> Any:
+    return compiled(jvm, Path(__file__).with_name("Referee.java")).newInstance()
 
 
 def understands(session: Any, sql: str) -> str:
