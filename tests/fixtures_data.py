@@ -56,14 +56,20 @@ def bag(connection: duckdb.DuckDBPyConnection, text: str) -> list[Bag]:
     bags: list[Bag] = []
     connection.execute("BEGIN")
     try:
-        for name, query in query_texts(text):
-            rows = connection.execute(respelled(query)).fetchall()
+        for name, query in _queries(text):
+            rows = connection.execute(query).fetchall()
             bags.append(Counter(map(_shown, rows)))
             if name is not None:
-                connection.execute(f"CREATE TEMPORARY VIEW {name} AS {respelled(query)}")
+                connection.execute(f"CREATE TEMPORARY VIEW {name} AS {query}")
     finally:
         connection.execute("ROLLBACK")
     return bags
+
+
+@lru_cache
+def _queries(text: str) -> list[tuple[str | None, str]]:
+    """The queries of a text as DuckDB has them, which run on the rows of many seeds."""
+    return [(name, respelled(query)) for name, query in query_texts(text)]
 
 
 def _shown(row: tuple[Any, ...]) -> str:
