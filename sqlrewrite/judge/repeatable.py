@@ -215,7 +215,7 @@ def _numbered(plan: ra.Plan, block: ra.Block) -> bool:
     if not all(isinstance(it, ra.Call) and it.name in ranks and not it.args for it in functions):
         return False
     counted = [it for it in windows if _called(it.args[:1]) == {_NUMBER}]
-    if len(counted) != 1 or not block.complete:
+    if len(counted) != 1 or not block.complete or block.aggregate == "grouping sets":
         return False  # of two, which number of the one goes with which of the other is open
     keys = [it for key in counted[0].args[1:] for it in _key(key)]
     kinds = [type_of(plan, it) for it in keys]
