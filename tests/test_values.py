@@ -246,6 +246,11 @@ def test_keys_of_another_type_where_rows_are_in_an_order(catalog: Catalog) -> No
     assert not other.changed
 
 
+def test_the_day_of_a_text_may_raise_an_error(catalog: Catalog) -> None:
+    sql = "SELECT o.a FROM ordered o JOIN d ON CAST(o.s AS DATE) = d.day WHERE d.x = 1"
+    assert not values(sql, catalog, giving("DATE '2024-02-28'", kind="date")).changed
+
+
 def test_by_the_day_constants_alone(catalog: Catalog) -> None:
     (candidate,) = rewrite(DAYS, catalog).candidates
     assert candidate.reason is not None

@@ -12,8 +12,9 @@ from sqlrewrite.judge.raising import deciding_is_total, raising_below, raising_i
 from sqlrewrite.judge.repeatable import against
 from sqlrewrite.judge.single import of_whole_query
 from sqlrewrite.plan.algebra import ColumnRef, Expression, Opaque, Subquery
-from sqlrewrite.plan.columns import expression_type, harmless
+from sqlrewrite.plan.columns import expression_type, harmless, type_of
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.facts.types import MOMENTS
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import trace
 from sqlrewrite.plan.nulls import null_from
@@ -81,6 +82,9 @@ def _hidden(case: Case, transforms: set[str]) -> Judgement:
 def _by_day(case: Case, shown: str) -> Judgement:
     """Whether the days that are joined can be constants: of these alone Spark makes ends of the
     moments of the column, which files know."""
+    column = ColumnRef(case.pair.scan.relation, case.pair.path.column, None)
+    if type_of(case.plan, column) not in MOMENTS:  # of a text the day can raise an error
+        return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
     if case.options.form != VALUES:
         return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
     return passed(f"{shown}, whose days are constants then")
