@@ -56,6 +56,7 @@ def test_it_is_rewritten(text: str) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_spark_gives_the_same_rows(spark: SparkSession) -> None:
     session = spark.newSession()
     for view in VIEWS:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 CASES = [case for case in query_cases() if case.name.startswith("derived/")]
-ZONES = (("America/Los_Angeles", "Asia/Tokyo"), ("Pacific/Auckland", "America/St_Johns"))
+ZONES = (
+    ("America/Los_Angeles", "Asia/Tokyo"),
+    pytest.param("Pacific/Auckland", "America/St_Johns", marks=pytest.mark.long),
+)
 """Of who writes, and who reads."""
 
 VALUES = {

@@ -160,6 +160,7 @@ def test_a_wrong_predicate_is_found(warehouse: SparkSession, known: Catalog, kee
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_one_kind_of_partition_would_find_nothing(warehouse: SparkSession, known: Catalog) -> None:
     """The wrong predicate shows in the partitions that it drops, and in those alone."""
     unsound = wrong(rewrite(INNER, known), "= 'winter'", "= 'winter' AND d2.day < 6")
