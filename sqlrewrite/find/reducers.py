@@ -264,9 +264,10 @@ def _mapped(
                 }
                 # Where an outer join may put NULLs in the place of the relation's own rows, a
                 # condition that lets NULLs pass would take a partner for none.
-                padded = extended(plan.blocks[plan.owner[relation]].source, relation)
-                own = not padded or rejects_null(expression, frozenset({reader}))
-                if own and all(names.values()):
+                if all(names.values()) and (
+                    not extended(plan.blocks[plan.owner[relation]].source, relation)
+                    or rejects_null(expression, frozenset({reader}))
+                ):
                     yield Conjunct(condition, _renamed(expression, relation, names))
             case SemiJoin(key=key):
                 column = _column_below(plan, key, relation)

@@ -65,10 +65,12 @@ def listed(
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
             aggregated |= {name} if aggregates else set()
-    # In HAVING an aggregate's name comes before a column that no group is made by.
-    group = node.args.get("group")
-    keys = group.find_all(exp.Column) if group is not None else ()
-    first = frozenset(aggregated - {key.name.lower() for key in keys})
+    first: frozenset[str] = frozenset()
+    if aggregated and node.args.get("having") is not None:
+        # There an aggregate's name comes before a column that no group is made by.
+        group = node.args.get("group")
+        keys = group.find_all(exp.Column) if group is not None else ()
+        first = frozenset(aggregated - {key.name.lower() for key in keys})
     return tuple(found), complete, tuple(plain), generated, first
 
 
