@@ -3,8 +3,7 @@
 Measured (ANSI mode off): ``p STRING = k INT`` finds '01', ``p IN (SELECT k …)`` does not, because
 IN casts both sides to string. So the types must be known, and such that ``=``, IN, array_contains
 and the order of values all compare them as one type (``plan/facts/comparisons.py``). In an IN both
-sides may also be written so that it compares them as the join does (docs/soundness.md, "Keys that
-only an IN compares").
+sides may also be written so that it compares them as the join does (docs/soundness.md, "Types").
 """
 
 from __future__ import annotations
