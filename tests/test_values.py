@@ -251,6 +251,14 @@ def test_the_day_of_a_text_may_raise_an_error(catalog: Catalog) -> None:
     assert not values(sql, catalog, giving("DATE '2024-02-28'", kind="date")).changed
 
 
+def test_no_day_in_a_merge(catalog: Catalog) -> None:
+    sql = (
+        "MERGE INTO days t USING d ON CAST(t.ts AS DATE) = d.day AND t.a = d.k "
+        "WHEN MATCHED THEN DELETE"
+    )
+    assert not values(sql, catalog, giving("DATE '2024-02-28'", kind="date")).changed
+
+
 def test_by_the_day_constants_alone(catalog: Catalog) -> None:
     (candidate,) = rewrite(DAYS, catalog).candidates
     assert candidate.reason is not None

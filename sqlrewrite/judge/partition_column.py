@@ -85,6 +85,8 @@ def _by_day(case: Case, shown: str) -> Judgement:
     column = ColumnRef(case.pair.scan.relation, case.pair.path.column, None)
     if type_of(case.plan, column) not in MOMENTS:  # of a text the day can raise an error
         return failed(f"{shown}, not by what is joined: {_BY_HAND.format(column.name)}")
+    if case.pair.tie.block.role == "merge":
+        return failed(f"{shown}, and Spark 4.1 fails over constants for its day in a MERGE")
     if case.options.form != VALUES:
         return failed(f"{shown}, and files are chosen by constants for its day: --predicate values")
     return passed(f"{shown}, whose days are constants then")

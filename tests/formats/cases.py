@@ -13,11 +13,17 @@ _KEYS = (
     "(CAST(NULL AS INT), 5, 1) AS v(k, id, x)"
 )
 
+_MOMENT = "timestamp_seconds(1704067200 + id * 864)"
+_DAYS = (
+    "SELECT * FROM VALUES (DATE '2024-01-03', 210, 1), (DATE '2024-01-04', 9001, 1), "
+    "(DATE '2024-02-01', 3110, 2) AS v(day, id, x)"
+)
+
 
 def made(kind: str, table: str, name: str) -> Iterator[str]:
     """The statements that make a table of a format anew: ``f`` has 20 partitions of one file each,
     ``c`` four files in the order of its keys, of which each is 100 rows, ``g`` 20 partitions of a
-    generated column, or 16 hidden ones."""
+    generated column, or 16 hidden ones, ``m`` 40 hidden days, or four files of ten days each."""
     yield f"DROP TABLE IF EXISTS {name}"
     match table:
         case "f":
@@ -47,15 +53,26 @@ def made(kind: str, table: str, name: str) -> Iterator[str]:
             )
             yield f"INSERT INTO {name} SELECT {_ROWS.format('id % 200', 'k', 0, 4000)}"
 
+        case "m":
+            hidden = "PARTITIONED BY (days(ts))" if kind == "iceberg" else "CLUSTER BY (ts)"
+            yield f"CREATE TABLE {name} (id INT, ts TIMESTAMP, a INT) USING {kind} {hidden}"
+            for start in range(0, 4000, 1000 if kind == "delta" else 4000):
+                end = start + 1000 if kind == "delta" else 4000
+                rows = f"CAST(id AS INT), {_MOMENT}, CAST(id AS INT) FROM range({start}, {end})"
+                yield f"INSERT INTO {name} SELECT {rows}"
+        case "w":
+            yield f"CREATE TABLE {name} USING {kind} AS {_DAYS}"
+
 
 GENERATED = "a table with a generated column"
 """Delta makes one by its own interface alone: of ``id``, ``a``, and ``p`` as ``id DIV 200``."""
 
-TABLES = ("f", "t", "d", "c", "g")
+TABLES = ("f", "t", "d", "c", "g", "m", "w")
 
 _JOIN = "FROM {f} f JOIN {d} d ON f.p = d.k WHERE d.x = 1"
 _ITS_OWN = "EXISTS (SELECT 1 FROM {d} d WHERE d.k = f.p AND d.x = 1) AND f.a >= 100"
 _ORDERED = "SELECT sum(c.a) FROM {c} c JOIN {d} d ON c.k = d.k WHERE d.x = 1"
+_FEBRUARY = "year(m.ts) = 2024 AND month(m.ts) = 2"
 _ICEBERG, _DELTA = ("iceberg",), ("delta",)
 
 
@@ -87,6 +104,13 @@ CASES = (
         "SELECT sum(g.a) FROM {g} g JOIN {d} d ON g.k = d.k WHERE d.x = 1",
         counted="g",
         formats=_ICEBERG,
+    ),
+    Case("a month of a time", f"SELECT sum(m.a) FROM {{m}} m WHERE {_FEBRUARY}", counted="m"),
+    Case(
+        "the day of a time, literals",
+        "SELECT sum(m.a) FROM {m} m JOIN {w} w ON CAST(m.ts AS DATE) = w.day WHERE w.x = 1",
+        counted="m",
+        form="values",
     ),
     Case(
         "MERGE, its source",
@@ -126,5 +150,24 @@ CASES = (
         "WHEN NOT MATCHED THEN INSERT (id, p, a) VALUES (s.id, s.k, s.x)",
         changes="f",
         form="values",
+    ),
+    Case(
+        "DELETE, a month of a time",
+        f"DELETE FROM {{m}} AS m WHERE {_FEBRUARY} AND day(m.ts) = 3 AND m.a > 0",
+        changes="m",
+        counted="m",
+        formats=_ICEBERG,
+    ),
+    Case(
+        "UPDATE, a month of a time",
+        f"UPDATE {{m}} AS m SET a = -1 WHERE {_FEBRUARY} AND day(m.ts) = 3 AND m.a > 0",
+        changes="m",
+        counted="m",
+        formats=_ICEBERG,
+    ),
+    Case(
+        "INSERT OVERWRITE",
+        f"INSERT OVERWRITE {{t}} SELECT f.id, f.p, f.a {_JOIN}",
+        changes="t",
     ),
 )
