@@ -36,7 +36,6 @@ _FORMATS = {
 }
 _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
-_CUT = frozenset({"trunc", "date_trunc", "date_format", "extract", "date_part"})
 
 
 def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
@@ -128,7 +127,7 @@ def _field(name: str, condition: Expression, column: str) -> int | None:
 def is_part(node: Expression) -> bool:
     """Whether a node is computed from a date or time and not just its day."""
     return isinstance(node, Call) and (
-        node.name in known("year") or node.name in _CUT or unit(node) is not None
+        node.name in known("year") | known("cut") or unit(node) is not None
     )
 
 

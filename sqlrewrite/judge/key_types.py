@@ -23,7 +23,7 @@ from sqlrewrite.plan.facts.comparisons import (
     identical,
     read_as,
 )
-from sqlrewrite.plan.facts.types import BIGINT, DATE, DOUBLE, STRING, Type
+from sqlrewrite.plan.facts.types import BIGINT, DATE, STRING, Type
 from sqlrewrite.settings.forms import IN
 from sqlrewrite.text.limits import SPARK
 
@@ -78,13 +78,10 @@ def _only_in(case: Case) -> bool:
 
 
 def _sides(joined: Type, key: Type) -> tuple[str, str] | None:
-    """The same for types that are not alike; None where an IN would compare them otherwise. An
-    integer that is cast to DOUBLE is neither NaN nor -0.0, and a semi-join takes -0.0 for 0.0. A
+    """The same for types that are not alike; None where an IN would compare them otherwise. A
     STRING is cast to the DATE that it is compared with in either mode, and to an integer's type, or
     to BIGINT: all keys of both modes are among those that BIGINT has without ANSI mode."""
     joined, key = read_as(joined), read_as(key)
-    if is_integral(joined) and key == DOUBLE:
-        return _AS_THEY_ARE
     if is_integral(joined) and key == STRING:
         form = legacy_cast(STRING, BIGINT)
         return None if form is None else ("{}", form.text.replace("{0}", "{}"))

@@ -164,7 +164,8 @@ def selective(engine: Engine, expression: ra.Expression) -> bool:
         case ra.Call(name="=" | "<=>" | "<>" | "is" as name, args=args) if _against_boolean(args):
             # Spark makes it the bare column or condition (BooleanSimplification); a null-safe
             # comparison only where that is never NULL.
-            null_safe = name in ("<=>", "is") and any(isinstance(it, ra.ColumnRef) for it in args)
+            stays = engine.planner == "spark" and name in ("<=>", "is")
+            null_safe = stays and any(isinstance(it, ra.ColumnRef) for it in args)
             return null_safe or any(selective(engine, arg) for arg in args)
         case ra.Call(name=name, args=args):
             return name in engine.predicates and not _splits(engine, name, args)

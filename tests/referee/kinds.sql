@@ -230,7 +230,7 @@ SELECT fs.id FROM fs JOIN d ON fs.p = d.k WHERE d.c = 'a'
 -- left alone, kind 6: a union of INT and a number
 SELECT fs.id FROM fs JOIN (SELECT k FROM d WHERE c = 'a' UNION ALL SELECT 1) q ON fs.p = q.k
 
--- left alone, kind 6: INT against STRING
+-- rewritten, kind 6: INT against STRING
 SELECT f.id FROM f JOIN ds ON f.p = ds.k WHERE ds.c = 'a'
 
 -- left alone, kind 6: COLLATE in the join
@@ -245,7 +245,7 @@ SELECT fd.id FROM fd JOIN dd ON fd.p = dd.ts WHERE dd.c = 'a'
 -- rewritten, kind 6: TIMESTAMP against DATE
 SELECT ft.id FROM ft JOIN dd ON ft.p = dd.k WHERE dd.c = 'a'
 
--- left alone, kind 6: STRING against DATE
+-- rewritten, kind 6: STRING against DATE
 SELECT fs.id FROM fs JOIN dd ON fs.p = dd.k WHERE dd.c = 'a'
 
 -- left alone, kind 6: DECIMAL against DOUBLE
