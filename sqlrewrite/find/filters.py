@@ -99,7 +99,7 @@ def _pairs(
     steps = {stands_for(side, derived, kind) for _, side, _, _, _ in found} - {None, THROUGH}
     apart = kind == TIMESTAMP and steps == {SAME}  # which sessions of two zones do not agree on
     timed = kind != DATE
-    days = period(item.expression, derived.source, timed=timed) if kind in MOMENTS else None
+    days = period(item.expression, derived.source, kind=kind) if kind in MOMENTS else None
     if derived.ends:  # by the column itself and by its day the engine leaves out files, too
         if days is None or steps or not any(map(is_part, walk(item.expression))):
             return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from sqlrewrite.find.ties import TURNED
@@ -17,6 +18,7 @@ from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal
 from sqlrewrite.plan.facts.derivations import unit
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.harmless import is_instant
+from sqlrewrite.plan.facts.types import DATE, TIMESTAMP, Type
 
 Days = tuple[date | None, date | None]
 
@@ -38,32 +40,32 @@ _NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _FIELDS = ("year", "month", "day")
 
 
-def period(condition: Expression, column: str, *, timed: bool) -> Days | None:
+def period(condition: Expression, column: str, *, kind: Type) -> Days | None:
     """The days of a column for which a condition may hold; None where nothing is known of them.
-    ``timed``: it is a TIMESTAMP, of which a later one may be of the day before."""
+    ``kind`` is its type."""
     match condition:
         case Call(name="and", args=args):
-            known_of = [it for arg in args if (it := period(arg, column, timed=timed))]
+            known_of = [it for arg in args if (it := period(arg, column, kind=kind))]
             return _both(known_of) if known_of else None
         case Call(name="or", args=args):
-            parts = [period(arg, column, timed=timed) for arg in args]
+            parts = [period(arg, column, kind=kind) for arg in args]
             return _either([it for it in parts if it is not None]) if None not in parts else None
         case Call(name="in", args=(side, *constants)):
-            found = [_compared("=", side, it, column, timed=timed) for it in constants]
+            found = [_compared("=", side, it, column, kind=kind) for it in constants]
             return _either([it for it in found if it is not None]) if None not in found else None
         case Call(name="between", args=(side, low, high)):
             ends = (("<=", high), (">=", low))
-            both = [it for op, end in ends if (it := _compared(op, side, end, column, timed=timed))]
+            both = [it for op, end in ends if (it := _compared(op, side, end, column, kind=kind))]
             return _both(both) if both else None
         case Call(name="not", args=(Call() as inner,)):
             opposite = _opposite(inner)
-            return None if opposite is None else period(opposite, column, timed=timed)
+            return None if opposite is None else period(opposite, column, kind=kind)
         case Call(name="<=>", args=args):  # what is read of here is no NULL
-            return period(Call("=", args), column, timed=timed)
+            return period(Call("=", args), column, kind=kind)
         case Call(name=name, args=(one, other)) if name in TURNED:
             if isinstance(one, Literal):
                 name, one, other = TURNED[name], other, one
-            return _compared(name, one, other, column, timed=timed)
+            return _compared(name, one, other, column, kind=kind)
         case _:
             return None
 
@@ -132,7 +134,7 @@ def is_part(node: Expression) -> bool:
 
 
 def _compared(
-    operator: str, side: Expression, constant: Expression, column: str, *, timed: bool
+    operator: str, side: Expression, constant: Expression, column: str, *, kind: Type
 ) -> Days | None:
     """The days that one comparison leaves."""
     if not isinstance(constant, Literal):
@@ -140,13 +142,28 @@ def _compared(
     found = _period_of(operator, side, constant, column)
     if found is None or not all(1000 <= it.year <= 9998 for it in found):
         return None
-    first, last = found
-    moment = isinstance(side, ColumnRef) or (isinstance(side, Call) and side.name == "date_trunc")
-    if timed and moment and operator != "=":
-        first, last = first - timedelta(1), last + timedelta(1)
+    (first, last), name = found, side.name if isinstance(side, Call) else ""
+    moment = isinstance(side, ColumnRef) or name == "date_trunc"
+    if kind != DATE and moment and operator != "=":  # a later one may be of the day before
+        first, last = first - _DAY, last + _DAY
+    else:
+        of_clock = name == "date_trunc" or (kind == TIMESTAMP and moment)
+        written = constant.type == "timestamp"
+        if (written and not of_clock) or (kind != TIMESTAMP and name in _READ_BY_THE_CLOCK):
+            first -= _DAY
+        if written or of_clock:
+            later = (date.fromisoformat(constant.text.strip()[:10]) + _DAY).isoformat()
+            _, last = _period_of(operator, side, replace(constant, text=later), column) or found
     return (first if operator in ("=", ">", ">=") else None), (
         last if operator in ("=", "<", "<=") else None
     )
+
+
+_DAY = timedelta(1)
+_READ_BY_THE_CLOCK = frozenset({"date_trunc", "date_format"})
+"""Functions that take a DATE or TIMESTAMP_NTZ as a TIMESTAMP, as a comparison with one does. Where
+the clock of a session skips a time, that is a later one, of the next day at most (Apia had no
+2011-12-30); and so is a TIMESTAMP that is written out, or that a constant is cast to."""
 
 
 def _period_of(

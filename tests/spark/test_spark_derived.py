@@ -162,6 +162,39 @@ def test_days_that_are_constants(own: SparkSession) -> None:
         assert not differ(answer(own, text + condition), answer(own, done.sql))
 
 
+SKIPPED = """
+date_trunc('DAY', {0}) = TIMESTAMP '2011-12-30 00:00:00'
+date_trunc('DAY', {0}) = '2011-12-31'
+date_trunc('DAY', {0}) = DATE '2018-05-05'
+date_format({0}, 'yyyy-MM-dd') = '2011-12-31'
+date_format({0}, 'yyyy-MM-dd') = '2018-05-05'
+trunc({0}, 'MM') = TIMESTAMP '2011-12-01 00:00:00'
+"""
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Apia", "Asia/Pyongyang"])
+def test_times_that_a_clock_skips(own: SparkSession, zone: str) -> None:
+    """What is no time of the session's is read as a later one, of the next day: Apia had no
+    2011-12-30, and Pyongyang no last half of an hour of 2018-05-04."""
+    own.conf.set("spark.sql.session.timeZone", zone)
+    known = catalog(CASES[0].ddl)
+    around = ("2011-12-30", "2018-05-05")
+    hours = " UNION ALL ".join(
+        f"SELECT explode(sequence(TIMESTAMP_NTZ '{it} 00:30:00' - INTERVAL 3 DAYS, "
+        f"TIMESTAMP_NTZ '{it} 00:30:00' + INTERVAL 3 DAYS, INTERVAL 1 HOUR)) AS ts"
+        for it in around
+    )
+    number = "CAST(row_number() OVER (ORDER BY ts) AS INT) AS id"
+    lay(own, "ordered", f"SELECT {number}, ts FROM ({hours})")
+    lay(own, "terms", "SELECT max(id) AS id, CAST(ts AS DATE) AS day FROM ordered GROUP BY 2")
+    for table, column in (("ordered", "ts"), ("terms", "day")):
+        for condition in SKIPPED.format(column).strip().splitlines():
+            text = f"SELECT id FROM {table} WHERE {condition}"
+            done = rewrite(text, known)
+            assert done.changed
+            assert not differ(answer(own, text), answer(own, done.sql)), done.sql
+
+
 # --- catalog check and pull -----------------------------------------------------------------------
 
 CHECKED = """
