@@ -24,9 +24,12 @@ QUERY_STAGES = {"ShuffleQueryStageExec", "BroadcastQueryStageExec", "ResultQuery
 
 NO_FACTS: frozenset[str] = frozenset()
 
-# What Iceberg's scans count: the splits that were read, the files and bytes that were planned
-# before any filter at run time.
-_SPLITS, _PLANNED_FILES, _PLANNED_BYTES = "numSplits", "resultDataFiles", "totalDataFileSize"
+# What scans count: files that were read, files without a filter at run time, and bytes; Iceberg's
+# the splits that were read, and the files and bytes that were planned before such a filter.
+_OF_FILES = ("numFiles", "staticFilesNum", "filesSize")
+_SPLITS = "numSplits"
+_OF_ICEBERG = (_SPLITS, "resultDataFiles", "totalDataFileSize")
+_COUNTED = (*_OF_FILES, *_OF_ICEBERG, "numPartitions", "numOutputRows")
 
 
 @dataclass(frozen=True)
@@ -61,14 +64,14 @@ def fact_scans(
     DataFrame that has run, each once; ``groups`` counts the row groups of a scan of files."""
     found = []
     for node in plan_nodes(frame._jdf.queryExecution().executedPlan(), set()):
-        kind = class_name(node)
-        if kind == "FileSourceScanExec" and (
-            has_metric(node, "numPartitions") or last_name(node) in facts
-        ):
-            found.append(replace(table_scan(node), row_groups=groups(node)))
-        elif kind == "BatchScanExec" and has_metric(node, _SPLITS):
-            scan = batch_scan(node)
-            found += [scan] if scan.table.lower() in facts else []
+        kind, scan = class_name(node), None
+        if kind == "FileSourceScanExec":
+            scan = _scan(table_name(node), _metrics(node), facts, node.partitionFilters())
+            scan = scan and replace(scan, row_groups=groups(node))
+        elif kind == "BatchScanExec":
+            name = str(node.table().name())
+            scan = _scan(name, _metrics(node), facts, node.runtimeFilters())
+        found += [scan] if scan is not None else []
     return found
 
 
@@ -104,24 +107,9 @@ def reported_scans(frame: DataFrame, facts: frozenset[str]) -> list[TableScan]:
     for node in info.metrics._metrics:
         table = PhysicalOperator(node.plan_id, node.name, ()).table
         told = {it.name: int(it.value) for it in node.metrics}
-        if table is None:
-            continue
-        short = table.rpartition(".")[2]
-        if _SPLITS in told and short.lower() in facts:
-            # Whether it has a filter at run time is not told; then fewer are read than planned.
-            fewer = told[_SPLITS] < told[_PLANNED_FILES]
-            found[node.plan_id] = _of_iceberg(table, told, fewer)
-        elif "numFiles" in told and ("numPartitions" in told or short.lower() in facts):
-            found[node.plan_id] = TableScan(
-                table=short,
-                partitions=told.get("numPartitions"),
-                files=told["numFiles"],
-                static_files=told.get("staticFilesNum", told["numFiles"]),
-                dynamic_filter="staticFilesNum" in told,
-                bytes=told["filesSize"],
-                rows=told["numOutputRows"],
-                qualified=table,
-            )
+        scan = None if table is None else _scan(table, told, facts)
+        if scan is not None:
+            found[node.plan_id] = scan
     return list(found.values())
 
 
@@ -165,53 +153,45 @@ def executed_stages(logical: Any) -> Iterator[Any]:
                 yield from executed_stages(child)
 
 
-def table_scan(scan: Any) -> TableScan:
-    """The metrics of a FileSourceScanExec."""
-    files = metric(scan, "numFiles")
-    dynamic_filter = any(is_live_dynamic_filter(f) for f in elements(scan.partitionFilters()))
+def _scan(
+    table: str, told: Mapping[str, int], facts: frozenset[str], filters: Any = None
+) -> TableScan | None:
+    """A scan by its metrics, None for one of no interest. Where its ``filters`` at run time are not
+    told, what is counted shows whether there was one."""
+    last, iceberg = table.rpartition(".")[2], _SPLITS in told
+    of_files, of_all, of_bytes = _OF_ICEBERG if iceberg else _OF_FILES
+    partitioned = "numPartitions" in told and not iceberg
+    if of_files not in told or not (partitioned or last.lower() in facts):
+        return None
+    files = told[of_files]
+    planned = told.get(of_all, files)
+    if filters is not None:
+        dynamic = any(map(_is_live_dynamic_filter, elements(filters)))
+    else:  # which of files is counted only where there was one
+        dynamic = files < planned if iceberg else of_all in told
     return TableScan(
-        table=table_name(scan).rpartition(".")[2],
-        partitions=metric(scan, "numPartitions") if has_metric(scan, "numPartitions") else None,
+        table=last,
+        partitions=told.get("numPartitions") if partitioned else None,
         files=files,
-        static_files=metric(scan, "staticFilesNum") if dynamic_filter else files,
-        dynamic_filter=dynamic_filter,
-        bytes=metric(scan, "filesSize"),
-        rows=metric(scan, "numOutputRows"),
-        qualified=table_name(scan),
-    )
-
-
-def batch_scan(scan: Any) -> TableScan:
-    """The metrics of a BatchScanExec over a table of Iceberg's."""
-    told = {
-        name: metric(scan, name)
-        for name in (_SPLITS, _PLANNED_FILES, _PLANNED_BYTES, "numOutputRows")
-        if has_metric(scan, name)
-    }
-    dynamic = any(is_live_dynamic_filter(f) for f in elements(scan.runtimeFilters()))
-    return _of_iceberg(str(scan.table().name()), told, dynamic)
-
-
-def _of_iceberg(table: str, told: Mapping[str, int], dynamic: bool) -> TableScan:
-    splits = told[_SPLITS]
-    return TableScan(
-        table=table.rpartition(".")[2],
-        partitions=None,
-        files=splits,
-        static_files=told.get(_PLANNED_FILES, splits),
+        static_files=planned if dynamic or iceberg else files,
         dynamic_filter=dynamic,
-        bytes=None if dynamic else told.get(_PLANNED_BYTES),
+        bytes=None if dynamic and iceberg else told.get(of_bytes),
         rows=told.get("numOutputRows", 0),
         qualified=table,
     )
 
 
-def is_live_dynamic_filter(expression: Any) -> bool:
+def _is_live_dynamic_filter(expression: Any) -> bool:
     """Whether it is a DynamicPruningExpression that adaptive execution has not made `true`."""
     return (
         class_name(expression) == "DynamicPruningExpression"
         and class_name(expression.child()) != "Literal"
     )
+
+
+def _metrics(scan: Any) -> dict[str, int]:
+    """What a scan counts."""
+    return {name: metric(scan, name) for name in _COUNTED if has_metric(scan, name)}
 
 
 def has_metric(scan: Any, name: str) -> bool:
