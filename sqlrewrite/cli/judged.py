@@ -8,7 +8,7 @@ from sqlrewrite.cli.many import MANY, Files, Group, Run, results, why_missing
 from sqlrewrite.cli.output import progress
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
-from sqlrewrite.linting.selection import selection_of
+from sqlrewrite.linting.selection import check
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import missing
 from sqlrewrite.settings.table import Settings
@@ -25,7 +25,7 @@ class LintAsked(Files):
 
 def counting(asked: LintAsked, of: Run) -> list[Rules]:
     """Which findings count in the files of each group. Raises ConfigError, also for a baseline."""
-    selection_of(Settings(**asked.chosen))  # the options alone, whose errors name no file
+    check(Settings(**asked.chosen))  # the options alone, whose errors name no file
     return [rules_of(it.settings, known=not asked.write_baseline) for it in of.groups]
 
 

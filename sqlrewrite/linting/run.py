@@ -18,7 +18,7 @@ from sqlrewrite.linting import baseline
 from sqlrewrite.linting.baseline import Baseline
 from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_statement, unsuppressed
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.selection import Selection, selection_of
+from sqlrewrite.linting.selection import check, selected
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import FileResult, Request, count, internal_error, over_limit
 from sqlrewrite.run.runner import run as rewritten
@@ -90,7 +90,7 @@ class Linted:
 class Rules:
     """Which findings count; ``path`` is where the baseline is, or would be."""
 
-    selection: Selection
+    settings: Settings = field(default_factory=Settings)
     baseline: Baseline = field(default_factory=Baseline)
     path: str = ""
 
@@ -98,7 +98,7 @@ class Rules:
         """A result with the findings that are wanted; those that are known are suppressed."""
         if not result.findings:
             return result
-        wanted = self.selection.of(result.path, result.findings)
+        wanted = selected(self.settings, result.path, result.findings)
         found = tuple(self.baseline.of(result.path, wanted))
         return result if found == result.findings else replace(result, findings=found)
 
@@ -107,13 +107,13 @@ def rules_of(settings: Settings, *, known: bool = True) -> Rules:
     """Which findings count in a project, those of its baseline left out if they are ``known``.
     Raises ConfigError."""
     try:
-        selection = selection_of(settings)
+        check(settings)
     except ConfigError as error:
         raise ConfigError(f"{settings.source or 'the environment'}: {error}") from error
     path = baseline.path_of(settings)
     if known and (settings.baseline or os.path.exists(path)):
-        return Rules(selection, baseline.load(path), path)
-    return Rules(selection, Baseline(root=baseline.root_of(path)), path)
+        return Rules(settings, baseline.load(path), path)
+    return Rules(settings, Baseline(root=baseline.root_of(path)), path)
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:

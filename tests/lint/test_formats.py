@@ -13,7 +13,6 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.linting.findings import CODES
 from sqlrewrite.linting.run import Linted, Rules, Sum, run
-from sqlrewrite.linting.selection import Selection
 from sqlrewrite.report.lint import concise, github, gitlab, junit, sarif, text
 from sqlrewrite.report.lint import json as json_form
 from sqlrewrite.report.styled import plain
@@ -32,7 +31,7 @@ BROKEN = Linted("gone.sql", failures=(Problem("io-error", "cannot be read: 100 %
 
 
 def _linted(catalog: Catalog, sql: str = SQL, path: str = "a b/q.sql") -> Linted:
-    return Rules(Selection()).of(run(path, sql.encode(), Request(catalog)))
+    return Rules().of(run(path, sql.encode(), Request(catalog)))
 
 
 def _sum(*results: Linted) -> Sum:

@@ -9,8 +9,9 @@ import pytest
 from sqlrewrite import Catalog
 from sqlrewrite.linting.findings import CODES, Finding, Severity
 from sqlrewrite.linting.linter import lint
-from sqlrewrite.linting.selection import Selection
+from sqlrewrite.linting.selection import check, selected
 from sqlrewrite.results import ConfigError
+from sqlrewrite.settings.table import Settings
 
 
 @pytest.fixture(scope="module")
@@ -19,50 +20,46 @@ def findings(catalog: Catalog) -> list[Finding]:
     return [replace(one, code=it.code, severity=it.severity) for it in CODES]
 
 
-def _codes(selection: Selection, findings: list[Finding], path: str = "q.sql") -> str:
-    return " ".join(str(int(it.code[-3:])) for it in selection.of(path, findings))
+def _codes(settings: Settings, findings: list[Finding], path: str = "q.sql") -> str:
+    return " ".join(str(int(it.code[-3:])) for it in selected(settings, path, findings))
 
 
 @pytest.mark.parametrize(
-    ("selection", "codes"),
+    ("settings", "codes"),
     [
-        (Selection(), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
-        (Selection(select=("DPP001", "DPP004")), "1 4"),
-        (Selection(select=("DPP00",), ignore=("DPP007",)), "0 1 2 3 4 5 6 8 9"),
-        (Selection(select=("DPP007",), ignore=("DPP",)), "7"),
-        (Selection(select=("DPP007",), ignore=("DPP007",)), ""),
-        (Selection(ignore=("DPP",)), ""),
-        (Selection(select=("DPP001",), extend=("DPP002",)), "1 2"),
-        (Selection(per_file=(("*.sql", ("DPP007",)),)), "0 1 2 3 4 5 6 8 9 10 11 12 13"),
-        (Selection(per_file=(("legacy", ("DPP",)),)), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
+        (Settings(), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
+        (Settings(select=("DPP001", "DPP004")), "1 4"),
+        (Settings(select=("DPP00",), ignore=("DPP007",)), "0 1 2 3 4 5 6 8 9"),
+        (Settings(select=("DPP007",), ignore=("DPP",)), "7"),
+        (Settings(select=("DPP007",), ignore=("DPP007",)), ""),
+        (Settings(ignore=("DPP",)), ""),
+        (Settings(select=("DPP001",), extend_select=("DPP002",)), "1 2"),
+        (Settings(per_file_ignores=(("*.sql", ("DPP007",)),)), "0 1 2 3 4 5 6 8 9 10 11 12 13"),
+        (Settings(per_file_ignores=(("legacy", ("DPP",)),)), "0 1 2 3 4 5 6 7 8 9 10 11 12 13"),
     ],
 )
-def test_selected(selection: Selection, codes: str, findings: list[Finding]) -> None:
-    assert _codes(selection, findings) == codes
-
-
-def test_one_made_of_another_judges_anew(findings: list[Finding]) -> None:
-    selection = Selection(ignore=("DPP007",))
-    assert _codes(selection, findings) == "0 1 2 3 4 5 6 8 9 10 11 12 13"
-    assert _codes(replace(selection, ignore=()), findings) == "0 1 2 3 4 5 6 7 8 9 10 11 12 13"
+def test_selected(settings: Settings, codes: str, findings: list[Finding]) -> None:
+    assert _codes(settings, findings) == codes
 
 
 def test_per_file_ignores_are_of_paths_from_the_root(findings: list[Finding]) -> None:
-    selection = Selection(per_file=(("legacy/*.sql", ("DPP",)),), root="repo")
-    assert _codes(selection, findings, "repo/legacy/q.sql") == ""
-    assert _codes(selection, findings, "repo/new/q.sql") != ""
+    settings = Settings(per_file_ignores=(("legacy/*.sql", ("DPP",)),), root="repo")
+    assert _codes(settings, findings, "repo/legacy/q.sql") == ""
+    assert _codes(settings, findings, "repo/new/q.sql") != ""
 
 
 def test_severities(findings: list[Finding]) -> None:
-    found = Selection(severities={"DPP": "note", "DPP007": "error"}).of("q.sql", findings)
+    settings = Settings(severity=(("DPP", "note"), ("DPP007", "error")))
+    found = selected(settings, "q.sql", findings)
     severities = {it.code: it.severity for it in found}
     assert severities.pop("DPP007") is Severity.ERROR
     assert set(severities.values()) == {Severity.NOTE}
 
 
 def test_only_strict_counts_what_does_not_parse(findings: list[Finding]) -> None:
-    assert [it.counts for it in Selection().of("q.sql", findings)] == [False] + [True] * 13
-    assert all(it.counts for it in Selection(strict=True).of("q.sql", findings))
+    counts = [it.counts for it in selected(Settings(), "q.sql", findings)]
+    assert counts == [False] + [True] * 13
+    assert all(it.counts for it in selected(Settings(strict=True), "q.sql", findings))
 
 
 @pytest.mark.parametrize(
@@ -70,12 +67,12 @@ def test_only_strict_counts_what_does_not_parse(findings: list[Finding]) -> None
     [
         ({"select": ("DPP02",)}, "no finding has a code that begins with 'DPP02': did you mean"),
         ({"ignore": ("DPP101",)}, "begins with 'DPP101': did you mean DPP013?"),
-        ({"extend": ("E501",)}, "begins with 'E501': known: DPP000, DPP001"),
-        ({"per_file": (("*.sql", ("dpp",)),)}, "begins with 'dpp': did you mean DPP0"),
-        ({"severities": {"DPP007": "loud"}}, "severity of DPP007 is 'loud': known: error, warn"),
+        ({"extend_select": ("E501",)}, "begins with 'E501': known: DPP000, DPP001"),
+        ({"per_file_ignores": (("*.sql", ("dpp",)),)}, "begins with 'dpp': did you mean DPP0"),
+        ({"severity": (("DPP007", "loud"),)}, "severity of DPP007 is 'loud': known: error, warn"),
     ],
 )
 def test_mistakes(given: dict[str, tuple[str, ...]], message: str) -> None:
     with pytest.raises(ConfigError) as error:
-        Selection(**given)  # type: ignore[arg-type]
+        check(Settings(**given))  # type: ignore[arg-type]
     assert message in str(error.value)
