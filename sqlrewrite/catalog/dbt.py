@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlrewrite.catalog.ddl import read_ddl
 from sqlrewrite.catalog.files import read_text
-from sqlrewrite.catalog.names import parsed_name, quoted
+from sqlrewrite.catalog.names import literal_name, parsed_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.templates import templated
@@ -139,7 +139,7 @@ def _query(node: _Node, references: Mapping[Reference, Name]) -> str | None:
         name = references.get(template.reference)
         if name is None:
             return None
-        pieces += [masked.text[done : template.start], ".".join(map(quoted, name))]
+        pieces += [masked.text[done : template.start], literal_name(name)]
         done = template.end
     pieces.append(masked.text[done:])
     query = "".join(pieces).strip()
@@ -184,17 +184,14 @@ def _created(
     path: str,
 ) -> Table | None:
     """The table of dbt's CREATE TABLE, or None where that cannot be read."""
-    text = f"CREATE TABLE {'.'.join(map(quoted, name))}"
+    text = f"CREATE TABLE {literal_name(name)}"
     if columns:
         text += f" ({', '.join(f'{quoted(column)} {kind}' for column, kind in columns)})"
     if using:
         text += f" USING {using}"
     if partitions:
         text += f" PARTITIONED BY ({', '.join(partitions)})"
-    try:
-        found = read_ddl(text, path, replace(catalog, relations={})).relations.values()
-    except CatalogError:
-        return None
+    found = read_ddl(text, path, replace(catalog, relations={})).relations.values()
     tables = [relation for relation in found if isinstance(relation, Table)]
     return tables[0] if len(tables) == 1 else None
 

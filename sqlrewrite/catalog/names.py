@@ -20,6 +20,11 @@ def quoted(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
 
 
+def literal_name(name: Name) -> str:
+    """A name with dots between its parts, each in backquotes."""
+    return ".".join(map(quoted, name))
+
+
 def parsed_name(text: str) -> Name | None:
     """The name that ``quoted_name`` wrote, in lower case; None for what is not one."""
     parts: list[str] = []

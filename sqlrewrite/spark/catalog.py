@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.catalog import snapshot
+from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import SETTINGS
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.generated import generated
-from sqlrewrite.spark.session import Session, current_namespace, literal_name, spark_errors, tried
+from sqlrewrite.spark.session import Session, current_namespace, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
 
@@ -78,7 +79,7 @@ def _fitting(
     if len(parts) < 3:
         parts = (*current[: 3 - len(parts)], *parts)
     for catalog in _matching(spark, parts[0], "SHOW CATALOGS"):
-        shown = f"SHOW NAMESPACES IN {literal_name((catalog,))}"
+        shown = f"SHOW NAMESPACES IN {quoted(catalog)}"
         for schema in _matching(spark, ".".join(parts[1:-1]), shown):
             where = (catalog, *schema.split("."))
             try:
@@ -166,6 +167,12 @@ def as_json(spark: SparkSession, table: str) -> dict[str, Any] | None:
     return None
 
 
+def partitions(spark: SparkSession, table: str) -> list[dict[str, str | None]]:
+    """The values of a table's partitions by column, from its metadata."""
+    shown = spark.sql(f"SHOW PARTITIONS {table}").collect()
+    return [describe.partition(str(row[0])) for row in shown]
+
+
 def planned_size(spark: SparkSession, table: str) -> int | None:
     """The bytes that the planner takes a table to have, where it knows them."""
     with tried():
@@ -187,7 +194,7 @@ def _with_distinct_counts(spark: SparkSession, table: Table) -> Table:
 
 def _distinct_count(spark: SparkSession, table: Table, column: str) -> int | None:
     with suppress(ValueError), tried():
-        shown = f"DESCRIBE TABLE EXTENDED {literal_name(table.name)} {literal_name((column,))}"
+        shown = f"DESCRIBE TABLE EXTENDED {literal_name(table.name)} {quoted(column)}"
         said = {row[0]: row[1] for row in spark.sql(shown).collect()}
         return int(said["distinct_count"]) if str(said.get("distinct_count")).isdigit() else None
     return None

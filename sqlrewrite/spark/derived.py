@@ -7,12 +7,13 @@ hold for all of them. All is SQL, so it works over Connect too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark import describe
-from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors, tried
+from sqlrewrite.spark.catalog import partitions
+from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import Column, Derivation, Name, Table, derivation
 
@@ -62,9 +63,7 @@ class Checked:
 def check(session: Session, name: Name, derived: Iterable[Derivation]) -> tuple[Checked, ...]:
     """The declarations of one table, in one reading of it. Raises SparkGoneError."""
     found = tuple(derived)
-    counts = ", ".join(
-        f"count_if(NOT ({literal_name((it.column,))} <=> ({it.expression})))" for it in found
-    )
+    counts = ", ".join(f"count_if(NOT ({quoted(it.column)} <=> ({it.expression})))" for it in found)
     try:
         with spark_errors("cannot be counted"):
             text = f"SELECT count(*), {counts} FROM {literal_name(name)}"
@@ -85,7 +84,7 @@ def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
     declared = {it.column.lower() for it in table.derived}
     parts = frozenset(table.identities)
     tried_ = [
-        (column, source, form.format(literal_name((source.name,))))
+        (column, source, form.format(quoted(source.name)))
         for column in table.columns
         if column.name.lower() in parts - declared
         for source in table.columns
@@ -98,7 +97,7 @@ def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
     found: dict[str, Derivation] = {}
     for (column, source, text), good in zip(tried_, holds, strict=True):
         if good:
-            plain = text.replace(literal_name((source.name,)), source.name)
+            plain = text.replace(quoted(source.name), source.name)
             said = plain if source.name.isidentifier() else text
             known = derivation(column.name, said, "the rows", [it.name for it in table.columns])
             found.setdefault(column.name, known)
@@ -108,8 +107,8 @@ def proposed(session: Session, table: Table) -> tuple[Derivation, ...]:
 def _hold(spark: SparkSession, table: Table, tried_: list[tuple[Column, str]]) -> list[bool]:
     """Whether each expression is its column in all rows that are read."""
     counts = ", ".join(
-        f"count_if(NOT ({literal_name((column.name,))} <=> try_cast({text} AS {column.type}))) = 0"
-        f" AND count(DISTINCT {literal_name((column.name,))}) > 1"
+        f"count_if(NOT ({quoted(column.name)} <=> try_cast({text} AS {column.type}))) = 0"
+        f" AND count(DISTINCT {quoted(column.name)}) > 1"
         for column, text in tried_
     )
     with tried():
@@ -123,19 +122,18 @@ def _some_rows(spark: SparkSession, table: Table) -> str:
     name = literal_name(table.name)
     whole = f"(SELECT * FROM {name} LIMIT {ROWS})"
     with tried():
-        shown = [str(it[0]) for it in spark.sql(f"SHOW PARTITIONS {name}").collect()]
-        some = list(dict.fromkeys((shown[0], shown[len(shown) // 2], shown[-1]))) if shown else []
-        if some:
+        found = partitions(spark, name)
+        if found:
+            some = sorted({0, len(found) // 2, len(found) - 1})
             return " UNION ALL ".join(
-                f"(SELECT * FROM {name} WHERE {_condition(it)} LIMIT {ROWS})" for it in some
+                f"(SELECT * FROM {name} WHERE {_condition(found[it])} LIMIT {ROWS})" for it in some
             )
     return whole
 
 
-def _condition(partition: str) -> str:
-    """``dt=2024-01-01/h=3`` as a condition."""
+def _condition(partition: Mapping[str, str | None]) -> str:
+    """A partition's values by column as a condition."""
     return " AND ".join(
-        f"CAST({literal_name((column,))} AS STRING) <=> "
-        + ("NULL" if value is None else literal_text(value))
-        for column, value in describe.partition(partition).items()
+        f"CAST({quoted(column)} AS STRING) <=> {literal_text(value)}"
+        for column, value in partition.items()
     )

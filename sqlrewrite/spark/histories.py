@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.columns import columns
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import queries
 from sqlrewrite.text.limits import Limits

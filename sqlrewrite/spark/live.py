@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
 from sqlrewrite.spark import describe
 from sqlrewrite.spark.catalog import as_json, described, planned_size
-from sqlrewrite.spark.session import literal_name, spark_errors
+from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.settings import obstacle
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.references import relations_in

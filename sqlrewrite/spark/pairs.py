@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite
-from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.sql.definitions import apply, query_of
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.queries import StatementKind, StatementText, queries

@@ -17,6 +17,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlrewrite.catalog import Catalog
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
@@ -26,7 +27,6 @@ from sqlrewrite.settings.options import Options, options
 from sqlrewrite.spark import hooks, views
 from sqlrewrite.spark.events import Events
 from sqlrewrite.spark.live import Live
-from sqlrewrite.spark.session import literal_name
 from sqlrewrite.spark.settings import State, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest

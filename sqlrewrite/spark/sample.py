@@ -19,17 +19,12 @@ from dataclasses import field, replace
 from hashlib import sha256
 from itertools import cycle
 
+from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
-from sqlrewrite.spark.describe import partition
+from sqlrewrite.spark.catalog import partitions
 from sqlrewrite.spark.pairs import QueryPair
-from sqlrewrite.spark.session import (
-    Session,
-    literal_name,
-    literal_text,
-    spark_errors,
-    tried,
-)
+from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.queries import StatementText, queries
 from sqlrewrite.sql.references import references, renamed
@@ -70,13 +65,13 @@ class _Fact:
     def literals(self, partition: Partition) -> tuple[str, ...]:
         """The values of a partition in SQL."""
         both = zip(partition, self.types, strict=True)
-        return tuple(f"CAST({_literal(value)} AS {kind})" for value, kind in both)
+        return tuple(f"CAST({literal_text(value)} AS {kind})" for value, kind in both)
 
     def condition(self, taken: Sequence[Partition]) -> str:
         """What holds for the rows of these partitions alone; by IN, because a column that some `=`
         or `<=>` compares with a literal needs no dynamic pruning to Spark
         (``CleanupDynamicPruningFilters``)."""
-        names = [literal_name((column,)) for column in self.columns]
+        names = [quoted(column) for column in self.columns]
         if len(names) > 1:
             rows = (zip(self.literals(it), names, strict=True) for it in taken)
             listed = (_json(map("{0[0]} AS {0[1]}".format, row)) for row in rows)
@@ -101,7 +96,7 @@ class _Views:
     def make(self, name: Name, query: str, columns: Sequence[str] = ()) -> None:
         """Makes a view of the rows that are to be read in a relation's place."""
         made = f"dpp_rewrite_sample_{len(self.names) + 1}"
-        listed = f" ({', '.join(literal_name((it,)) for it in columns)})" if columns else ""
+        listed = f" ({', '.join(quoted(it) for it in columns)})" if columns else ""
         self.session.spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW {made}{listed} AS {query}")
         self.names[name] = made
 
@@ -194,10 +189,9 @@ def _fact(session: Session, table: Table) -> _Fact:
         raise SparkError(f"{'.'.join(table.name)} has no column {missing[0]}")
     found: set[Partition] | None = None
     with tried():
-        specs = session.spark.sql(f"SHOW PARTITIONS {name}").collect()
-        found = {tuple(partition(str(row[0])).values()) for row in specs}
+        found = {tuple(it.values()) for it in partitions(session.spark, name)}
     if found is None:
-        names = ", ".join(f"CAST({literal_name((it,))} AS STRING)" for it in columns)
+        names = ", ".join(f"CAST({quoted(it)} AS STRING)" for it in columns)
         rows = session.spark.sql(f"SELECT DISTINCT {names} FROM {name}").collect()
         found = {tuple(row) for row in rows}
     types = tuple(kinds[it.lower()] for it in columns)
@@ -213,10 +207,6 @@ def _order(partition: Partition) -> tuple[bool, str]:
 def _json(fields: Iterable[str]) -> str:
     """Several values as one, NULL unlike any other."""
     return f"to_json(struct({', '.join(fields)}))"
-
-
-def _literal(value: str | None) -> str:
-    return "NULL" if value is None else literal_text(value)
 
 
 # The choice
@@ -248,8 +238,8 @@ def _kept(
 ) -> frozenset[Partition]:
     number = "dpp_rewrite_partition"
     rows = (f"({at}, {', '.join(fact.literals(it))})" for at, it in enumerate(fact.partitions))
-    listed = ", ".join(literal_name((it,)) for it in (number, *columns))
-    alias = literal_name((candidate.fact.alias,))
+    listed = ", ".join(quoted(it) for it in (number, *columns))
+    alias = quoted(candidate.fact.alias)
     source = f"VALUES {', '.join(rows)} AS {alias}({listed})"
     sql = f"SELECT {number} FROM {source} WHERE {candidate.predicate}"
     return frozenset(fact.partitions[row[0]] for row in session.spark.sql(sql).collect())

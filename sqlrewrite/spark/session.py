@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from sqlrewrite.catalog.names import quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark.target import SparkError, SparkGoneError, Target
 from sqlrewrite.warehouse import Name
@@ -169,14 +168,9 @@ def _gone(error: BaseException) -> bool:
     return type(error).__name__ in _GONE or _UNAVAILABLE in str(error)
 
 
-def literal_name(parts: tuple[str, ...]) -> str:
-    """A qualified name in backquotes."""
-    return ".".join(map(quoted, parts))
-
-
-def literal_text(text: str) -> str:
+def literal_text(text: str | None) -> str:
     """A text as a string of SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return "NULL" if text is None else "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _failures() -> tuple[type[BaseException], ...]:

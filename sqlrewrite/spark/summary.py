@@ -13,10 +13,11 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.audit import Counts
-from sqlrewrite.spark.describe import partition
-from sqlrewrite.spark.session import Session, fresh, literal_name, spark_errors
+from sqlrewrite.spark.catalog import partitions
+from sqlrewrite.spark.session import Session, fresh, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _listed(spark: SparkSession, fact: str, view: str) -> tuple[str, int]:
     """A view of a table's partitions, and how many there are. Raises SparkError."""
     with spark_errors(f"{fact}: its partitions cannot be asked"):
         table = literal_name(tuple(fact.split(".")))
-        shown = [partition(row[0]) for row in spark.sql(f"SHOW PARTITIONS {table}").collect()]
+        shown = partitions(spark, table)
         if shown:
             names, rows = list(shown[0]), [tuple(it.values()) for it in shown]
             kinds = dict(spark.table(table).select(names).dtypes)

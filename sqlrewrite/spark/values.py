@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.settings.options import Keys, RefusedError, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
-from sqlrewrite.spark.session import copied, literal_name, spark_errors
+from sqlrewrite.spark.session import copied, spark_errors
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:

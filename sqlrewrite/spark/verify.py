@@ -15,6 +15,7 @@ from statistics import median
 from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
+from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark import functions as f
@@ -32,7 +33,7 @@ from sqlrewrite.spark.pairs import (
 from sqlrewrite.spark.row_groups import row_groups
 from sqlrewrite.spark.sample import Sampled, sampled
 from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
-from sqlrewrite.spark.session import Session, literal_name, spark_errors
+from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.queries import StatementKind
 from sqlrewrite.warehouse import Warehouse

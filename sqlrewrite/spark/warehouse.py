@@ -16,10 +16,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.spark.pairs import use
-from sqlrewrite.spark.session import Session, literal_name, literal_text, spark_errors
+from sqlrewrite.spark.session import Session, literal_text, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name, Table, TableOrView, View, Warehouse
 
@@ -84,7 +85,7 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
                 missing.append((".".join(table.name), str(error)))
         missing += _make_views(spark, [it for it in used if isinstance(it, View)], ends)
         with spark_errors(f"USE {catalog.namespace[-1]}"):
-            spark.sql(f"USE {literal_name((catalog.namespace[-1],))}")
+            spark.sql(f"USE {quoted(catalog.namespace[-1])}")
         missing += (
             (".".join(it.name), "made without its partitions: a local Spark has no transforms")
             for it in tables
@@ -110,7 +111,7 @@ def _used(catalog: Warehouse, texts: Iterable[str]) -> Iterator[TableOrView]:
 
 
 def _make_schema(spark: SparkSession, schema: str, folder: Path, ends: ExitStack) -> None:
-    name = literal_name((schema,))
+    name = quoted(schema)
     if spark.catalog.databaseExists(schema):
         return
     spark.sql(f"CREATE DATABASE {name} LOCATION {_place(folder / 'schemas' / schema)}")
@@ -126,18 +127,18 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
     place = folder / "tables" / "_".join(re.sub(r"\W", "-", part) for part in table.name)
     below = place / "partition" if partitions else place
     name = literal_name(table.name[-2:])
-    columns = ", ".join(f"{_quoted(it.name)} {it.type or 'string'}" for it in table.columns)
+    columns = ", ".join(f"{quoted(it.name)} {it.type or 'string'}" for it in table.columns)
     with spark_errors("cannot be made here"):
         spark.sql(
             f"CREATE TABLE {name} ({columns}) USING parquet"
-            + (f" PARTITIONED BY ({', '.join(map(_quoted, partitions))})" if partitions else "")
+            + (f" PARTITIONED BY ({', '.join(map(quoted, partitions))})" if partitions else "")
             + _buckets(table)
             + f" LOCATION {_place(place)}"
         )
         ends.callback(_quietly, spark, f"DROP TABLE IF EXISTS {name}")
         _make_files(below, size)
         if partitions:
-            values = (f"{_quoted(it)} = {_value(table, it)}" for it in partitions)
+            values = (f"{quoted(it)} = {_value(table, it)}" for it in partitions)
             only = f"PARTITION ({', '.join(values)}) LOCATION {_place(below)}"
             spark.sql(f"ALTER TABLE {name} ADD {only}")
         spark.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS NOSCAN")
@@ -146,7 +147,7 @@ def _make_table(spark: SparkSession, table: Table, folder: Path, ends: ExitStack
 def _buckets(table: Table) -> str:
     if table.buckets is None:
         return ""
-    columns = ", ".join(map(_quoted, table.buckets.columns))
+    columns = ", ".join(map(quoted, table.buckets.columns))
     return f" CLUSTERED BY ({columns}) INTO {table.buckets.count} BUCKETS"
 
 
@@ -175,10 +176,10 @@ def _make_views(
         left: dict[Name, tuple[View, str]] = {}
         for view in views:
             name = literal_name(view.name[-2:])
-            names = f" ({', '.join(map(_quoted, view.columns))})" if view.columns else ""
+            names = f" ({', '.join(map(quoted, view.columns))})" if view.columns else ""
             try:
                 with spark_errors("cannot be made here"):
-                    spark.sql(f"USE {literal_name((view.namespace[-1],))}")
+                    spark.sql(f"USE {quoted(view.namespace[-1])}")
                     spark.sql(f"CREATE VIEW {name}{names} AS {view.query}")
                     ends.callback(_quietly, spark, f"DROP VIEW IF EXISTS {name}")
             except SparkError as error:
@@ -196,10 +197,6 @@ def _value(table: Table, name: str) -> str:
     if type_.startswith(_NUMBERS):
         return "0"
     return _VALUES.get(type_, "'0'")
-
-
-def _quoted(name: str) -> str:
-    return literal_name((name,))
 
 
 def _place(path: Path) -> str:
