@@ -21,11 +21,12 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.find import reading
 from sqlrewrite.linting import run as lint_run
 from sqlrewrite.linting.findings import Finding, Place, Severity
+from sqlrewrite.results import Problem
 from sqlrewrite.run import cache, runner, work
 from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.runner import Request
-from sqlrewrite.run.work import Job, LargeError, each
+from sqlrewrite.run.work import Job, each
 from sqlrewrite.text.edits import MARKER, Span
 from tests.lint.conftest import DDL
 
@@ -43,8 +44,8 @@ class Upper:
     limit: int = 1000
     kept: Any = str | int
 
-    def unread(self, path: str, why: OSError | LargeError) -> str:
-        return f"{why.size} BYTES" if isinstance(why, LargeError) else str(why.strerror)
+    def unread(self, path: str, why: Problem) -> str:
+        return why.message
 
     def keep(self, result: str) -> str | int | None:
         return {"NEVER": None, "QUIET": 0}.get(result, result)
@@ -140,13 +141,13 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are read, as they are."""
     found: list[str] = []
-    read = work._read
+    read = work.read_file
 
     def noted(path: str, limit: int) -> tuple[bytes, os.stat_result]:
         found.append(path)
         return read(path, limit)
 
-    monkeypatch.setattr(work, "_read", noted)
+    monkeypatch.setattr(work, "read_file", noted)
     return found
 
 

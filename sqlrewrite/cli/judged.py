@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.cli.many import MANY, Files, Group, Run, results, why_missing
+from sqlrewrite.cli.many import MANY, Files, Group, Run, missing, results
 from sqlrewrite.cli.output import progress
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.run import Linted, LintTask, Rules, rules_of, unread
 from sqlrewrite.linting.selection import check
 from sqlrewrite.report.styled import Printer
-from sqlrewrite.run.runner import missing
 from sqlrewrite.settings.table import Settings
 
 
@@ -34,7 +33,7 @@ def judged(
 ) -> Iterator[tuple[Rules, Linted]]:
     """Each path with what counts of all that was found in it, one at a time."""
     for path in of.missing:
-        yield rules[0], unread(missing(path, why_missing(path)))
+        yield rules[0], unread(path, missing(path))
     few = of.count < MANY
     with progress(err, "linting files", of.count, hidden=hidden or few) as told:
         for its, group in zip(rules, of.groups, strict=True):

@@ -19,6 +19,7 @@ from sqlrewrite.cli import common
 from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer, shown
+from sqlrewrite.results import Problem
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
@@ -283,3 +284,8 @@ def why_missing(path: str) -> str:
     near = nearest(path, COMMANDS, 0.7)
     hint = f"; did you mean the command `dpp-rewrite {near}`?" if near else ""
     return f"no such file or directory{hint}"
+
+
+def missing(path: str) -> Problem:
+    """The same for a report of the file."""
+    return Problem("io-error", f"cannot be read: {why_missing(path)}", 1, 1)

@@ -17,7 +17,7 @@ from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.results import Verdict
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, missing, write
+from sqlrewrite.run.runner import FileResult, Request, RewriteTask, Summary, unread, write
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.table import LEAVING, Settings, section
 from sqlrewrite.spark.target import Target
@@ -178,7 +178,7 @@ def _results(
 ) -> Iterator[tuple[GroupWay, str, FileResult]]:
     """Each path with what became of it, one at a time, so that many files take no more memory."""
     for path in of.missing:
-        yield ways[0], path, missing(path, many.why_missing(path))
+        yield ways[0], path, unread(path, many.missing(path))
     few = of.count < many.MANY
     with progress(err, "rewriting files", of.count, hidden=hidden or few) as told:
         for way in ways:

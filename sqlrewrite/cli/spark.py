@@ -17,7 +17,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
 from sqlrewrite.run.files import STDIN
-from sqlrewrite.run.runner import FileResult, Request, read_file, run
+from sqlrewrite.run.runner import Request, RewriteTask
+from sqlrewrite.run.work import once
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, Resolve, ResolveError
 from sqlrewrite.settings.table import Settings
@@ -132,12 +133,13 @@ def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
     settings = common.settings_at("." if path == STDIN else path, given)
     todo = common.request(settings)
-    data = common.read_stdin() if path == STDIN else read_file(path)
+    data = common.read_stdin() if path == STDIN else None
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:
         if settings.predicate == VALUES:
             todo = replace(todo, resolve=asking(running, where, settings))
-        result = data if isinstance(data, FileResult) else run(name, data, todo)
+        work = RewriteTask(todo, plans=False)
+        result = once(work, path) if data is None else work(name, data)
     for error in result.errors:
         place = "" if error.code == "io-error" else f":{error.line}:{error.column}"
         raise common.CommandFailure(f"{name}{place}: {error.message}")

@@ -14,7 +14,8 @@ from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.report.lint.concise import failure_lines, headline
 from sqlrewrite.report.styled import Line, counted
 from sqlrewrite.results import Problem
-from sqlrewrite.run.runner import Request, read_file
+from sqlrewrite.run.runner import Request
+from sqlrewrite.run.work import UnreadError, read_file
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import decode, write_atomically
 
@@ -52,9 +53,10 @@ def _written(
 ) -> tuple[int, tuple[Finding, ...], tuple[Problem, ...]]:
     """Writes the comments into a file: how many findings they suppress, those that stay, and what
     could not be done."""
-    data = read_file(result.path)
-    if not isinstance(data, bytes):
-        return 0, (), data.errors
+    try:
+        data, _ = read_file(result.path)
+    except UnreadError as error:
+        return 0, (), (error.problem,)
     source = decode(data)
 
     def findings(text: str) -> tuple[Finding, ...]:

@@ -20,15 +20,14 @@ from sqlrewrite.linting.findings import BY_CODE, Finding, Fix, Place, of_no_stat
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.linting.selection import check, selected
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
-from sqlrewrite.run.runner import FileResult, Request, count, internal_error, over_limit
+from sqlrewrite.run.runner import Request, count, internal_error
 from sqlrewrite.run.runner import run as rewritten
-from sqlrewrite.run.runner import unread as of_unread
-from sqlrewrite.run.work import LargeError
+from sqlrewrite.run.work import UnreadError, read_source
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.source import LINE_END, SourceError, decode
+from sqlrewrite.text.source import LINE_END, decode
 from sqlrewrite.warehouse import CatalogError
 
 if TYPE_CHECKING:
@@ -118,12 +117,10 @@ def rules_of(settings: Settings, *, known: bool = True) -> Rules:
 
 def run(path: str, data: bytes, request: Request) -> Linted:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
-    if len(data) > request.settings.file_limit:
-        return large(path, len(data), request)
     try:
-        text = decode(data).text
-    except SourceError as error:
-        return Linted(path, failures=(Problem("io-error", str(error), 1, 1),))
+        text = read_source(data, request.settings.file_limit).text
+    except UnreadError as error:
+        return unread(path, error.problem)
     try:
         host = host_of(path, text)
         if host is None:
@@ -150,9 +147,11 @@ def _lines(text: str, findings: Iterable[Finding]) -> Iterator[tuple[int, str]]:
             yield number, every[number - 1]
 
 
-def large(path: str, size: int, request: Request) -> Linted:
-    """The result for a file that is left alone for its size."""
-    message, start = f"not read: {over_limit(size, request).message}", Place(Span(0, 0), 1, 1, 1, 1)
+def unread(path: str, why: Problem) -> Linted:
+    """The result for a file that is not read; one that is left alone for its size is no failure."""
+    if why.code:
+        return Linted(path, failures=(why,))
+    message, start = f"not read: {why.message}", Place(Span(0, 0), 1, 1, 1, 1)
     return Linted(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
 
 
@@ -179,11 +178,9 @@ class LintTask:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
 
-    def unread(self, path: str, why: OSError | LargeError) -> Linted:
-        """The result for a file that cannot be read, or is too large to be."""
-        if isinstance(why, LargeError):
-            return large(path, why.size, self.request)
-        return unread(of_unread(path, why))
+    def unread(self, path: str, why: Problem) -> Linted:
+        """The result for a file that is not read."""
+        return unread(path, why)
 
     @property
     def kept(self) -> Any:
@@ -208,11 +205,6 @@ class LintTask:
 
 _Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
 """What a cache keeps of a file: its findings, and the lines around them."""
-
-
-def unread(result: FileResult) -> Linted:
-    """The result for a file whose bytes there are none of."""
-    return Linted(result.path, failures=result.errors)
 
 
 @dataclass(slots=True)

@@ -28,14 +28,13 @@ from sqlrewrite.results import (
 )
 from sqlrewrite.rewriting import OnDocument, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
-from sqlrewrite.run.work import LargeError
+from sqlrewrite.run.work import UnreadError, read_source
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.hosts import host_of
-from sqlrewrite.text.limits import over
-from sqlrewrite.text.source import Source, SourceError, decode, unified_diff, write_atomically
+from sqlrewrite.text.source import Source, decode, unified_diff, write_atomically
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
 if TYPE_CHECKING:
@@ -199,45 +198,20 @@ def _rewritten(path: str, text: str, request: Request, show: OnDocument | None) 
     return rewrite_as(text, request.catalog, request.options(), show)
 
 
-def read_file(path: str) -> bytes | FileResult:
-    """The bytes of a file, or the result that says why there are none."""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        return unread(path, error)
-
-
-def unread(path: str, error: OSError) -> FileResult:
-    """The result for a file that could not be read."""
-    return missing(path, error.strerror or str(error))
-
-
-def missing(path: str, why: str) -> FileResult:
-    """The same for this reason."""
-    return FileResult(path, failure=Problem("io-error", f"cannot be read: {why}", 1, 1))
-
-
-def over_limit(size: int, request: Request) -> Problem:
-    """Why a file of so many bytes is left alone."""
-    return Problem("", over("file", size, request.settings.file_limit), 1, 1)
-
-
-def large(path: str, size: int, request: Request, data: bytes | None = None) -> FileResult:
-    """The result for a file that is left alone for its size; it need not have been read."""
-    problem = over_limit(size, request)
-    return FileResult(path, data, rewrite=Rewrite("", "", 1, skipped=(problem,)))
+def unread(path: str, why: Problem, data: bytes | None = None) -> FileResult:
+    """The result for a file that is not read; one that is left alone for its size is no failure."""
+    if why.code:
+        return FileResult(path, data, failure=why)
+    return FileResult(path, data, rewrite=Rewrite("", "", 1, skipped=(why,)))
 
 
 def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> FileResult:
     """The result for one file's bytes, its statements ``surveyed`` if that is asked for. Raises
     only for what is wrong with the request itself."""
-    if len(data) > request.settings.file_limit:
-        return large(path, len(data), request, data)
     try:
-        source = decode(data)
-    except SourceError as error:
-        return FileResult(path, data, failure=Problem("io-error", str(error), 1, 1))
+        source = read_source(data, request.settings.file_limit)
+    except UnreadError as error:
+        return unread(path, error.problem, data)
     documents: list[Document] = []
     try:
         done = _rewritten(path, source.text, request, documents.append if survey else None)
@@ -285,10 +259,8 @@ class RewriteTask:
         """A file of more bytes is not read."""
         return self.request.settings.file_limit
 
-    def unread(self, path: str, why: OSError | LargeError) -> FileResult:
-        """The result for a file that cannot be read, or is too large to be."""
-        if isinstance(why, LargeError):
-            return large(path, why.size, self.request)
+    def unread(self, path: str, why: Problem) -> FileResult:
+        """The result for a file that is not read."""
         return unread(path, why)
 
     @property

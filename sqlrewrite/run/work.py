@@ -14,8 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.results import Problem
 from sqlrewrite.run import pool
 from sqlrewrite.text.hosts import kind_of
+from sqlrewrite.text.limits import over
+from sqlrewrite.text.source import Source, SourceError, decode
 
 if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run longer
     from sqlrewrite.run.cache import Cache, Stamp
@@ -23,12 +26,13 @@ if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run lon
 Result = TypeVar("Result")
 
 
-class LargeError(Exception):
-    """A file over the limit, of so many bytes."""
+class UnreadError(Exception):
+    """A file of which nothing is made; ``problem`` says why, and has no code where the file is left
+    alone for its size."""
 
-    def __init__(self, size: int) -> None:
-        super().__init__()
-        self.size = size
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(code, message, 1, 1)
 
 
 class Job(Protocol[Result]):
@@ -41,8 +45,8 @@ class Job(Protocol[Result]):
     def limit(self) -> int:
         """A file of more bytes is not read."""
 
-    def unread(self, path: str, why: OSError | LargeError) -> Result:
-        """The result for a file that cannot be read, or is too large to be."""
+    def unread(self, path: str, why: Problem) -> Result:
+        """The result for a file that is not read."""
 
     @property
     def kept(self) -> Any:
@@ -99,9 +103,9 @@ def each(
 def once(job: Job[Result], path: str) -> Result:
     """The job's result for one file."""
     try:
-        data, _ = _read(path, job.limit)
-    except (OSError, LargeError) as error:
-        return job.unread(path, error)
+        data, _ = read_file(path, job.limit)
+    except UnreadError as error:
+        return job.unread(path, error.problem)
     return job(path, data)
 
 
@@ -110,9 +114,9 @@ def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
     from sqlrewrite.run.cache import packed, settled
 
     try:
-        data, status = _read(path, job.limit)
-    except (OSError, LargeError) as error:
-        return job.unread(path, error), None
+        data, status = read_file(path, job.limit)
+    except UnreadError as error:
+        return job.unread(path, error.problem), None
     stamp = settled(status)
     result = job(path, data)
     value = job.keep(result)
@@ -153,8 +157,8 @@ def _recalled(
     from sqlrewrite.run.cache import settled, unpacked
 
     try:
-        data, status = _read(path, job.limit)
-    except (OSError, LargeError):
+        data, status = read_file(path, job.limit)
+    except UnreadError:
         return None
     stamp = settled(status)
     value = unpacked(kept, job.kept)
@@ -167,8 +171,8 @@ def _recalled(
 def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
     """The hash of a file's bytes, None where they cannot be read or are too many."""
     try:
-        return hashed(_read(path, limit)[0], path)
-    except (OSError, LargeError):
+        return hashed(read_file(path, limit)[0], path)
+    except UnreadError:
         return None
 
 
@@ -179,11 +183,28 @@ def hashed(data: bytes, path: str) -> bytes:
     return sha256(kind_of(path).encode() + data).digest()
 
 
-def _read(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+def read_file(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:
     """The bytes of a file, and its status before: a change while it is read makes another. Raises
-    OSError, and LargeError."""
-    with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        if status.st_size > limit:
-            raise LargeError(status.st_size)
-        return file.read(), status
+    UnreadError."""
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            check_size(status.st_size, limit)
+            return file.read(), status
+    except OSError as error:
+        raise UnreadError("io-error", f"cannot be read: {error.strerror or error}") from error
+
+
+def read_source(data: bytes, limit: int) -> Source:
+    """A file's text. Raises UnreadError."""
+    check_size(len(data), limit)
+    try:
+        return decode(data)
+    except SourceError as error:
+        raise UnreadError("io-error", str(error)) from error
+
+
+def check_size(size: int, limit: int) -> None:
+    """Raises UnreadError for a file of too many bytes."""
+    if size > limit:
+        raise UnreadError("", over("file", size, limit))

@@ -21,9 +21,10 @@ from pygls.uris import to_fs_path
 
 from sqlrewrite import __version__
 from sqlrewrite.linting.findings import Finding, Severity
-from sqlrewrite.linting.run import Linted, large
+from sqlrewrite.linting.run import Linted, unread
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.runner import Request, internal_error
+from sqlrewrite.run.runner import internal_error
+from sqlrewrite.run.work import UnreadError, check_size
 from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions
@@ -119,9 +120,10 @@ class Server(LanguageServer):
     ) -> Analysis | None:
         """The analysis of a text, None where there is a newer one meanwhile."""
         path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
-        if size > project.settings.file_limit:
-            request = Request(project.catalog, project.settings)
-            findings = large(path, size, request).findings
+        try:
+            check_size(size, project.settings.file_limit)
+        except UnreadError as error:
+            findings = unread(path, error.problem).findings
             return Analysis(path, Host(text), project.options, findings=findings)
         done: Analysis | None = None
         since = time.monotonic()
