@@ -7,25 +7,19 @@ another encoding (Language Server Protocol 3.17, "Text Documents").
 from __future__ import annotations
 
 from lsprotocol import types
+from pygls.workspace import PositionCodec
 
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.source import LINE_END, Lines
-
-_UNITS = {
-    types.PositionEncodingKind.Utf8: "utf-8",
-    types.PositionEncodingKind.Utf16: "utf-16-le",
-    types.PositionEncodingKind.Utf32: "utf-32-le",
-}
-_WIDTH = {"utf-8": 1, "utf-16-le": 2, "utf-32-le": 4}
 
 
 class Positions:
     """A text's offsets as places of an editor, and the other way round."""
 
-    def __init__(self, text: str, encoding: types.PositionEncodingKind | str | None) -> None:
+    def __init__(self, text: str, codec: PositionCodec) -> None:
         self._text = text
         self._lines = Lines(text)
-        self._codec = _UNITS[types.PositionEncodingKind(encoding or "utf-16")]
+        self._units = codec.client_num_units
 
     def position(self, offset: int) -> types.Position:
         """The place of an offset."""
@@ -53,8 +47,3 @@ class Positions:
                 return start + index
             units += self._units(char)
         return start + len(line)
-
-    def _units(self, text: str) -> int:
-        if text.isascii():
-            return len(text)
-        return len(text.encode(self._codec, "surrogatepass")) // _WIDTH[self._codec]

@@ -76,7 +76,7 @@ class Server(LanguageServer):
 
     def positions(self, analysis: Analysis) -> Positions:
         """The places of a text, as the editor counts them."""
-        return Positions(analysis.host.text, self.server_capabilities.position_encoding)
+        return Positions(analysis.host.text, self.workspace.position_codec)
 
     def project(self, uri: str) -> ServerProject | None:
         """What holds for a file; None, and the editor is told why once, where that cannot be."""
