@@ -6,33 +6,14 @@ Importing this imports nothing; the first name that is asked for brings them all
 pyspark.
 """
 
+# ruff: noqa: F403, F405 - the public names are listed once, in ``__all__``
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlrewrite.library import (
-        Candidate,
-        Catalog,
-        CatalogError,
-        ConfigError,
-        Finding,
-        Fix,
-        Options,
-        Outcome,
-        Output,
-        Place,
-        Replacement,
-        Rewrite,
-        RuleResult,
-        Severity,
-        Span,
-        Suppression,
-        Verdict,
-        lint,
-        outputs,
-        rewrite,
-    )
+    from sqlrewrite.library import *
 
 __version__ = "0.1.0"
 

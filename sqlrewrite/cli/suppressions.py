@@ -15,7 +15,7 @@ from sqlrewrite.report.lint.concise import failure_lines, headline
 from sqlrewrite.report.styled import Line, counted
 from sqlrewrite.results import Problem
 from sqlrewrite.run.runner import Request
-from sqlrewrite.run.work import UnreadError, read_file
+from sqlrewrite.run.work import UnreadFileError, read_file
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import decode, write_atomically
 
@@ -55,7 +55,7 @@ def _written(
     could not be done."""
     try:
         data, _ = read_file(result.path)
-    except UnreadError as error:
+    except UnreadFileError as error:
         return 0, (), (error.problem,)
     source = decode(data)
 

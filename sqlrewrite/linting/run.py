@@ -22,7 +22,7 @@ from sqlrewrite.linting.selection import check, selected
 from sqlrewrite.results import NOT_PARSED, ConfigError, Problem
 from sqlrewrite.run.runner import Request, count, internal_error
 from sqlrewrite.run.runner import run as rewritten
-from sqlrewrite.run.work import UnreadError, read_source
+from sqlrewrite.run.work import UnreadFileError, read_source
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
 from sqlrewrite.text.edits import Span
@@ -119,7 +119,7 @@ def run(path: str, data: bytes, request: Request) -> Linted:
     """All findings in one file's bytes. Raises only for what is wrong with the request."""
     try:
         text = read_source(data, request.settings.file_limit).text
-    except UnreadError as error:
+    except UnreadFileError as error:
         return unread(path, error.problem)
     try:
         host = host_of(path, text)

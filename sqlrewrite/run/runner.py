@@ -28,7 +28,7 @@ from sqlrewrite.results import (
 )
 from sqlrewrite.rewriting import OnDocument, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
-from sqlrewrite.run.work import UnreadError, read_source
+from sqlrewrite.run.work import UnreadFileError, read_source
 from sqlrewrite.settings.options import Options, Resolve, not_asked, options
 from sqlrewrite.settings.table import Settings
 from sqlrewrite.sql.deep import TOO_DEEP
@@ -210,7 +210,7 @@ def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> Fi
     only for what is wrong with the request itself."""
     try:
         source = read_source(data, request.settings.file_limit)
-    except UnreadError as error:
+    except UnreadFileError as error:
         return unread(path, error.problem, data)
     documents: list[Document] = []
     try:

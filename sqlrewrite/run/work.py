@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run lon
 Result = TypeVar("Result")
 
 
-class UnreadError(Exception):
+class UnreadFileError(Exception):
     """A file of which nothing is made; ``problem`` says why, and has no code where the file is left
     alone for its size."""
 
@@ -104,7 +104,7 @@ def once(job: Job[Result], path: str) -> Result:
     """The job's result for one file."""
     try:
         data, _ = read_file(path, job.limit)
-    except UnreadError as error:
+    except UnreadFileError as error:
         return job.unread(path, error.problem)
     return job(path, data)
 
@@ -115,7 +115,7 @@ def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
 
     try:
         data, status = read_file(path, job.limit)
-    except UnreadError as error:
+    except UnreadFileError as error:
         return job.unread(path, error.problem), None
     stamp = settled(status)
     result = job(path, data)
@@ -158,7 +158,7 @@ def _recalled(
 
     try:
         data, status = read_file(path, job.limit)
-    except UnreadError:
+    except UnreadFileError:
         return None
     stamp = settled(status)
     value = unpacked(kept, job.kept)
@@ -172,7 +172,7 @@ def digest(path: str, limit: int = sys.maxsize) -> bytes | None:
     """The hash of a file's bytes, None where they cannot be read or are too many."""
     try:
         return hashed(read_file(path, limit)[0], path)
-    except UnreadError:
+    except UnreadFileError:
         return None
 
 
@@ -185,26 +185,26 @@ def hashed(data: bytes, path: str) -> bytes:
 
 def read_file(path: str, limit: int = sys.maxsize) -> tuple[bytes, os.stat_result]:
     """The bytes of a file, and its status before: a change while it is read makes another. Raises
-    UnreadError."""
+    UnreadFileError."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             check_size(status.st_size, limit)
             return file.read(), status
     except OSError as error:
-        raise UnreadError("io-error", f"cannot be read: {error.strerror or error}") from error
+        raise UnreadFileError("io-error", f"cannot be read: {error.strerror or error}") from error
 
 
 def read_source(data: bytes, limit: int) -> Source:
-    """A file's text. Raises UnreadError."""
+    """A file's text. Raises UnreadFileError."""
     check_size(len(data), limit)
     try:
         return decode(data)
     except SourceError as error:
-        raise UnreadError("io-error", str(error)) from error
+        raise UnreadFileError("io-error", str(error)) from error
 
 
 def check_size(size: int, limit: int) -> None:
-    """Raises UnreadError for a file of too many bytes."""
+    """Raises UnreadFileError for a file of too many bytes."""
     if size > limit:
-        raise UnreadError("", over("file", size, limit))
+        raise UnreadFileError("", over("file", size, limit))

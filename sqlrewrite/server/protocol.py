@@ -24,7 +24,7 @@ from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.run import Linted, unread
 from sqlrewrite.results import ConfigError
 from sqlrewrite.run.runner import internal_error
-from sqlrewrite.run.work import UnreadError, check_size
+from sqlrewrite.run.work import UnreadFileError, check_size
 from sqlrewrite.server import actions, hover
 from sqlrewrite.server.analysis import Analysis, Reader, analyse
 from sqlrewrite.server.positions import Positions
@@ -122,7 +122,7 @@ class Server(LanguageServer):
         path, size = path_of(uri), len(text.encode("utf-8", "surrogatepass"))
         try:
             check_size(size, project.settings.file_limit)
-        except UnreadError as error:
+        except UnreadFileError as error:
             findings = unread(path, error.problem).findings
             return Analysis(path, Host(text), project.options, findings=findings)
         done: Analysis | None = None
