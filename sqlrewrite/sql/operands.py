@@ -40,7 +40,7 @@ def written(
         top = reader.expression()
     except UnreadError as error:
         raise AnchorError(f"an expression that is not understood: {error}") from error
-    if reader.token.kind != "end":
+    if reader.token.kind is not None:
         raise AnchorError("an expression that goes on")
     return {path: _found(reader, top, expression, path) for path in paths}
 

@@ -1,5 +1,5 @@
-"""Tokens by the rules of Spark's ``SqlBaseLexer.g4``, without comments and hints; a place among
-them, and the small rules of the grammar that all others use."""
+"""Tokens as Spark's lexer gives them, without hints; a place among them, and the small rules of the
+grammar that all others use."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
 
 
 class UnreadError(Exception):
@@ -17,87 +18,52 @@ class UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token; ``word`` is a keyword or plain name in upper case, else ``""``.
+    """A token; ``word`` is a sign, or a keyword or plain name in upper case, else ``""``. ``kind``
+    is None behind the last; ``text`` is what it stands for, and ``start`` and ``end`` where."""
 
-    ``kind`` is ``word``, ``quoted`` (a name in backquotes), ``string``, ``double`` (a string in
-    double quotes), ``number``, ``sign``, ``unknown`` or ``end``; ``text`` is what it stands for,
-    and ``start`` and ``end`` where it stands.
-    """
-
-    kind: str
+    kind: int | None
     text: str
     word: str
     start: int
     end: int
 
 
-_NUMBER = r"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYDF])?(?!\w)"
-_TOKEN = re.compile(
-    rf"""(?P<space>\s+|--(?:\\\n|[^\r\n])*)
-    |(?P<block>/\*)
-    |(?P<raw>[rR](?:'[^']*'|"[^"]*"))
-    |(?P<string>'(?:[^'\\]|\\.|'')*')
-    |(?P<double>"(?:[^"\\]|\\.|"")*")
-    |(?P<quoted>`(?:[^`]|``)*`)
-    |(?P<number>{_NUMBER})
-    |(?P<word>\w+)
-    |(?P<sign><=>|<=|<>|>=|>>>|>>|<<|==|!=|!<|!>|\|\||\|>|->|=>|::|[-+*/%~&|^<>=!(){{}}\[\],.;:?])""",
-    re.VERBOSE | re.DOTALL | re.IGNORECASE,
-)
-_ESCAPE = re.compile(r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+NUMBER, WORD, QUOTED = LexemeKind.NUMBER, LexemeKind.NAME, LexemeKind.QUOTED_NAME
+_STRINGS = (LexemeKind.STRING, LexemeKind.DOUBLE_QUOTED)
+_SAID = (LexemeKind.NAME, LexemeKind.OPERATOR, LexemeKind.SEMICOLON)
+_ESCAPE = r"\\([0-3][0-7]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)"
 _ESCAPED = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
 @lru_cache(maxsize=8)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text and ``end``; kept, as a statement is read three times."""
+    """The tokens of a text and one behind them; kept, as a statement is read three times."""
     found: list[Token] = []
-    at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:  # no rule of the grammar reads it
-            found.append(Token("unknown", text[at], "", at, at + 1))
-            at += 1
+    hint = False
+    for kind, start, end in lexemes(text):
+        said = text[start:end]
+        if hint or kind in (LexemeKind.HINT, LexemeKind.COMMENT):
+            hint = kind == LexemeKind.HINT or (hint and said != "*/")
             continue
-        kind, said = match.lastgroup, match[0]
-        before = found[-1].end if found and found[-1].kind in ("word", "quoted") else -1
-        if kind == "block":
-            at = _behind_comment(text, at)
-            continue
-        end = match.end()
-        if kind == "raw":
-            quote = "string" if said[1] == "'" else "double"
-            found.append(Token(quote, said[2:-1], "", at, end))
-        elif kind in ("string", "double"):
-            found.append(Token(kind, _unescaped(said), "", at, end))
-        elif kind == "quoted":
-            found.append(Token(kind, said[1:-1].replace("``", "`"), "", at, end))
-        elif kind == "number" and said[0] == "." and before == at:
-            end = at + 1  # `a.1b`: a name may begin with a digit
-            found.append(Token("sign", ".", "", at, end))
-        elif kind in ("word", "number", "sign"):
-            found.append(Token(kind, said, said.upper() if kind == "word" else "", at, end))
-        at = end
-    found.append(Token("end", "", "", len(text), len(text)))
-    return tuple(found)
-
-
-def _behind_comment(text: str, at: int) -> int:
-    """The place behind a bracketed comment, which may hold others."""
-    depth = 0
-    for it in re.compile(r"/\*|\*/").finditer(text, at):
-        depth += 1 if it[0] == "/*" else -1
-        if depth == 0:
-            return it.end()
-    return len(text)
+        word = said.upper() if kind in _SAID else ""
+        if kind in _STRINGS:
+            said = _unescaped(said)
+        elif kind == QUOTED:
+            said = said[1:-1].replace("``", "`")
+        found.append(Token(kind, said, word, start, end))
+    return (*found, Token(None, "", "", len(text), len(text)))
 
 
 def _unescaped(said: str) -> str:
     """What a string stands for: Spark's ``unescapeSQLString``, with a doubled quote as one."""
+    if said[0] in "rR":
+        return said[2:-1]
     quote, body = said[0], said[1:-1]
 
     def one(found: re.Match[str]) -> str:
         code = found[1]
+        if found[2]:
+            return quote
         if code in "%_":
             return found[0]
         if len(code) == 3:
@@ -106,10 +72,7 @@ def _unescaped(said: str) -> str:
             return chr(int(code[1:], 16))
         return _ESCAPED.get(code, code)
 
-    if "\\" not in body:
-        return body.replace(quote * 2, quote)
-    pattern = re.compile(rf"{_ESCAPE.pattern}|({quote}{quote})", re.DOTALL)
-    return pattern.sub(lambda it: quote if it[2] else one(it), body)
+    return re.sub(rf"{_ESCAPE}|({quote}{quote})", one, body, flags=re.DOTALL)
 
 
 # --- a place among them ---------------------------------------------------------------------------
@@ -138,8 +101,9 @@ class TypeCursor:
         self.text = text
         self.tokens = tokens(text)
         self.at = 0
-        self.names = ("word", "quoted", "double") if double_quoted else ("word", "quoted")
-        self.strings = ("string",) if double_quoted else ("string", "double")
+        either = (LexemeKind.DOUBLE_QUOTED,)
+        self.names = (WORD, QUOTED, *(either * double_quoted))
+        self.strings = (LexemeKind.STRING, *(either * (not double_quoted)))
 
     @property
     def token(self) -> Token:
@@ -152,15 +116,7 @@ class TypeCursor:
 
     def peek(self, *words: str) -> bool:
         """Whether these words and signs are next."""
-        at, found = self.at, self.tokens
-        if at + len(words) > len(found):
-            return False
-        for word in words:
-            token = found[at]
-            if word != token.word and (word != token.text or token.kind != "sign"):
-                return False
-            at += 1
-        return True
+        return words == tuple([it.word for it in self.tokens[self.at : self.at + len(words)]])
 
     def take(self, *words: str) -> bool:
         """Reads these words and signs, if they are next."""
@@ -170,9 +126,9 @@ class TypeCursor:
         return True
 
     def any_of(self, *words: str) -> str | None:
-        """Reads one of these words or signs, if one is next."""
+        """Reads one of these words or signs, or of several with blanks, if it is next."""
         for word in words:
-            if self.take(word):
+            if self.take(*word.split()):
                 return word
         return None
 
@@ -249,8 +205,8 @@ class TypeCursor:
         elif word == "STRUCT" and self.take("<>"):
             pass
         elif self.peek("<"):
-            self._until_closed({"<": 1, ">": -1, ">>": -2, ">>>": -3})
-        elif self.peek("(") and self.ahead(1).kind in ("number", "word"):
+            self._until_closed("<", ">")
+        elif self.peek("(") and self.ahead(1).kind in (NUMBER, WORD):
             self.until_closed()
         if word == "STRING" and self.take("COLLATE"):
             self.name()
@@ -263,15 +219,15 @@ class TypeCursor:
         """Reads all between two parentheses."""
         if not self.peek("("):
             raise UnreadError(f"( wanted at {self.token.start}")
-        self._until_closed({"(": 1, ")": -1})
+        self._until_closed("(", ")")
 
-    def _until_closed(self, steps: dict[str, int]) -> None:
+    def _until_closed(self, opening: str, closing: str) -> None:
         """Reads from a sign that opens to the one that closes it."""
         depth = 0
         while True:
-            if self.token.kind == "end":
+            if self.token.kind is None:
                 raise UnreadError("a parenthesis or bracket that does not end")
-            depth += steps.get(self.token.text if self.token.kind == "sign" else "", 0)
+            depth += (self.token.word == opening) - (self.token.word == closing)
             self.at += 1
             if depth <= 0:
                 return

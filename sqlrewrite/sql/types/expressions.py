@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.call_syntax import SYNTAX, Calls, SyntaxRule
-from sqlrewrite.sql.types.cursor import CLAUSES, STRICT, UnreadError
+from sqlrewrite.sql.types.cursor import CLAUSES, NUMBER, STRICT, WORD, UnreadError
 
 # `valueExpression`, from what binds loosest to what binds tightest.
 _LEVELS: tuple[tuple[str, ...], ...] = (
@@ -14,14 +14,14 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("|",),
     ("^",),
     ("&",),
-    ("<<", ">>>", ">>"),
+    ("<<", "> > >", "> >"),
     ("+", "-", "||"),
     ("*", "/", "%", "DIV"),
 )
 _QUANTIFIED = frozenset(
     f"{kind} {word}" for kind in ("LIKE", "ILIKE") for word in ("ANY", "SOME", "ALL")
 )
-_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">="}
+_SAME = {"==": "=", "!=": "<>", "!>": "<=", "!<": ">=", "> >": ">>", "> > >": ">>>"}
 _UNITS = frozenset(
     f"{unit}{plural}"
     for unit in "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY WEEK MONTH YEAR".split()
@@ -139,15 +139,18 @@ class Expressions(Calls):
         while True:
             if level == 1 and self.peek("|", ">"):
                 return found
+            first = self.token.start
             operator = self.any_of(*_LEVELS[level])
             if operator is None:
                 return found
+            if " " in operator and first + operator.count(">") < self.tokens[self.at - 1].end:
+                raise UnreadError("a shift in two parts")
             operator = _SAME.get(operator, operator)
             found = self.placed(start, tree.Operation(operator, (found, self.value(level + 1))))
 
     def _unary(self) -> tree.Expr:
         start = self.at
-        if self.peek("-") and self.ahead(1).kind == "number":
+        if self.peek("-") and self.ahead(1).kind == NUMBER:
             return self.primary()
         sign = self.any_of("-", "+", "~")
         if sign:
@@ -199,7 +202,7 @@ class Expressions(Calls):
             while self.token.kind in self.strings:
                 parts.append(self.string())
             return tree.WrittenLiteral("string", "".join(parts))
-        if token.kind == "number" or (self.peek("-") and self.ahead(1).kind == "number"):
+        if token.kind == NUMBER or (self.peek("-") and self.ahead(1).kind == NUMBER):
             return self._number()
         if self.take("*"):
             return tree.Star((), self._excluded())
@@ -207,10 +210,9 @@ class Expressions(Calls):
             return self._parenthesized()
         if self.take("?"):
             return tree.Special("PARAMETER", ())
-        if token.kind == "sign":
-            self.need(":")
+        if self.take(":"):
             return tree.Special("PARAMETER", (), self.name())
-        if token.kind == "word":
+        if token.kind == WORD:
             found = self._keyword(token.word)
             if found is not None:
                 return found
@@ -236,9 +238,9 @@ class Expressions(Calls):
 
     def _query_behind(self, count: int) -> bool:
         """Whether the parenthesis so many tokens ahead begins a query."""
-        if self.ahead(count).text != "(":
+        if self.ahead(count).word != "(":
             return False
-        while self.ahead(count).text == "(" and self.ahead(count).kind == "sign":
+        while self.ahead(count).word == "(":
             count += 1
         first, second = self.ahead(count), self.ahead(count + 1)
         if first.word in ("SELECT", "WITH", "FROM"):
@@ -275,7 +277,7 @@ class Expressions(Calls):
         if word == "CASE" and following.text not in (".", ",", ")"):
             return self._case()
         if word == "INTERVAL" and (
-            following.kind in ("number", *self.strings) or following.text in ("+", "-")
+            following.kind in (NUMBER, *self.strings) or following.text in ("+", "-")
         ):
             found = self.tried(self._interval)
             if found is not None:
@@ -286,7 +288,7 @@ class Expressions(Calls):
         if word in _BARE and following.text not in ("(", "."):
             self.at += 1
             return tree.Special("CURRENT", (), word)
-        if following.text == "(" and following.kind == "sign":
+        if following.word == "(":
             rule = SYNTAX.get(word)
             return None if rule is None else self.tried(lambda: self._special(rule, word))
         return None
@@ -318,7 +320,7 @@ class Expressions(Calls):
         while True:
             before = self.at
             sign = "-" if self.any_of("-", "+") == "-" else ""
-            if self.token.kind not in ("number", *self.strings):
+            if self.token.kind not in (NUMBER, *self.strings):
                 self.at = before
                 break
             said = self.token.text
@@ -335,20 +337,20 @@ class Expressions(Calls):
 
     def _named(self) -> tree.Expr:
         """A column, a call, a lambda of one parameter, or ``a.b.*``."""
-        if self.ahead(1).text == "->" and self.ahead(1).kind == "sign":
+        if self.ahead(1).word == "->":
             name = self.name()
             self.need("->")
             return tree.Lambda((name,), self.expression())
         first = self.token
-        if first.kind == "word" and first.word in ("FROM", "WHERE", "SELECT", "AND", "OR", "THEN"):
+        if first.word in ("FROM", "WHERE", "SELECT", "AND", "OR", "THEN"):
             raise UnreadError(f"a name wanted at {first.start}")
         parts = self.qualified()
-        if self.peek("(") and self.token.kind == "sign":
+        if self.peek("("):
             return self.call(parts)
         if self.peek(".", "*"):
             self.at += 2
             return tree.Star(parts, self._excluded())
-        found: tree.Expr = tree.WrittenName(parts[0], first.kind != "word")
+        found: tree.Expr = tree.WrittenName(parts[0], first.kind != WORD)
         for part in parts[1:]:
             found = tree.Field(found, part)
         return found

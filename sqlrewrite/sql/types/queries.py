@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.sql.types import tree
-from sqlrewrite.sql.types.cursor import UnreadError
+from sqlrewrite.sql.types.cursor import WORD, UnreadError
 from sqlrewrite.sql.types.relation_syntax import Relations
 
 Script = tuple[tuple[str, str | None], ...]
@@ -112,7 +112,7 @@ class Queries(Relations):
             return self._rest(self.several(self.item), source, None)
         if self.peek("MAP") or self.peek("REDUCE"):
             return self._rest((), source, self._transform())
-        if self.token.kind == "end" or self.peek("|>") or self.peek(")"):
+        if self.token.kind is None or self.peek("|>") or self.peek(")"):
             return source
         raise UnreadError("a FROM without SELECT")
 
@@ -191,7 +191,7 @@ class Queries(Relations):
 
     def _script_column(self) -> tuple[str, str | None]:
         name = self.name()
-        if self.token.kind == "word" and self.token.word not in ("FROM", "ROW", "WHERE"):
+        if self.token.kind == WORD and self.token.word not in ("FROM", "ROW", "WHERE"):
             return name, self.type_text()
         return name, None
 
@@ -199,7 +199,7 @@ class Queries(Relations):
         if not self.take("ROW", "FORMAT"):
             return
         while not (self.peek("USING") or self.peek("FROM") or self.peek("AS") or self.peek(")")):
-            if self.token.kind == "end":
+            if self.token.kind is None:
                 return
             self.at += 1
 

@@ -116,7 +116,7 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         query = reader.query()
     except UnreadError as error:
         raise UnknownError(str(error)) from None
-    if reader.token.kind != "end":
+    if reader.token.kind is not None:
         raise UnknownError("a view that cannot be read")
     return named(context.analyze(query, TypeScope(inner)), view.columns)
 

@@ -103,11 +103,11 @@ def statements(text: str) -> Iterator[str]:
     start: Token | None = None
     for at, token in enumerate(found):
         if start is None:
-            start = None if token.kind == "end" or token.text == ";" else token
-            if start is not None and start.word == "BEGIN" and found[at + 1].text != ";":
+            start = None if token.kind is None or token.word == ";" else token
+            if start is not None and start.word == "BEGIN" and found[at + 1].word != ";":
                 yield text[start.start :]
                 return
-        elif token.kind == "end" or (token.text == ";" and token.kind == "sign"):
+        elif token.kind is None or token.word == ";":
             yield text[start.start : token.start]
             start = None
 
@@ -128,7 +128,7 @@ class TextState:
         """What a statement returns, and the state behind it."""
         reader = Queries(text, double_quoted=self.double_quoted)
         token = reader.token
-        if (token.word or token.text) in _QUERY:
+        if token.word in _QUERY:
             if self.unsure:
                 return None, self
             return self._output(text), self
@@ -217,7 +217,7 @@ def _query(text: str, double_quoted: bool) -> tree.WrittenQuery:
     """A text that is one query, read once for all worlds. Raises UnreadError."""
     reader = Queries(text, double_quoted=double_quoted)
     query = reader.query()
-    if reader.token.kind != "end":
+    if reader.token.kind is not None:
         raise UnreadError(f"more than a query at {reader.token.start}")
     return query
 
