@@ -5,14 +5,15 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import is_decimal, is_integral
-from sqlrewrite.plan.facts.operators import binary, unary
-from sqlrewrite.plan.facts.types import Type, valued
+from sqlrewrite.plan.facts.call import Arguments
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.results import result
+from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
+from sqlrewrite.sql.types.calls import constant
 from sqlrewrite.sql.types.printed import filled
 from sqlrewrite.sql.types.scope import NOTHING, Typed, TypeScope, access
 
-_SHIFTS = frozenset({"<<", ">>", ">>>"})
 _COMPARISONS = frozenset({"=", "<=>", "<", "<=", ">", ">="})
 _COMPARED = _COMPARISONS | {"<>"}
 
@@ -40,8 +41,8 @@ def operation(it: tree.Operation, parts: list[Typed], scope: TypeScope) -> Typed
     if form is not None:
         return Typed(filled(form, *parts[: form.count("{}")]), types.BOOLEAN)
     if operator.startswith("unary "):
-        return _unary(operator[-1], parts[0])
-    return _binary(operator, *parts, scope=scope)
+        return _computed(operator[-1], *parts, scope=scope)
+    return _computed(operator, *parts, scope=scope)
 
 
 def folded(operator: str, one: Typed, other: Typed) -> bool:
@@ -89,33 +90,23 @@ def _element(base: Typed, index: Typed) -> Typed:
     return NOTHING
 
 
-def _unary(sign: str, operand: Typed) -> Typed:
-    kind = None if operand.type is None else unary(sign, valued(operand.type))
-    return Typed(filled("~{}" if sign == "~" else f"({sign} {{}})", operand), kind)
-
-
-def _binary(operator: str, left: Typed, right: Typed, *, scope: TypeScope) -> Typed:
-    if operator == "||":
-        text = filled("concat({}, {})", left, right)
-    else:
-        text = filled(f"({{}} {operator.lower()} {{}})", left, right)
-    one, other = left.type, right.type
+def _computed(operator: str, *parts: Typed, scope: TypeScope) -> Typed:
+    """An operator that computes a value of one or two others."""
+    kinds, world = tuple(part.type for part in parts), scope.context.world
+    kind = result(operator.lower(), Arguments(kinds, world, tuple(map(constant, parts))))
+    if len(parts) == 1:
+        return Typed(filled("~{}" if operator == "~" else f"({operator} {{}})", *parts), kind)
+    form = "concat({}, {})" if operator == "||" else f"({{}} {operator.lower()} {{}})"
+    text = filled(form, *parts)
+    one, other = kinds
     if one is None or other is None:
         return Typed(None if operator in "+-*/" else text)
-    one, other = valued(one), valued(other)
     if operator in "+-*/" and (_is_time(one) or _is_time(other)):
-        text = _moved(operator, left, right)
-    if operator in _SHIFTS:
-        return Typed(
-            text,
-            one if one in (types.INT, types.BIGINT) else types.INT if is_integral(one) else None,
-        )
-    one, other = _exact(left, one, other), _exact(right, other, one)
-    found = binary(operator.lower(), one, other, scope.context.world)
-    between = found is not None and operator == "-" and _is_span(found) and not _is_span(one)
+        text = _moved(operator, *parts)
+    between = kind is not None and operator == "-" and _is_span(kind) and not _is_span(one)
     if between and scope.context.legacy_interval is not False:
-        found = None
-    return Typed(text, found)
+        kind = None
+    return Typed(text, kind)
 
 
 def _is_span(kind: Type) -> bool:
@@ -154,10 +145,3 @@ def _moved(operator: str, left: Typed, right: Typed) -> str | None:
     if spans == (False, True):
         return filled(f"{{}} {operator} {{}}", left, right)
     return None
-
-
-def _exact(it: Typed, kind: Type, other: Type) -> Type:
-    """An integer that is written out counts beside a decimal as that of its own digits."""
-    if isinstance(it.constant, int) and is_integral(kind) and is_decimal(other):
-        return types.decimal(len(str(abs(it.constant))), 0)
-    return kind
