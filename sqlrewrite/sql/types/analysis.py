@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from sqlrewrite.plan.facts.coercion import common
-from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.relations import columns_of, stored
 from sqlrewrite.sql.types.scope import (
@@ -111,15 +109,9 @@ def _set_operation(it: tree.WrittenSetOperation, scope: TypeScope) -> ScopeColum
     if len(left) != len(right) or it.by_name:
         raise UnknownError("as many columns on both sides wanted")
     return tuple(
-        TypedColumn(one.name, _widened(one.type, other.type, scope))
+        TypedColumn(one.name, scope.common((one.type, other.type)))
         for one, other in zip(left, right, strict=True)
     )
-
-
-def _widened(one: Type | None, other: Type | None, scope: TypeScope) -> Type | None:
-    if one is None or other is None:
-        return None
-    return one if one == other else common(one, other, scope.context.world.ansi)
 
 
 def _piped(it: tree.Piped, around: TypeScope) -> ScopeColumns:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import common_of_known
+from sqlrewrite.plan.facts.call import Arguments
 from sqlrewrite.plan.facts.collations import collation
+from sqlrewrite.plan.facts.results import result
 from sqlrewrite.plan.facts.type_text import parse
-from sqlrewrite.plan.facts.types import Type, valued
+from sqlrewrite.plan.facts.types import valued
 from sqlrewrite.sql.types import literals, tree
 from sqlrewrite.sql.types.calls import call
 from sqlrewrite.sql.types.operators import folded, operation
@@ -124,8 +125,8 @@ _TIMESTAMP = ("timestamp", "timestamp(6)")
 def _case(it: tree.WrittenCase, scope: TypeScope) -> Typed:
     operand = None if it.operand is None else typed(it.operand, scope)
     form, parts, results = "CASE", [], []
-    for condition, result in it.branches:
-        when, then = typed(condition, scope), typed(result, scope)
+    for condition, value in it.branches:
+        when, then = typed(condition, scope), typed(value, scope)
         if operand is not None and folded("=", operand, when):
             when = replace(when, text=None)
         form += " WHEN {} THEN {}" if operand is None else " WHEN ({} = {}) THEN {}"
@@ -136,13 +137,7 @@ def _case(it: tree.WrittenCase, scope: TypeScope) -> Typed:
         form += " ELSE {}"
         parts.append(other)
         results.append(other)
-    return Typed(filled(f"{form} END", *parts), wider(results, scope))
-
-
-def wider(parts: list[Typed], scope: TypeScope) -> Type | None:
-    """The type that several branches have in common."""
-    kinds = (None if part.type is None else valued(part.type) for part in parts)
-    return common_of_known(kinds, scope.context.world.ansi)
+    return Typed(filled(f"{form} END", *parts), scope.common(it.type for it in results))
 
 
 def _subquery(it: tree.WrittenSubquery, scope: TypeScope) -> Typed:
@@ -227,9 +222,8 @@ def _row(it: tree.WrittenRow, scope: TypeScope) -> Typed:
     for number, (item, value) in enumerate(zip(it.items, values, strict=True), 1):
         given = item.names[0] if item.names else value.name
         names.append(f"col{number}" if given is None else given)
-    kinds = [value.type for value in values]
-    known = [kind for kind in kinds if kind is not None]
-    kind = types.struct(*zip(names, known, strict=True)) if len(known) == len(kinds) else None
+    kinds = tuple(value.type for value in values)
+    kind = result("struct", Arguments(kinds, scope.context.world, names=tuple(names)))
     form = []
     for item, name in zip(it.items, names, strict=True):
         quoted = _escaped(name)

@@ -6,13 +6,11 @@ from dataclasses import replace
 from typing import assert_never
 
 from sqlrewrite.plan.facts import types
-from sqlrewrite.plan.facts.coercion import common, common_of_known
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.cursor import UnreadError
-from sqlrewrite.sql.types.expression import wider
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.scope import (
     ScopeColumns,
@@ -129,7 +127,7 @@ def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
     if len({len(row) for row in rows}) != 1:
         raise UnknownError("rows of one length wanted")
     return tuple(
-        TypedColumn(f"col{number}", wider(list(cells), scope))
+        TypedColumn(f"col{number}", scope.common(it.type for it in cells))
         for number, cells in enumerate(zip(*rows, strict=True), 1)
     )
 
@@ -188,9 +186,8 @@ def _merged(
     if kind in ("semi", "anti"):
         return (*(one for one, _ in keys), *rest_left)
     if kind == "full":
-        ansi = scope.context.world.ansi
         first = tuple(
-            replace(one, type=common_of_known((one.type, other.type), ansi), qualifier=())
+            replace(one, type=scope.common((one.type, other.type)), qualifier=())
             for one, other in keys
         )
         hidden = [it for pair in keys for it in pair]
@@ -267,15 +264,5 @@ def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeC
     kept = [TypedColumn(c.name, c.type) for c in rest]
     kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):
-        kept.append(TypedColumn(name, _widest(found, scope)))
+        kept.append(TypedColumn(name, scope.common(found)))
     return _aliased(tuple(kept), it.alias)
-
-
-def _widest(kinds: list[Type | None], scope: TypeScope) -> Type | None:
-    known = [kind for kind in kinds if kind is not None]
-    if len(known) < len(kinds) or not known:
-        return None
-    found: Type | None = known[0]
-    for kind in known[1:]:
-        found = None if found is None else common(found, kind, scope.context.world.ansi)
-    return found

@@ -6,13 +6,13 @@ Source: Spark's ``AttributeSeq.resolve``, and "Name resolution" in its SQL refer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import common_of_known
 from sqlrewrite.plan.facts.session import World
-from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.plan.facts.types import Type, field_of, valued
 from sqlrewrite.sql.types import tree
 from sqlrewrite.warehouse import Name, Warehouse
 
@@ -93,6 +93,11 @@ class TypeScope:
         """What is known of an expression here. Raises UnknownError for an unknown name."""
         return self.context.typed(it, self)
 
+    def common(self, kinds: Iterable[Type | None]) -> Type | None:
+        """The type that several values have in common."""
+        known = (None if kind is None else valued(kind) for kind in kinds)
+        return common_of_known(known, self.context.world.ansi)
+
     def resolve(self, parts: tuple[str, ...]) -> Typed | None:
         """The column, field, alias or parameter that a name means; None where it means none."""
         found = self._parameter(parts) or _column(self.columns, parts) or self._alias(parts)
@@ -160,27 +165,15 @@ def fields(base: Typed, names: tuple[str, ...]) -> Typed | None:
 
 def access(base: Typed, name: str) -> Typed | None:
     """``base.name``: the field of a struct, of each struct in an array, or a map's value."""
-    kind = base.type
+    kind, text = base.type, base.text
     if kind is None:
         return Typed(None, None, name)
-    text = base.text
-    if kind.name == "map":
+    if kind.name == "map":  # whatever its keys are: the name is cast to one
         return Typed(None if text is None else f"{text}[{name}]", kind.items[1])
-    dotted = None if text is None else f"{text}.{name}"
-    if kind.name == "array":
-        inner = _field(kind.items[0], name)
-        return None if inner is None else Typed(dotted, types.array(inner))
-    inner = _field(kind, name)
-    return None if inner is None else Typed(dotted, inner)
-
-
-def _field(kind: Type, name: str) -> Type | None:
-    if kind.name != "struct":
+    inner = field_of(kind, name.lower())
+    if inner is None:
         return None
-    found = [
-        it for key, it in zip(kind.names, kind.items, strict=True) if key.lower() == name.lower()
-    ]
-    return found[0] if len(found) == 1 else None
+    return Typed(None if text is None else f"{text}.{name}", inner)
 
 
 def shown(columns: ScopeColumns) -> ScopeColumns:
