@@ -350,7 +350,7 @@ class Expressions(Calls):
         if self.peek(".", "*"):
             self.at += 2
             return tree.Star(parts, self._excluded())
-        found: tree.Expr = tree.WrittenName(parts[0], first.kind != WORD)
+        found: tree.Expr = tree.WrittenName(parts[0])
         for part in parts[1:]:
             found = tree.Field(found, part)
         return found

@@ -67,7 +67,7 @@ class Queries(Relations):
         if self.peek("FROM"):
             return self._from_first()
         if self.take("TABLE"):
-            return tree.TableName(self.reference(), tree.Alias())
+            return tree.TableName(self.reference())
         if self.peek("VALUES"):
             return self.values()
         if self.peek("MAP") or self.peek("REDUCE"):
@@ -93,7 +93,7 @@ class Queries(Relations):
     ) -> tree.Select:
         """What follows the relations of a SELECT."""
         while self.peek("LATERAL", "VIEW"):
-            source = self.lateral_view(source or tree.Values((), tree.Alias()))
+            source = self.lateral_view(source or tree.Values(()))
         conditions: list[tree.Expr] = []
         if self.take("WHERE"):
             conditions.append(self.expression())

@@ -76,32 +76,33 @@ class Relations(Expressions):
             raise UnreadError(f"a relation wanted at {self.token.start}")
         parts = self.reference()
         if self.peek("("):
-            return tree.TableFunction(self.call(parts), self._alias())
+            return self._aliased(self.call(parts))
         self.take("FOR")
         if self.any_of("VERSION", "TIMESTAMP", "SYSTEM_VERSION", "SYSTEM_TIME"):
             self.need("AS", "OF")
             self.value()
         self.sample()
-        return tree.TableName(parts, self._alias())
+        return self._aliased(tree.TableName(parts))
 
     def _in_parentheses(self, lateral: bool) -> tree.WrittenRelation:
         def derived() -> tree.WrittenRelation:
             query = self.inside(self.query)
             self.sample()
-            return tree.WrittenDerived(query, self._alias(), lateral)
+            return self._aliased(tree.WrittenDerived(query, lateral))
 
         found = self.tried(derived)
         if found is not None:
             return found
         relation = self.inside(self._relation)
         self.sample()
-        return tree.Grouped(relation, self._alias())
+        return self._aliased(relation)
 
-    def _alias(self) -> tree.Alias:
+    def _aliased(self, found: tree.WrittenRelation) -> tree.WrittenRelation:
+        """A relation with the alias that follows it, if one does."""
         name = self.alias_name(_NO_ALIAS)
         if name is None:
-            return tree.Alias()
-        return tree.Alias(name, self.parenthesized(self.name) if self.peek("(") else ())
+            return found
+        return tree.Aliased(found, name, self.parenthesized(self.name) if self.peek("(") else ())
 
     def sample(self) -> None:
         """TABLESAMPLE, if it follows."""
@@ -113,10 +114,10 @@ class Relations(Expressions):
         if self.take("REPEATABLE"):
             self.until_closed()
 
-    def values(self) -> tree.Values:
+    def values(self) -> tree.WrittenRelation:
         """VALUES with its rows."""
         self.need("VALUES")
-        return tree.Values(self.several(self.expression), self._alias())
+        return self._aliased(tree.Values(self.several(self.expression)))
 
     def lateral_view(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         """LATERAL VIEW over a relation."""
@@ -127,7 +128,7 @@ class Relations(Expressions):
         columns: tuple[str, ...] = ()
         if self.take("AS") or (self.token.kind in self.names and self.token.word not in _NO_ALIAS):
             columns = self.several(self.name)
-        return tree.LateralView(source, call, table, columns)
+        return tree.WrittenJoin(source, tree.Aliased(call, table, columns), "cross")
 
     def _pivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         self.need("PIVOT", "(")
@@ -137,7 +138,7 @@ class Relations(Expressions):
         self.need("IN")
         values = self.parenthesized(self.item)
         self.need(")")
-        return tree.Pivot(source, aggregates, columns, values, self._alias())
+        return self._aliased(tree.Pivot(source, aggregates, columns, values))
 
     def _unpivot(self, source: tree.WrittenRelation) -> tree.WrittenRelation:
         self.need("UNPIVOT")
@@ -157,4 +158,4 @@ class Relations(Expressions):
 
         sets = self.parenthesized(one)
         self.need(")")
-        return tree.Unpivot(source, values, name, sets, self._alias())
+        return self._aliased(tree.Unpivot(source, values, name, sets))

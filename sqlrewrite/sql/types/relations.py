@@ -29,20 +29,19 @@ def columns_of(
     """The columns of a relation; ``piece`` are those before a pipe. Raises UnknownError."""
     match it:
         case tree.TableName():
-            return _aliased(_table(it.parts, scope), it.alias, qualified=True)
+            return _table(it.parts, scope)
         case tree.WrittenDerived():
-            return _aliased(_bare(scope.context.analyze(it.query, scope)), it.alias)
-        case tree.Grouped():
-            inner = columns_of(it.relation, scope, piece)
-            return _aliased(inner, it.alias, qualified=True)
+            columns = shown(scope.context.analyze(it.query, scope))
+            return tuple(replace(column, qualifier=()) for column in columns)
+        case tree.Aliased():
+            columns = named(shown(columns_of(it.relation, scope, piece)), it.columns)
+            return tuple(replace(column, qualifier=(it.name,)) for column in columns)
         case tree.Values():
-            return _aliased(_values(it, scope), it.alias)
-        case tree.TableFunction():
-            return _aliased(_function(it, scope), it.alias)
+            return _values(it, scope)
+        case tree.WrittenCall():
+            return _function(it, scope)
         case tree.WrittenJoin():
             return _join(it, scope, piece)
-        case tree.LateralView():
-            return _lateral_view(it, scope, piece)
         case tree.Pivot():
             return _pivot(it, scope, columns_of(it.relation, scope, piece))
         case tree.Unpivot():
@@ -51,18 +50,6 @@ def columns_of(
             return piece
         case _:
             assert_never(it)
-
-
-def _bare(columns: ScopeColumns) -> ScopeColumns:
-    return tuple(replace(it, qualifier=()) for it in shown(columns))
-
-
-def _aliased(columns: ScopeColumns, alias: tree.Alias, qualified: bool = False) -> ScopeColumns:
-    """Columns under an alias; without one those of a table keep their qualifiers."""
-    if alias.name is None:
-        return columns if qualified else _bare(columns)
-    columns = named(shown(columns), alias.columns)
-    return tuple(TypedColumn(it.name, it.type, (alias.name,)) for it in columns)
 
 
 def _table(parts: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
@@ -124,7 +111,7 @@ def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
     for row in it.rows:
         cells = [item.value for item in row.items] if isinstance(row, tree.WrittenRow) else [row]
         rows.append([scope.typed(cell) for cell in cells])
-    if len({len(row) for row in rows}) != 1:
+    if len({len(row) for row in rows}) > 1:
         raise UnknownError("rows of one length wanted")
     return tuple(
         TypedColumn(f"col{number}", scope.common(it.type for it in cells))
@@ -132,8 +119,8 @@ def _values(it: tree.Values, scope: TypeScope) -> ScopeColumns:
     )
 
 
-def _function(it: tree.TableFunction, scope: TypeScope) -> ScopeColumns:
-    found = call(it.call, scope)
+def _function(it: tree.WrittenCall, scope: TypeScope) -> ScopeColumns:
+    found = call(it, scope)
     if found.generator is not None:
         return found.generator
     if found.type is None or found.type.name != "struct":
@@ -141,29 +128,20 @@ def _function(it: tree.TableFunction, scope: TypeScope) -> ScopeColumns:
     return tuple(map(TypedColumn, found.type.names, found.type.items))
 
 
-def _lateral_view(it: tree.LateralView, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
-    empty = isinstance(it.relation, tree.Values) and not it.relation.rows
-    before = () if empty else columns_of(it.relation, scope, piece)
-    found = call(it.call, TypeScope(scope.context, before, outer=scope.outer))
-    if found.generator is None:
-        raise UnknownError("a generator wanted")
-    made = named(found.generator, it.columns)
-    return (*before, *(replace(column, qualifier=(it.table,)) for column in made))
-
-
 def _join(it: tree.WrittenJoin, scope: TypeScope, piece: ScopeColumns) -> ScopeColumns:
     left = columns_of(it.left, scope, piece)
-    lateral = isinstance(it.right, tree.TableFunction) or (
-        isinstance(it.right, tree.WrittenDerived) and it.right.lateral
+    right = it.right.relation if isinstance(it.right, tree.Aliased) else it.right
+    lateral = isinstance(right, tree.WrittenCall) or (
+        isinstance(right, tree.WrittenDerived) and right.lateral
     )
     beside = TypeScope(scope.context, left, outer=scope) if lateral else scope
-    right = columns_of(it.right, beside)
+    others = columns_of(it.right, beside)
     if it.on is not None:
-        replace(scope, columns=(*left, *right)).typed(it.on)
-    names = _shared(left, right) if it.natural else it.using
+        replace(scope, columns=(*left, *others)).typed(it.on)
+    names = _shared(left, others) if it.natural else it.using
     if names:
-        return _merged(it.kind, left, right, names, scope)
-    return left if it.kind in ("semi", "anti") else (*left, *right)
+        return _merged(it.kind, left, others, names, scope)
+    return left if it.kind in ("semi", "anti") else (*left, *others)
 
 
 def _shared(left: ScopeColumns, right: ScopeColumns) -> tuple[str, ...]:
@@ -228,7 +206,7 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
             own = item.names[0] if item.names else aggregate.text
             full = f"{name}_{own}" if own is not None and name is not None else None
             kept.append(TypedColumn(name if len(found) == 1 else full, aggregate.type))
-    return _aliased(tuple(kept), it.alias)
+    return tuple(kept)
 
 
 def _mentioned(it: object) -> set[str]:
@@ -265,4 +243,4 @@ def _unpivot(it: tree.Unpivot, scope: TypeScope, before: ScopeColumns) -> ScopeC
     kept.append(TypedColumn(it.name, types.STRING))
     for name, found in zip(it.values, kinds, strict=True):
         kept.append(TypedColumn(name, scope.common(found)))
-    return _aliased(tuple(kept), it.alias)
+    return tuple(kept)

@@ -31,7 +31,6 @@ class WrittenName:
     """A name of one part; more parts are a ``Field`` of it."""
 
     text: str
-    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +169,11 @@ class WrittenItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
-    """``AS name (columns)``."""
+class Aliased:
+    """``relation AS name (columns)``, and what LATERAL VIEW calls a generator's columns."""
 
-    name: str | None = None
+    relation: WrittenRelation
+    name: str
     columns: tuple[str, ...] = ()
 
 
@@ -182,7 +182,6 @@ class TableName:
     """A table, view or CTE by its name."""
 
     parts: tuple[str, ...]
-    alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +189,7 @@ class WrittenDerived:
     """A query in FROM."""
 
     query: WrittenQuery
-    alias: Alias
     lateral: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Grouped:
-    """A relation in parentheses, which may have an alias of its own."""
-
-    relation: WrittenRelation
-    alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +197,6 @@ class Values:
     """VALUES: rows of expressions."""
 
     rows: tuple[Expr, ...]
-    alias: Alias
-
-
-@dataclass(frozen=True, slots=True)
-class TableFunction:
-    """A function in FROM."""
-
-    call: WrittenCall
-    alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,16 +212,6 @@ class WrittenJoin:
 
 
 @dataclass(frozen=True, slots=True)
-class LateralView:
-    """LATERAL VIEW: a generator over each row."""
-
-    relation: WrittenRelation
-    call: WrittenCall
-    table: str
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Pivot:
     """PIVOT: aggregates for each of the values of some columns."""
 
@@ -248,7 +219,6 @@ class Pivot:
     aggregates: tuple[WrittenItem, ...]
     columns: tuple[str, ...]
     values: tuple[WrittenItem, ...]
-    alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +229,6 @@ class Unpivot:
     values: tuple[str, ...]
     name: str
     sets: tuple[tuple[tuple[str, ...], ...], ...]
-    alias: Alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +237,10 @@ class WrittenPiece:
 
 
 WrittenRelation = (
-    TableName | WrittenPiece | WrittenDerived | Grouped | Values | TableFunction | WrittenJoin
-    | LateralView | Pivot | Unpivot
+    Aliased | TableName | WrittenPiece | WrittenDerived | Values | WrittenCall | WrittenJoin | Pivot
+    | Unpivot
 )  # fmt: skip
+"""What stands in FROM; a call is that of a function of tables."""
 
 
 # --- queries --------------------------------------------------------------------------------------
