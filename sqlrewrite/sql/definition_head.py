@@ -12,6 +12,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.sql.definition_clauses import read
 from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.warehouse import Name
 
 SCHEMAS = frozenset({"schema", "database", "namespace"})
 
@@ -37,6 +38,14 @@ def after_kind(at: Cursor) -> int:
                 after += 1
             return after
     return 0
+
+
+def defined(at: Cursor) -> tuple[frozenset[str], Name]:
+    """The words before the name of a defined table or view, and the name, all stepped over; no name
+    where nothing of the kind is defined."""
+    at.at = after_kind(at)
+    head = frozenset(map(at.word_at, range(at.at)))
+    return head, at.name() if at.at else ()
 
 
 def function_query(tokens: Sequence[Token]) -> int | None:

@@ -8,7 +8,7 @@ its relation unknown: what was known under that name before is no longer so.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sqlglot import Token
@@ -18,7 +18,7 @@ from sqlrewrite.settings.regime import setting
 from sqlrewrite.sql import parse
 from sqlrewrite.sql.alterations import altered
 from sqlrewrite.sql.definition_clauses import Definition, read
-from sqlrewrite.sql.definition_head import SCHEMAS, after_kind
+from sqlrewrite.sql.definition_head import SCHEMAS, after_kind, defined
 from sqlrewrite.sql.definition_tokens import Cursor
 from sqlrewrite.sql.scripts import runs_unread
 from sqlrewrite.sql.stale_views import without_stale
@@ -81,8 +81,7 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after what a script may have done, and may have not: what it names is unknown."""
     match at.word:
         case "create" | "replace" | "cache" | "alter":
-            at.at = after_kind(at)
-            parts = at.name() if at.at else ()
+            _, parts = defined(at)
             return _forget(catalog.without(parts), parts) if parts else catalog
         case "drop":
             return _drop(at, catalog)
@@ -101,21 +100,18 @@ def _perhaps(at: Cursor, catalog: Warehouse) -> Warehouse:
 
 def defined_name(tokens: Sequence[Token], text: str) -> Name:
     """The name in a CREATE, REPLACE, DROP, ALTER or CACHE as written; empty where there is none."""
-    at = Cursor(tokens, text)
-    at.at = after_kind(at)
-    return _named(at, {at.word_at(n) for n in range(at.at)}) if at.at else ()
+    return _defined(Cursor(tokens, text))[1]
 
 
-def _named(at: Cursor, head: Set[str]) -> Name:
-    """The name that is written here, of a statement that begins with these words."""
-    return at.name() if head & _TEMPORARY else written_apart(at.name())
+def _defined(at: Cursor) -> tuple[frozenset[str], Name]:
+    """The words before the name of what is defined, and the name as written."""
+    head, parts = defined(at)
+    return head, parts if head & _TEMPORARY else written_apart(parts)
 
 
 def made_name(tokens: Sequence[Token], text: str, catalog: Warehouse) -> Name:
     """The qualified name under which a CREATE makes something, empty where it is not written."""
-    parts = defined_name(tokens, text)
-    at = Cursor(tokens, text)
-    head = {at.word_at(n) for n in range(after_kind(at))}
+    head, parts = _defined(Cursor(tokens, text))
     return catalog.qualify(_placed(parts, head)) if parts else ()
 
 
@@ -133,10 +129,8 @@ def defines_relation(statement: parse.Statement, text: str) -> bool:
 def renames(statement: parse.Statement, text: str) -> bool:
     """Whether this is ALTER TABLE … RENAME TO another name."""
     at = Cursor(statement.tokens, text)
-    if at.word != "alter":
-        return False
-    at.at = after_kind(at)
-    return at.at > 0 and bool(at.name()) and at.take("rename", "to") and bool(at.name())
+    renamed = at.word == "alter" and bool(defined(at)[1]) and at.take("rename", "to")
+    return renamed and bool(at.name())
 
 
 def sets_variable(statement: parse.Statement, text: str) -> bool:
@@ -156,18 +150,12 @@ def _reads_otherwise(text: str, found: re.Match[str]) -> bool:
 def unread(statement: parse.Statement, text: str) -> str:
     """Why a definition cannot be read."""
     at = Cursor(statement.tokens, text)
-    at.at = after_kind(at)
-    at.name()
+    defined(at)
     return read(at).unread or "it may be one of two"
 
 
 def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: str) -> Warehouse:
-    behind = after_kind(at)
-    if not behind:
-        return catalog
-    head = {at.word_at(n) for n in range(behind)}
-    at.at = behind
-    parts = _named(at, head)
+    head, parts = _defined(at)
     if not parts or ("exists" in head and catalog.qualify(parts) in catalog.relations):
         return catalog
     said = read(at)
@@ -190,8 +178,7 @@ def _create(at: Cursor, statement: parse.Statement, catalog: Warehouse, source: 
 
 def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
     """``CACHE TABLE x AS query`` makes a temporary view; without a query it defines nothing."""
-    at.at = after_kind(at)
-    parts = at.name() if at.at else ()
+    _, parts = defined(at)
     said = read(at)
     if said.query is None or len(parts) != 1:
         return catalog
@@ -203,8 +190,7 @@ def _cache(at: Cursor, catalog: Warehouse, source: str) -> Warehouse:
 def query_of(tokens: Sequence[Token], text: str) -> tuple[tuple[str, ...], str]:
     """The columns listed in a CREATE or CACHE of a table or view, and the query behind its AS."""
     at = Cursor(tokens, text)
-    at.at = after_kind(at)
-    if not at.at or not at.name():
+    if not defined(at)[1]:
         return (), ""
     said = read(at)
     names = tuple(column.name for column in said.columns)
@@ -336,8 +322,7 @@ def _use(catalog: Warehouse, namespace: Name) -> Warehouse:
 
 def _alter(at: Cursor, catalog: Warehouse) -> Warehouse:
     """The catalog after an ALTER, which is followed as far as it is understood."""
-    at.at = after_kind(at)
-    parts = written_apart(at.name()) if at.at else ()
+    parts = written_apart(defined(at)[1])
     relation = catalog.relations.get(catalog.qualify(parts)) if parts else None
     if relation is None:
         return catalog

@@ -6,6 +6,7 @@ ORDER BY and LIMIT are read, since the text must be Spark's, and dropped.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.cursor import WORD, UnreadError
@@ -241,6 +242,16 @@ class Queries(Relations):
         if self.at == before:
             raise UnreadError("an unknown operator of the pipe syntax")
         return tree.Piped(source, "RELATION", relation=relation)
+
+
+@lru_cache(maxsize=8)
+def query_in(text: str, double_quoted: bool = False) -> tree.WrittenQuery:
+    """A text that is one query, read once for all worlds. Raises UnreadError."""
+    reader = Queries(text, double_quoted=double_quoted)
+    query = reader.query()
+    if reader.token.kind is not None:
+        raise UnreadError(f"more than a query at {reader.token.start}")
+    return query
 
 
 def _assignment(it: tree.Expr) -> tree.WrittenItem:

@@ -11,7 +11,7 @@ from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.calls import call, constant
 from sqlrewrite.sql.types.cursor import UnreadError
-from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.queries import query_in
 from sqlrewrite.sql.types.scope import (
     ScopeColumns,
     TypedColumn,
@@ -97,12 +97,9 @@ def _view(view: View, name: tuple[str, ...], scope: TypeScope) -> ScopeColumns:
         views=(*context.views, name),
     )
     try:
-        reader = Queries(view.query)
-        query = reader.query()
+        query = query_in(view.query)
     except UnreadError as error:
         raise UnknownError(str(error)) from None
-    if reader.token.kind is not None:
-        raise UnknownError("a view that cannot be read")
     return named(context.analyze(query, TypeScope(inner)), view.columns)
 
 

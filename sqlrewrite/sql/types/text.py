@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import SessionSettings, World
 from sqlrewrite.sql import definitions, parse
-from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.analysis import analyze
 from sqlrewrite.sql.types.cursor import Token, UnreadError, tokens
 from sqlrewrite.sql.types.expression import typed
-from sqlrewrite.sql.types.queries import Queries
+from sqlrewrite.sql.types.queries import Queries, query_in
 from sqlrewrite.sql.types.scope import Context, ScopeColumns, TypeScope, UnknownError
 from sqlrewrite.warehouse import Column, Table, Warehouse
 
@@ -156,7 +154,7 @@ class TextState:
     def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
-            query = _query(text, self.double_quoted)
+            query = query_in(text, self.double_quoted)
             context = Context(self.catalog, self.world, analyze, typed, self.legacy_interval)
             return analyze(query, TypeScope(context))
         except (UnreadError, UnknownError, RecursionError):
@@ -210,16 +208,6 @@ class TextState:
         return Table(
             name, tuple(Column(it, None if of.type is None else of.type.ddl) for it, of in pairs)
         )
-
-
-@lru_cache(maxsize=1)
-def _query(text: str, double_quoted: bool) -> tree.WrittenQuery:
-    """A text that is one query, read once for all worlds. Raises UnreadError."""
-    reader = Queries(text, double_quoted=double_quoted)
-    query = reader.query()
-    if reader.token.kind is not None:
-        raise UnreadError(f"more than a query at {reader.token.start}")
-    return query
 
 
 _FUNCTION = re.compile(r"\bfunction\s+(?:if\s+not\s+exists\s+)?([\w.`]+)", re.IGNORECASE)
