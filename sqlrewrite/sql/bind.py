@@ -24,7 +24,7 @@ from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.ranks import ranked
 from sqlrewrite.sql.relations import RelationBinder
 from sqlrewrite.sql.scope import Scope
-from sqlrewrite.sql.select_clauses import Generated, grouped, limited, listed, most, ordered
+from sqlrewrite.sql.select_clauses import SelectList, grouped, limited, listed, most, ordered
 from sqlrewrite.sql.translate import Facts, Translator
 from sqlrewrite.sql.trees import (
     bare,
@@ -123,6 +123,18 @@ def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:
     return tuple((it.name.lower(), table.name.lower()) for it in found for table in it.expressions)
 
 
+def _stacked(
+    top: ra.Node,
+    having: tuple[ra.Condition, ...],
+    facts: Facts,
+    qualify: tuple[ra.Condition, ...],
+) -> ra.Node:
+    """What stands between the groups of a SELECT and its list."""
+    top = ra.Filter(top, having, "having") if having else top
+    top = ra.Window(top, tuple(facts.partitions)) if facts.partitions else top
+    return ra.Filter(top, qualify, "qualify") if qualify else top
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Role:
     """How a block stands in the one around it; see ``Block``."""
@@ -131,6 +143,11 @@ class _Role:
     parent: int | None = None
     required: bool = False
     negated: bool = False
+
+    @property
+    def skimmed(self) -> bool:
+        """Whether its columns are bound to names and no further: a statement returns them."""
+        return self.name in ("query", "merge", "change")
 
 
 class Binder(RelationBinder):
@@ -248,43 +265,27 @@ class Binder(RelationBinder):
         number, self._next_block = self._next_block, self._next_block + 1
         self.selects[number] = node
         enclosing, self._role = self._role, _Role("query", number)
-        scope = Scope(outer.ctes, outer.parent)
-        translator = Translator(self.text, self.in_view, self.subquery, scope, Facts())
-        translator.around = self.around
-        facts = translator.facts
+        translator = self._translator(node, outer)
+        scope, facts = translator.scope, translator.facts
         source, shared = self.from_clause(node, translator)
         scope.source = source
-        translator.windows = {w.name.lower(): w for w in node.args.get("windows") or []}
         where = self.conditions(node.args.get("where"), "where", translator)
         scope.source = source = simplify(source, where)
-        # What a statement returns is bound to names and no further.
-        skim = role.name in ("query", "merge", "change")
-        shown, complete, plain, generated, first = listed(
-            node, translator, skim=skim, whole=self.whole
-        )
-        in_having = replace(translator, first=first) if first else translator
+        shown = listed(node, translator, skim=role.skimmed, in_full=self.whole)
+        in_having = replace(translator, first=shown.first) if shown.first else translator
         having = self.conditions(node.args.get("having"), "having", in_having)
         qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
         order = ordered(node, translator)
-        if generated is not None:
-            alone = not (node.args.get("group") or having or qualify or facts.aggregates)
-            if skim or facts.partitions or facts.uncertain or not alone:
-                complete = False
-            else:
-                source, shown, known = self._generating(source, shown, generated)
-                complete = complete and known
+        alone = not (role.skimmed or node.args.get("group") or having or qualify)
+        source, shown = self._generating(source, shown, facts, alone=alone)
         top: ra.Node = ra.Filter(source, where) if where else source
-        aggregate = grouped(node, top, shown, plain, complete, translator)
-        top = aggregate or top
-        top = ra.Filter(top, having, "having") if having else top
-        top = ra.Window(top, tuple(facts.partitions)) if facts.partitions else top
-        top = ra.Filter(top, qualify, "qualify") if qualify else top
-        top = ra.Project(top, shown, number, complete)
+        aggregate = grouped(node, top, shown, translator)
+        top = _stacked(aggregate or top, having, facts, qualify)
+        top = ra.Project(top, shown.items, number, shown.complete)
         distinct = node.args.get("distinct") is not None
         top = ra.Aggregate(top, (), "distinct") if distinct else top
         limit = limited(node, top, order, translator)
-        for relation in self.pending:
-            self.owner.setdefault(relation, number)
+        self.owner.update(dict.fromkeys(self.pending, number))
         self.pending.clear()
         self.blocks.append(
             ra.Block(
@@ -295,8 +296,8 @@ class Binder(RelationBinder):
                 negated=role.negated,
                 source=source,
                 where=where,
-                outputs=shown,
-                complete=complete,
+                outputs=shown.items,
+                complete=shown.complete,
                 aggregate=aggregate.kind if aggregate else None,
                 keys=aggregate.keys if aggregate else (),
                 having=(*having, *qualify),
@@ -319,20 +320,31 @@ class Binder(RelationBinder):
         self._role = enclosing
         return limit or top, (number,)
 
+    def _translator(self, node: exp.Select, outer: Scope) -> Translator:
+        """What translates the expressions of a SELECT in a scope of their own."""
+        scope = Scope(outer.ctes, outer.parent)
+        windows = {it.name.lower(): it for it in node.args.get("windows") or []}
+        found = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
+        found.around = self.around
+        return found
+
     def _generating(
-        self, source: ra.Node, shown: tuple[ra.OutputColumn, ...], generated: Generated
-    ) -> tuple[ra.Node, tuple[ra.OutputColumn, ...], bool]:
+        self, source: ra.Node, shown: SelectList, facts: Facts, *, alone: bool
+    ) -> tuple[ra.Node, SelectList]:
         """A FROM whose rows a generator in the SELECT list makes several of, as LATERAL VIEW does,
-        the columns of the list, and whether those of the generator are known. What WHERE says of
-        the rows before it holds of all that it makes of them."""
-        at, names = generated
-        expression = shown[at].expression
-        columns = names or self.generated(expression)
+        if it is ``alone``, and the list. What WHERE says of the rows before it holds of all that it
+        makes of them."""
+        if shown.generated is None:
+            return source, shown
+        at, names = shown.generated
+        expression = shown.items[at].expression
+        alone = alone and not (facts.aggregates or facts.partitions or facts.uncertain)
+        columns = names or self.generated(expression) if alone else None
         if columns is None:
-            return source, shown, False
+            return source, replace(shown, complete=False)
         found = self.generate(source, "", columns, expression)
         its = [ra.OutputColumn(it, ra.ColumnRef(found.relation, it, None)) for it in columns]
-        return found, (*shown[:at], *its, *shown[at + 1 :]), True
+        return found, replace(shown, items=(*shown.items[:at], *its, *shown.items[at + 1 :]))
 
     def conditions(
         self, clause: exp.Expr | None, kind: str, translator: Translator

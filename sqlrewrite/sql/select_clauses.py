@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.literals import whole
@@ -18,39 +19,41 @@ Generated = tuple[int, Name]
 _GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
-def listed(
-    node: exp.Select, translator: Translator, *, skim: bool, whole: bool
-) -> tuple[
-    tuple[OutputColumn, ...], bool, tuple[Expression, ...], Generated | None, frozenset[str]
-]:
-    """The items of a SELECT list, whether the others are all columns, those that GROUP BY ALL
-    groups by: neither aggregates nor generators, its generator, if it has one, and the names that
-    in HAVING come before a column of FROM. Of items that are skimmed all but columns are nothing
-    that is known; with ``whole`` they are, and what is not understood in them stays there."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectList:
+    """The items of a SELECT list, whether these are all columns, and those that GROUP BY ALL groups
+    by: neither aggregates nor generators; its generator, if it has one; and the names that in
+    HAVING come before a column of FROM."""
+
+    items: tuple[OutputColumn, ...]
+    complete: bool
+    plain: tuple[Expression, ...]
+    generated: Generated | None = None
+    first: frozenset[str] = frozenset()
+
+
+def listed(node: exp.Select, translator: Translator, *, skim: bool, in_full: bool) -> SelectList:
+    """The list of a SELECT. Of items that are skimmed all but columns are nothing that is known;
+    ``in_full`` they are, and what is not understood in them stays there."""
     found: list[OutputColumn] = []
     plain: list[Expression] = []
     facts, complete = translator.facts, True
     generated: Generated | None = None
     aggregated: set[str] = set()
     for item in node.expressions:
-        if isinstance(item, exp.Star) or (
-            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
-        ):
+        if _is_star(item):
             expanded = _star(item, translator.scope)
             complete = complete and expanded is not None
             found += [OutputColumn(name, ref) for name, ref in expanded or ()]
             plain += [ref for _, ref in expanded or ()]
             continue
-        called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
-        named = isinstance(item, exp.Alias | exp.Column) and isinstance(called, exp.Identifier)
-        name = called.args["this"].lower() if named else ""
-        column = isinstance(item.unalias(), exp.Column)
-        passing = skim and not column
-        translate = translator.skim if passing and not whole else translator.translate
+        name = _name(item)
+        passing = skim and not isinstance(item.unalias(), exp.Column)
+        translate = translator.skim if passing and not in_full else translator.translate
         noted = len(facts.unknowns)
         before, facts.aggregates = facts.aggregates, False
         expression = translate(item.this if isinstance(item, exp.Aliases) else item)
-        if passing and whole:
+        if passing and in_full:
             del facts.unknowns[noted:]
         found.append(OutputColumn(name, expression))
         aggregates = facts.aggregates
@@ -65,13 +68,29 @@ def listed(
         if isinstance(item, exp.Alias):
             translator.aliases[name] = expression
             aggregated |= {name} if aggregates else set()
-    first: frozenset[str] = frozenset()
-    if aggregated and node.args.get("having") is not None:
-        # There an aggregate's name comes before a column that no group is made by.
-        group = node.args.get("group")
-        keys = group.find_all(exp.Column) if group is not None else ()
-        first = frozenset(aggregated - {key.name.lower() for key in keys})
-    return tuple(found), complete, tuple(plain), generated, first
+    first = _first_in_having(node, aggregated)
+    return SelectList(tuple(found), complete, tuple(plain), generated, first)
+
+
+def _is_star(item: exp.Expr) -> bool:
+    return isinstance(item.this if isinstance(item, exp.Column) else item, exp.Star)
+
+
+def _name(item: exp.Expr) -> str:
+    """The name of an item's column, empty where the engine makes one up."""
+    called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
+    if not isinstance(item, exp.Alias | exp.Column) or not isinstance(called, exp.Identifier):
+        return ""
+    return str(called.args["this"]).lower()
+
+
+def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
+    """In HAVING an aggregate's name comes before a column that no group is made by."""
+    if not aggregated or node.args.get("having") is None:
+        return frozenset()
+    group = node.args.get("group")
+    keys = group.find_all(exp.Column) if group is not None else ()
+    return frozenset(aggregated - {key.name.lower() for key in keys})
 
 
 def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
@@ -125,15 +144,9 @@ def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression 
 
 
 def grouped(
-    node: exp.Select,
-    child: Node,
-    shown: tuple[OutputColumn, ...],
-    plain: tuple[Expression, ...],
-    complete: bool,
-    translator: Translator,
+    node: exp.Select, child: Node, shown: SelectList, translator: Translator
 ) -> Aggregate | None:
-    """The aggregation of a block over ``child``, if there is one. ``shown`` and ``plain`` are as
-    ``listed`` gives them, and all of them if it is ``complete``."""
+    """The aggregation of a block over ``child``, if there is one."""
     group, facts = node.args.get("group"), translator.facts
     if group is None:
         # HAVING alone makes a single group of all rows, too.
@@ -141,16 +154,16 @@ def grouped(
             return Aggregate(child, (), "global")
         return Aggregate(child, (), "unknown") if facts.uncertain else None
     if group.args.get("all"):  # Spark's ResolveGroupByAll
-        if not complete or facts.uncertain or not lacks(translator.scope, "all"):
+        if not shown.complete or facts.uncertain or not lacks(translator.scope, "all"):
             return Aggregate(child, (), "unknown")
-        return Aggregate(child, plain) if plain else Aggregate(child, (), "global")
+        return Aggregate(child, shown.plain) if shown.plain else Aggregate(child, (), "global")
     grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
     if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
         for item in group.expressions:
             for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
                 translator.translate(part)
         return Aggregate(child, (), "grouping sets")
-    positions = shown if complete else ()
+    positions = shown.items if shown.complete else ()
     keys = tuple(
         _by_position(item, positions) or translator.translate(item) for item in group.expressions
     )
