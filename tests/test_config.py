@@ -159,7 +159,7 @@ def test_the_environment_names_the_file(folder: Path) -> None:
         ("HNIT", "0", "DPP_REWRITE_HNIT is no setting; did you mean DPP_REWRITE_HINT?"),
         ("ZZZ", "0", "the environment's DPP_REWRITE_ZZZ is no setting"),
         ("HINT", "maybe", "DPP_REWRITE_HINT must be true or false, not 'maybe'"),
-        ("SEVERITY", "DPP007", "DPP_REWRITE_SEVERITY must be NAME=WORD, with commas"),
+        ("SEVERITY", "DPP007", "DPP_REWRITE_SEVERITY must be CODE=LEVEL, with commas"),
         ("PER_FILE_IGNORES", "x", "must be PATTERN:CODE, with commas between several, not 'x'"),
     ],
 )

@@ -83,7 +83,7 @@ def show(format: str, color: bool | None, **given: Any) -> None:
     epilog="""\b
 Examples:
   dpp-rewrite catalog infer etl/ -o ddl.sql
-  dpp-rewrite catalog infer etl/ dags/sql -o ddl.sql   to correct, and to commit""",
+  dpp-rewrite catalog infer etl/ dags/sql -o ddl.sql  to correct and commit""",
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATHS...")
 @click.option(

@@ -38,9 +38,8 @@ Examples:
   dpp-rewrite catalog check --remote sc://host
   dpp-rewrite catalog check -c warehouse.json --master yarn logs.events
 
-\b
-Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if one
-could not be counted.""",
+Exit status: 0 if each declaration holds for all rows, 1 if one does not, 2 if one could not be
+counted.""",
 )
 @click.argument("tables", nargs=-1, metavar="[TABLES]...")
 @common.setting_options("catalog check")
@@ -119,11 +118,10 @@ Examples:
   dpp-rewrite catalog pull --remote sc://host -o warehouse.json
   dpp-rewrite catalog pull --master yarn 'retail.*' -o warehouse.json
   dpp-rewrite catalog pull --remote sc://host 'lake.*.*' 'lake.raw.click*'
-  dpp-rewrite catalog pull --remote sc://host --schema retail --include 'fct_*'
+  dpp-rewrite catalog pull --remote sc://host --schema retail --include 'f_*'
 
-\b
-A pull that is cut off goes on where it stopped when it is called again: what it
-has read is kept in FILE.partial until FILE is written.""",
+A pull that is cut off goes on where it stopped when it is called again: what it has read is kept
+in FILE.partial until FILE is written.""",
 )
 @click.argument("patterns", nargs=-1, metavar="[PATTERNS]...")
 @click.option(

@@ -73,8 +73,9 @@ Examples:
   dpp-rewrite lint -c ddl.sql queries/     what keeps queries from pruning
   dpp-rewrite rules DPP101                 why was a join rejected?
 
-A path where a command is expected means `rewrite`, whose options `dpp-rewrite rewrite -h` lists.
-A path that has a command's name is written ./rules.""",
+\b
+A path where a command is expected means `rewrite`; its options are listed by
+`dpp-rewrite rewrite -h`. A path that has a command's name is written ./rules.""",
 )
 @click.version_option(sqlrewrite.__version__, message="%(prog)s %(version)s")
 def program() -> None:

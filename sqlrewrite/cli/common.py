@@ -62,7 +62,8 @@ class Command(click.Command):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx))
         }
         named = {name for names in self.sections.values() for name in names}
-        rest = {"Other options": [name for name in records if name not in named]}
+        others = "Other options" if self.sections else "Options"
+        rest = {others: [name for name in records if name not in named]}
         for heading, names in {**self.sections, **rest}.items():
             with formatter.section(heading):
                 formatter.write_dl([records[name] for name in names if name in records])

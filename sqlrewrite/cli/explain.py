@@ -29,9 +29,10 @@ Examples:
 
 \b
 What the words mean:
-  planned   the filter's keys are broadcast in this plan: partitions are skipped
-  possible  Spark has written the filter into the plan, but drops it at run time
-            if the join does not turn into a broadcast join
+  planned   the filter's keys are broadcast in this plan: partitions are
+            skipped
+  possible  Spark has written the filter into the plan, but drops it at run
+            time if the join does not turn into a broadcast join
 Only a run shows what is read: see `dpp-rewrite verify`.""",
 )
 @click.argument("path", metavar="PATH")

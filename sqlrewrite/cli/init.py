@@ -33,8 +33,8 @@ _SCHEMA = "spark.sql.catalog.spark_catalog.defaultDatabase"
     short_help="Write a first file of settings for this folder.",
     epilog="""\b
 Examples:
-  dpp-rewrite init        looks around, writes [tool.dpp-rewrite], says what it found
-  dpp-rewrite lint .      and then this needs no options""",
+  dpp-rewrite init    looks around, writes the settings, says what it found
+  dpp-rewrite lint .  and then this needs no options""",
 )
 @click.argument(
     "folder",

@@ -31,7 +31,7 @@ _PREDICATE, _WHEN = AUTO, "missed"
     epilog="""\b
 Examples:
   dpp-rewrite run --master yarn job.sql              as spark-sql -f job.sql
-  dpp-rewrite run --remote sc://host --log debug job.sql  and why each was left
+  dpp-rewrite run --remote sc://host --log debug job.sql  why each was left
 
 \b
 Exit status:

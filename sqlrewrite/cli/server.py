@@ -26,7 +26,7 @@ def command(stdio: bool, **given: Any) -> None:
     """Speaks the Language Server Protocol on stdin and stdout.
 
     The server lints open files while you type, offers fixes, and shows what prunes a table.
-    Settings and catalog are found for each open file, as `dpp-rewrite lint` finds them.
+    Settings and catalog are found for each open file as the command `lint` finds them.
     """
     asked = Given(**sorted_out(given))
     asked.projects()  # what is wrong with the settings is said now

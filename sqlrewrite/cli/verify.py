@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 Examples:
   dpp-rewrite verify -c warehouse.json --master yarn q.sql
   dpp-rewrite verify -c ddl/ --remote sc://host --runs 5 --html out.html q.sql
-  dpp-rewrite verify -c ddl/ --remote sc://host --sample 20 q.sql  for big tables
+  dpp-rewrite verify -c ddl/ --remote sc://host --sample 20 q.sql  big tables
 
 \b
 Exit status:
-  0  the same rows (at a LIMIT but for ties of its ORDER BY), or nothing to run
+  0  the same rows (at a LIMIT but for ties of its ORDER BY), or nothing
+     to run
   1  a statement gives other rows, columns or errors than before
   2  something could not be done, or a query gives other rows each time
 

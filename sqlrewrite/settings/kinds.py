@@ -111,11 +111,11 @@ def _pattern_and_code(text: str) -> dict[str, list[str]]:
     return found
 
 
-def _name_and_word(text: str) -> dict[str, str]:
+def _name_and_word(text: str, form: str = "NAME=WORD") -> dict[str, str]:
     """``NAME=WORD,NAME=WORD`` as the table that says the same."""
     pairs = [item.partition("=") for item in _items(text)]
     if not all(name and equals and word for name, equals, word in pairs):
-        raise ValueError("NAME=WORD, with commas between several")
+        raise ValueError(f"{form}, with commas between several")
     return {name: word for name, _, word in pairs}
 
 
@@ -190,7 +190,7 @@ SEVERITIES = Kind(
     {"type": "object", "additionalProperties": _TEXT},
     lambda it: _are_by_name(it, STRING.holds),
     lambda it: tuple((code.upper(), severity) for code, severity in it.items()),
-    _name_and_word,
+    lambda text: _name_and_word(text, "CODE=LEVEL"),
 )
 VARIABLES = Kind(
     "a table of variables, each with a name of letters, digits and _",

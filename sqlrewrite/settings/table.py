@@ -102,7 +102,7 @@ class Settings:
         True, BOOLEAN, "Put /*+ BROADCAST(…) */ into the subquery.", off="--no-hint"
     )
     depth: int = _inserted(
-        3, COUNT, "How many joins away from the dimension filters are looked for."
+        3, COUNT, "How many joins away from the dimension filters are looked for.", metavar="N"
     )
     through_facts: bool | None = _inserted(
         None,

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sqlrewrite.cli import main
+from sqlrewrite.cli.commands import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -32,16 +33,15 @@ def test_a_path_means_rewrite(run: Any, args: tuple[str, ...]) -> None:
     assert b"PRUNE" in ran.out or "would rewrite rules" in ran.err
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize(
-    "command", [(), ("rewrite",), ("rules",), ("catalog",), ("catalog", "show")]
-)
-def test_help(
-    run: Any, command: tuple[str, ...], flag: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+OF_CATALOG = [("catalog", it) for it in ("show", "infer", "pull", "check")]
+
+
+@pytest.mark.parametrize("command", [(), *((it,) for it in COMMANDS), *OF_CATALOG], ids=" ".join)
+def test_help(run: Any, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    ran = run(*command, flag)
+    ran = run(*command, "--help")
     assert ran.status == 0
+    assert run(*command, "-h").out == ran.out
     assert ran.out.startswith(b"Usage: dpp-rewrite")
     assert all(len(line) <= 80 for line in ran.out.decode().splitlines())
 
@@ -179,6 +179,7 @@ def test_light_start(tmp_path: Path) -> None:
     code = """
 import sys
 from sqlrewrite.cli import main
+from sqlrewrite.cli.commands import COMMANDS
 try:
     main(["--check", "q.sql"])
 except SystemExit as end:
