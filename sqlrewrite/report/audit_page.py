@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from sqlrewrite.audit.answer import Answer, AuditedShape, Fact
+from sqlrewrite.audit.answer import Answer, AuditedShape
 from sqlrewrite.report.audit import SAID, by, one_line, read, reason_rows, saved
-from sqlrewrite.report.page import page, table
-
-_WIDTH, _ROW, _LABEL = 1060, 26, 330
-_CHARACTERS = 43
-"""So many of a monospaced 12 px stand before a bar; the whole label is shown when pointed at."""
-_COLOURS = {"rewritten": "var(--old)", "rejected": "#d92", "pruned": "var(--new)"}
-_OTHER = "#8888"
+from sqlrewrite.report.page import bar, cells, page, table
 
 
 def audit_page(found: Answer) -> str:
@@ -29,19 +23,25 @@ def _sections(found: Answer) -> Iterator[str]:
     )
     yield "<h2>What became of the runs</h2>"
     yield _bars(
-        (SAID.get(it.what, it.what), it.runs, f"{it.runs:,}", it.what) for it in found.totals
+        (SAID.get(it.what, it.what), f"{it.runs:,}", [(it.runs, it.what)]) for it in found.totals
     )
     if found.top:
         yield "<h2>What to change first</h2>"
         yield _bars(
-            (f"{number}. {one_line(it.text)}", *_weight(it), "rewritten")
+            (f"{number}. {one_line(it.text)}", said, [(weight, "rewritten")])
             for number, it in enumerate(found.top, 1)
+            for weight, said in (_weight(it),)
         )
         for number, it in enumerate(found.top, 1):
             yield _shape(number, it)
     if found.facts:
         yield "<h2>Tables: runs with a predicate to be had, pruned, and without</h2>"
-        yield _stacks(found.facts)
+        kinds = ("rewritten", "pruned", "rejected")
+        counts = [[(getattr(it, kind), kind) for kind in kinds] for it in found.facts]
+        yield _bars(
+            (it.name, " / ".join(f"{number:,}" for number, _ in parts), parts)
+            for it, parts in zip(found.facts, counts, strict=True)
+        )
         tables = [(it.name, read(it.bytes), by(it.bounded_by)) for it in found.facts]
         yield table(("table", "read by these runs", "bounded by (runs)"), tables)
     if found.reasons:
@@ -75,58 +75,14 @@ def _weight(it: AuditedShape) -> tuple[int, str]:
     return (it.runs, f"{it.runs:,} runs") if it.bytes is None else (it.bytes, read(it.bytes))
 
 
-def _bars(rows: Iterable[tuple[str, int, str, str]]) -> str:
-    """A bar a row: its label, how long it is, what that says, its colour's name."""
+def _bars(rows: Iterable[tuple[str, str, Sequence[tuple[int, str]]]]) -> str:
+    """A chart: in a row a label, what its bar says, and the parts of the bar with their classes;
+    the longest bar has the whole width."""
     known = list(rows)
-    most = max((number for _, number, _, _ in known), default=0) or 1
-    return _svg(
-        [
-            (label, said, [(number / most, _COLOURS.get(kind, _OTHER))])
-            for label, number, said, kind in known
-        ]
+    most = max((sum(number for number, _ in parts) for *_, parts in known), default=0) or 1
+    drawn = (
+        f"<tr>{cells((label,))}{bar((number / most, kind) for number, kind in parts if number)}"
+        f"{cells((said,))}</tr>"
+        for label, said, parts in known
     )
-
-
-def _stacks(facts: Sequence[Fact]) -> str:
-    """A bar a table, of three parts."""
-    most = max((it.rewritten + it.pruned + it.rejected for it in facts), default=0) or 1
-    kinds = ("rewritten", "pruned", "rejected")
-    rows = [
-        (
-            it.name,
-            f"{it.rewritten:,} / {it.pruned:,} / {it.rejected:,}",
-            [(getattr(it, kind) / most, _COLOURS[kind]) for kind in kinds],
-        )
-        for it in facts
-    ]
-    return _svg(rows)
-
-
-def _svg(rows: Sequence[tuple[str, str, Sequence[tuple[float, str]]]]) -> str:
-    """A chart of bars: a label, what stands behind the bar, and its parts with their colours."""
-    room = _WIDTH - _LABEL - 180
-    drawn = []
-    for number, (label, value, parts) in enumerate(rows):
-        top, left = number * _ROW, float(_LABEL)
-        drawn.append(
-            f'<text x="{_LABEL - 8}" y="{top + 17}" text-anchor="end">{_label(label)}</text>'
-        )
-        for share, colour in parts:
-            width = share * room
-            drawn.append(
-                f'<rect x="{left:.1f}" y="{top + 5}" width="{width:.1f}" height="16" '
-                f'style="fill:{colour}"/>'
-            )
-            left += width
-        drawn.append(f'<text x="{left + 8:.1f}" y="{top + 17}">{escape(value)}</text>')
-    return (
-        f'<svg role="img" viewBox="0 0 {_WIDTH} {len(rows) * _ROW}" width="100%" '
-        'style="font:12px monospace;fill:currentColor">' + "".join(drawn) + "</svg>"
-    )
-
-
-def _label(text: str) -> str:
-    """What there is room for, and the whole of it to be pointed at."""
-    if len(text) <= _CHARACTERS:
-        return escape(text)
-    return f"<title>{escape(text)}</title>{escape(text[: _CHARACTERS - 1])}…"
+    return f"<table>{''.join(drawn)}</table>"

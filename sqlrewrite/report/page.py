@@ -14,10 +14,12 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2.5rem }
 table { border-collapse: collapse } td, th { padding: .3rem .8rem; text-align: left;
   border-bottom: 1px solid var(--line); vertical-align: top } td.n { text-align: right }
+td:first-child { overflow-wrap: anywhere }
 pre { overflow-x: auto; padding: 1rem; border: 1px solid var(--line); border-radius: .4rem;
   font-size: 13px; line-height: 1.4 } .add { color: var(--new) } .del { color: var(--old) }
-.bar { height: .8rem; border-radius: .2rem; min-width: 1px } .bar.old { background: var(--old) }
-.bar.new { background: var(--new) } .track { width: 20rem }
+.track { width: 20rem; white-space: nowrap } .bar { display: inline-block; height: .8rem;
+  min-width: 1px; background: #8888 } .bar.old, .bar.rewritten { background: var(--old) }
+.bar.new, .bar.pruned { background: var(--new) } .bar.rejected { background: #d92 }
 """
 _MARKS = {"+": "add", "-": "del"}
 
@@ -51,7 +53,18 @@ def page(title: str, sections: Iterable[str]) -> str:
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of plain strings."""
     head = "".join(f"<th>{escape(it)}</th>" for it in headings)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def cells(row: Iterable[str]) -> str:
+    """Plain strings as cells of a table."""
+    return "".join(f"<td>{escape(cell)}</td>" for cell in row)
+
+
+def bar(parts: Iterable[tuple[float, str]]) -> str:
+    """A cell with a bar of several parts: how much of its width each takes, and its class."""
+    drawn = (
+        f'<div class="bar {kind}" style="width:{100 * share:.1f}%"></div>' for share, kind in parts
+    )
+    return f'<td class="track">{"".join(drawn)}</td>'

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.data import parts, text
-from sqlrewrite.report.page import page, table
+from sqlrewrite.report.page import bar, cells, page, table
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.report.table import print_table
 from sqlrewrite.spark.bags import Comparison
@@ -169,15 +169,10 @@ def _section(verified: Verified) -> str:
     for name, measure, before, after in _measured(verified):
         most = max(before[1], after[1]) or 1.0
         for number, ((label, value), side) in enumerate(((before, "old"), (after, "new"))):
-            cells = (name, measure) if number == 0 else ("", "")
-            width = 100 * value / most
-            rows.append(
-                "<tr>"
-                + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-                + f"<td>{'before' if side == 'old' else 'after'}</td>"
-                + f'<td class="n">{escape(label)}</td><td class="track">'
-                + f'<div class="bar {side}" style="width:{width:.1f}%"></div></td></tr>'
-            )
+            named = (name, measure) if number == 0 else ("", "")
+            told = cells((*named, "before" if side == "old" else "after"))
+            drawn = bar([(value / most, side)])
+            rows.append(f'<tr>{told}<td class="n">{escape(label)}</td>{drawn}</tr>')
     found = verified.comparison
     differing = f"<p>{escape(verified.error)}</p>" if verified.error else ""
     if found is not None and not found.same:

@@ -178,7 +178,7 @@ def test_the_command(session: Session, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert [(it["what"], it["runs"]) for it in found["totals"]] == [("rewritten", 2), ("other", 1)]
-    assert "<svg" in (tmp_path / "out.html").read_text("utf-8")
+    assert 'class="bar rewritten"' in (tmp_path / "out.html").read_text("utf-8")
     new, mine = sorted((tmp_path / "new").iterdir())
     assert mine.name == "mine.sql"
     assert "/* dpp-rewrite */" in new.read_text("utf-8")
