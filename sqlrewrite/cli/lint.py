@@ -151,7 +151,9 @@ def _run(asked: LintAsked) -> Sum:
         err.print(_written(known, total))
         return total
     if not people:
-        report = form.report(kept, total, _root(of, kept))
+        from sqlrewrite.report.lint.names import named
+
+        report = form.report(named(kept, _root(of, kept)), total)
         write_stdout(report.encode("utf-8", "backslashreplace"))
     elif total.statistics is not None:
         from sqlrewrite.report.statistics import lines

@@ -45,7 +45,8 @@ _LONG = 20
 @dataclass(frozen=True, slots=True)
 class Linted:
     """What was found in one file: ``failures`` are what could not be done, ``lines`` those around
-    the findings, each with its number; ``counted`` its statistics, where these are asked for."""
+    the findings, each with its number; ``counted`` its statistics, where these are asked for.
+    ``given`` is the path that it was found by, where a report calls it otherwise."""
 
     path: str
     text: str = ""
@@ -53,6 +54,7 @@ class Linted:
     failures: tuple[Problem, ...] = ()
     lines: tuple[tuple[int, str], ...] = ()
     counted: Statistics | None = None
+    given: str = ""
 
     @property
     def shown(self) -> tuple[Finding, ...]:

@@ -7,20 +7,18 @@ take them for columns of the first one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from sqlrewrite.linting.findings import Finding, Severity
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.lint.names import named
 
 CAP = 10
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
-    """The commands, one a line, with the files' names from ``root``."""
-    return "".join(f"{line}\n" for line in _lines(named(results, root)))
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """The commands, one a line."""
+    return "".join(f"{line}\n" for line in _lines(results))
 
 
 def _lines(results: Sequence[Linted]) -> Iterator[str]:

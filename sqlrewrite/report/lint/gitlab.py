@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 from sqlrewrite.linting.findings import Severity
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.data import text
-from sqlrewrite.report.lint.names import named
 
 _SEVERITIES = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
 
-def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
-    """The issues of all files, with their names from ``root``. The fingerprints are of statements,
-    and so outlive moved lines."""
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """The issues of all files. The fingerprints are of statements, and so outlive moved lines."""
     issues = [
         {
             "description": finding.message,
@@ -27,7 +24,7 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
                 "lines": {"begin": finding.place.line, "end": finding.place.end_line},
             },
         }
-        for result in named(results, root)
+        for result in results
         for finding, fingerprint in zip(result.findings, result.fingerprints, strict=True)
         if finding.suppression is None
     ]

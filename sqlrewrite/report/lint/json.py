@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,16 +9,14 @@ from sqlrewrite.linting.findings import Finding, Fix
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.json import problem
-from sqlrewrite.report.lint.names import named
 from sqlrewrite.report.statistics import as_json
 
 VERSION = 1
 _PLACE = "line column end_line end_column"
 
 
-def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
-    """The whole report, with a newline at its end. Paths are as they were given, fingerprints of
-    those from ``root``."""
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """The whole report, with a newline at its end. Paths are as they were given."""
     whole: dict[str, Any] = {
         "version": VERSION,
         "summary": {
@@ -30,12 +27,14 @@ def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
             "errors": total.failures,
         },
         "findings": [
-            _finding(result.path, *found)
-            for result, its in zip(results, named(results, root), strict=True)
-            for found in zip(result.findings, result.fixes, its.fingerprints, strict=True)
+            _finding(result.given or result.path, *found)
+            for result in results
+            for found in zip(result.findings, result.fixes, result.fingerprints, strict=True)
         ],
         "errors": [
-            {"path": result.path, **problem(it)} for result in results for it in result.failures
+            {"path": result.given or result.path, **problem(it)}
+            for result in results
+            for it in result.failures
         ],
     }
     if total.statistics is not None:

@@ -5,22 +5,20 @@ What does not fail the run (suppressed, or not counted) is a skipped test with i
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from sqlrewrite.linting.findings import Finding
 from sqlrewrite.linting.run import Linted, Sum
-from sqlrewrite.report.lint.names import named
 
 # What XML 1.0 cannot hold, escaped or not.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
-    """The whole document, with the files' names from ``root``."""
-    suites = [_suite(result) for result in named(results, root)]
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """The whole document."""
+    suites = [_suite(result) for result in results]
     keys = ("tests", "failures", "errors", "skipped")
     sums = {key: str(sum(int(suite.get(key, "0")) for suite in suites)) for key in keys}
     whole = ElementTree.Element("testsuites", {"name": "dpp-rewrite", **sums})

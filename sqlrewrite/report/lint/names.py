@@ -13,7 +13,7 @@ from sqlrewrite.linting.run import Linted
 
 def named(results: Iterable[Linted], root: str) -> list[Linted]:
     """The results, with the paths of their files from ``root``, or in full where they lie outside
-    of it; with forward slashes."""
+    of it, with forward slashes; ``given`` are those that they had."""
 
     @cache
     def beginning(folder: str) -> str:
@@ -25,4 +25,4 @@ def named(results: Iterable[Linted], root: str) -> list[Linted]:
         return os.path.join(path, "").replace(os.sep, "/")
 
     parts = ((it, *os.path.split(it.path)) for it in results)
-    return [replace(it, path=beginning(folder) + name) for it, folder, name in parts]
+    return [replace(it, path=beginning(at) + name, given=it.path) for it, at, name in parts]

@@ -16,7 +16,6 @@ import sqlrewrite
 from sqlrewrite.linting.findings import CODES, Code, Finding, Fix, Place, Severity
 from sqlrewrite.linting.run import Linted, Sum
 from sqlrewrite.report.data import text
-from sqlrewrite.report.lint.names import named
 from sqlrewrite.rulebook import Page, pages
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -29,9 +28,8 @@ _BASE = 37
 _END_OF_FILE = 0xFFFF
 
 
-def report(results: Sequence[Linted], total: Sum, root: str = os.curdir) -> str:
-    """One run over all files, with their names from ``root``."""
-    results = named(results, root)
+def report(results: Sequence[Linted], total: Sum) -> str:
+    """One run over all files."""
     known = {page.code: page for page in pages()}
     driver = {
         "name": "dpp-rewrite",
