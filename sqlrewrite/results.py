@@ -6,6 +6,7 @@ Any of them may cross a process boundary. Lines and columns count from 1.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from enum import Enum
 
 from sqlrewrite.frozen import dataclass
@@ -146,16 +147,17 @@ class PlanLine:
 @dataclass(frozen=True, slots=True)
 class PlanDiff:
     """The logical plan of one changed statement, before and after, as one marked tree, which is
-    drawn only when it is asked for."""
+    ``drawn`` already or made by ``draw`` when it is asked for."""
 
     statement: int
     line: int
-    draw: Callable[[], tuple[PlanLine, ...]]
+    drawn: tuple[PlanLine, ...] = ()
+    draw: Callable[[], tuple[PlanLine, ...]] | None = field(default=None, compare=False)
 
     @property
     def lines(self) -> tuple[PlanLine, ...]:
         """The tree, line by line."""
-        return self.draw()
+        return self.drawn if self.draw is None else self.draw()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sqlrewrite import Catalog, rewrite
 from sqlrewrite.frozen import dataclass
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
@@ -110,3 +111,13 @@ def test_the_package_uses_no_other() -> None:
         if alias.name == "dataclass"
     }
     assert importing == {"frozen"}
+
+
+def test_two_equal_runs_give_equal_results_that_can_be_pickled() -> None:
+    catalog = Catalog.from_ddl(
+        "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
+    )
+    done, again = (rewrite("SELECT a FROM f JOIN d ON p = k WHERE y = 1", catalog) for _ in "ab")
+    assert done.changed
+    assert done == again == pickle.loads(pickle.dumps(done))
+    assert done.explain() == pickle.loads(pickle.dumps(done)).explain() != ""

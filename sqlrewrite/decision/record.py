@@ -35,7 +35,7 @@ def plan_diff(result: Decided, place: Locate) -> PlanDiff | None:
     if not added:
         return None
     line, _ = place(result.reading.statement.start)
-    return PlanDiff(result.reading.statement.index, line, partial(_drawn, result.plan, added))
+    return PlanDiff(result.reading.statement.index, line, draw=partial(_drawn, result.plan, added))
 
 
 def _shown(predicate: str) -> str:

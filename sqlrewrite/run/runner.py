@@ -9,23 +9,14 @@ from __future__ import annotations
 import os
 import traceback
 from dataclasses import field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.document import Document
 from sqlrewrite.find.reading import BUG
 from sqlrewrite.find.survey import Surveyed
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.results import (
-    Candidate,
-    ConfigError,
-    PlanDiff,
-    PlanLine,
-    Problem,
-    Removed,
-    Rewrite,
-    Verdict,
-)
+from sqlrewrite.results import ConfigError, PlanDiff, Problem, Rewrite, Verdict
 from sqlrewrite.rewriting import OnDocument, rewrite_as
 from sqlrewrite.run.surveyed import documents_of, surveyed
 from sqlrewrite.run.work import UnreadFileError, read_source
@@ -247,7 +238,8 @@ class RewriteTask:
             if self.count:
                 kept = result.surveyed if self.survey else ()
                 result = replace(result, surveyed=kept, counted=count(result, self.request))
-            plans = tuple(map(_drawn, done.plans)) if self.plans else ()
+            drawn = (PlanDiff(it.statement, it.line, it.lines) for it in done.plans)
+            plans = tuple(drawn) if self.plans else ()  # which holds no plan any more
             found = done.candidates
             if not self.verdicts:
                 found = tuple(replace(it, rules=()) for it in found)
@@ -278,24 +270,11 @@ class RewriteTask:
             return None  # another run may do better
         if not self.survey and (result.silent or (result.quiet and not self.verdicts)):
             return done.statements
-        plans = tuple((it.statement, it.line, it.lines) for it in done.plans)
-        return (
-            done.sql if done.changed else "",
-            done.statements,
-            done.candidates,
-            done.errors,
-            done.skipped,
-            plans,
-            done.removed,
-            done.notes,
-            done.grouped,
-            result.surveyed,
-        )
+        return replace(done, original="", sql=done.sql if done.changed else ""), result.surveyed
 
     def recall(self, path: str, data: bytes | None, kept: _Kept) -> FileResult | None:
         """The result for a file of that record."""
-        done = _record(kept)
-        told = () if isinstance(kept, int) else kept[-1]
+        done, told = (Rewrite("", "", kept), ()) if isinstance(kept, int) else kept
         if data is None:
             wanted = (self.text or self.write) if done.sql else self.unchanged
             return None if wanted else FileResult(path, rewrite=done, surveyed=told)
@@ -305,37 +284,9 @@ class RewriteTask:
         return write(result) if self.write else result
 
 
-_Kept = (
-    int
-    | tuple[
-        str,
-        int,
-        tuple[Candidate, ...],
-        tuple[Problem, ...],
-        tuple[Problem, ...],
-        tuple[tuple[int, int, tuple[PlanLine, ...]], ...],
-        tuple[Removed, ...],
-        tuple[Problem, ...],
-        tuple[int, ...],
-        tuple[Surveyed, ...],
-    ]
-)
-"""What a cache keeps of a file: its number of statements, or the parts of a ``Rewrite``, with the
-lines of its plans, and its statements."""
-
-
-def _record(kept: _Kept) -> Rewrite:
-    """A ``Rewrite`` without the text that it began with."""
-    if isinstance(kept, int):
-        return Rewrite("", "", kept)
-    sql, statements, candidates, errors, skipped, plans, removed, notes, grouped, _ = kept
-    drawn = tuple(PlanDiff(number, line, partial(tuple, lines)) for number, line, lines in plans)
-    return Rewrite("", sql, statements, candidates, errors, skipped, drawn, removed, notes, grouped)
-
-
-def _drawn(plan: PlanDiff) -> PlanDiff:
-    """An explain diff that holds its lines, and no longer the plan that they are drawn from."""
-    return replace(plan, draw=partial(tuple, plan.lines))
+_Kept = int | tuple[Rewrite, tuple[Surveyed, ...]]
+"""What a cache keeps of a file: its number of statements, or all that was made of it but the text
+that it began with."""
 
 
 def count(result: FileResult, request: Request) -> Statistics | None:
