@@ -296,8 +296,11 @@ class Warehouse:
         found = [name for name in self.relations if name[-1] == last and len(name) > 1]
         return found[0] if len(found) == 1 else None
 
-    def use(self, schema: str) -> Self:
-        """This catalog with another current schema; ``catalog.schema`` changes both."""
+    def use(self, schema: str | None) -> Self:
+        """This catalog with another current schema, if one is given; ``catalog.schema`` changes
+        both."""
+        if not schema:
+            return self
         parts = tuple(part.strip("`").lower() for part in schema.split("."))
         return replace(self, namespace=parts if len(parts) > 1 else (self.namespace[0], *parts))
 

@@ -74,7 +74,7 @@ def judged(
     if len(text) > options.limits.statement:
         return AuditedText("skipped", over("statement", len(text), options.limits.statement))
     try:
-        known = catalog.use(schema) if schema else catalog
+        known = catalog.use(schema)
         with _within(most), at_rest(text):
             decision = decide(read(text, known, options.limits), options)
             found, merged = result(decision), tuple(_merged(decision))

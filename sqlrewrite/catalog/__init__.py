@@ -41,7 +41,7 @@ class Catalog(Warehouse):
         """
         from sqlrewrite.catalog.ddl import read_ddl
 
-        start = Warehouse() if schema is None else Warehouse().use(schema)
+        start = Warehouse().use(schema)
         found = read_ddl(text, "<ddl>", start)
         if found.left_out and not found.relations:
             raise CatalogError(f"{found.left_out[0].where}: {found.left_out[0].why}")
@@ -61,8 +61,8 @@ class Catalog(Warehouse):
         """
         from sqlrewrite.catalog.infer import infer
 
-        start = Warehouse(variables=dict(variables))
-        return cls._of(infer(files, start.use(schema) if schema else start)[0])
+        start = Warehouse(variables=dict(variables)).use(schema)
+        return cls._of(infer(files, start)[0])
 
     def deriving(self, derived: Mapping[str, Mapping[str, str]]) -> Catalog:
         """This catalog, where columns are computed from others of their row, by the names of table

@@ -44,9 +44,7 @@ def load(
     ``schema`` is the namespace of short names, in DDL files until they say USE, and at the end;
     ``variables`` are the values of variables in names. Raises CatalogError.
     """
-    start = Warehouse(variables=dict(variables))
-    start = start if schema is None else start.use(schema)
-    catalog = start
+    start = catalog = Warehouse(variables=dict(variables)).use(schema)
     counted: dict[Name, Table] = {}
     namespace = start.namespace
     for path in paths:

@@ -111,8 +111,7 @@ def infer_command(
     if found.missing:
         raise common.CommandFailure(f"{found.missing[0]}: no such file or directory")
     refuse_read(output, found.files, "--output")
-    start = Warehouse().use(schema) if schema else Warehouse()
-    known, guessed = infer(found.files, start)
+    known, guessed = infer(found.files, Warehouse().use(schema))
     err = common.printer(err=True, color=color)
     count = sum(len(name) > 1 for name in known.relations)
     if count:  # else what stands in the file already is worth more

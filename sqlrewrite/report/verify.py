@@ -18,17 +18,6 @@ from sqlrewrite.spark.verify import Verified, VerifyOutcome
 
 VERSION = 1
 
-_STYLES = {
-    VerifyOutcome.SAME: "bold green",
-    VerifyOutcome.TIES: "bold green",
-    VerifyOutcome.DIFFERENT: "bold red",
-    VerifyOutcome.COLUMNS: "bold red",
-    VerifyOutcome.NEW_ERROR: "bold red",
-    VerifyOutcome.ERROR_GONE: "bold red",
-    VerifyOutcome.UNSTABLE: "bold yellow",
-    VerifyOutcome.FAILED: "bold yellow",
-    VerifyOutcome.SKIPPED: "bold yellow",
-}
 _NAMED = 4
 """So many of the partitions of a sample are named for people."""
 
@@ -62,7 +51,7 @@ def _outcome(verified: Verified) -> Iterator[Line]:
     count = f" ({found.before:,})" if found and verified.outcome is VerifyOutcome.SAME else ""
     yield (
         (f"{shown(verified.path)}:{verified.line}: ", "bold"),
-        (f"{verified.outcome.value}{count}{_on(verified.sample)}", _STYLES[verified.outcome]),
+        (f"{verified.outcome.value}{count}{_on(verified.sample)}", _style(verified.outcome)),
     )
     for it in verified.sample:
         yield from _taken(it)
@@ -74,6 +63,13 @@ def _outcome(verified: Verified) -> Iterator[Line]:
         yield (("    no row on either side: that they are the same says little", "yellow"),)
     if verified.outcome in (VerifyOutcome.DIFFERENT, VerifyOutcome.UNSTABLE):
         yield from _difference(found)
+
+
+def _style(outcome: VerifyOutcome) -> str:
+    if outcome.differs:
+        return "bold red"
+    same = outcome in (VerifyOutcome.SAME, VerifyOutcome.TIES)
+    return "bold green" if same else "bold yellow"
 
 
 def _on(sample: Sequence[Sampled]) -> str:

@@ -40,8 +40,7 @@ def _loaded(
     if not paths and files:
         return Catalog.seen(*files, schema=schema, variables=variables)
     if not paths:
-        start = Warehouse(variables=settings.variables)
-        return start.use(schema) if schema else start
+        return Warehouse(variables=settings.variables).use(schema)
     try:
         return (load or Catalog.load)(*paths, schema=schema, variables=variables)
     except CatalogError as error:
