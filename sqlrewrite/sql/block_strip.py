@@ -83,7 +83,6 @@ def blocked(text: str, lexed: Lexed) -> Keep:
     ]
 
     def keep(anchors: Anchors, found: Sequence[Managed]) -> list[Managed]:
-        places = ((it, it.span(anchors).start) for it in found)
-        return [it for it, at in places if any(span.start <= at < span.end for span in spans)]
+        return [it for it in found if any(at.start <= it.span.start < at.end for at in spans)]
 
     return keep

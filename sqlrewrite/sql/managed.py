@@ -101,7 +101,7 @@ class Stripped:
         found: list[tuple[Span, str]] = []
         for span, at in zip(self.removed, self.places, strict=True):
             new = inserted.pop(at, "")
-            if new != self.original[span.start : span.end]:
+            if new != span.of(self.original):
                 found.append((span, new))
         for offset, new in inserted.items():
             at = self.original_offset(offset)
@@ -112,7 +112,7 @@ class Stripped:
         """What was taken out, by the offset in the stripped text where it stood."""
         found: dict[int, str] = {}
         for span, at in zip(self.removed, self.places, strict=True):
-            found[at] = found.get(at, "") + self.original[span.start : span.end]
+            found[at] = found.get(at, "") + span.of(self.original)
         return found
 
 
@@ -136,11 +136,11 @@ def strip(
     spans = _spans(clauses)
     stripped = _offsets_without(spans)
     return replace(
-        Stripped.of(text, spans, [it.span(anchors) for it in gone]),
+        Stripped.of(text, spans, [it.span for it in gone]),
         foreign=tuple(at for at in markers(anchors) if at not in known),
         noted=tuple(
-            Noted(start, text[start : it.marker - 1], *it.note)
-            for it, start in ((it, it.span(anchors).start) for it in gone)
+            Noted(it.span.start, text[it.span.start : it.marker - 1], *it.note)
+            for it in gone
             if it.note is not None
         ),
         clauses=tuple(
@@ -168,9 +168,9 @@ def _clauses(
     anchors: Anchors, found: Sequence[Managed], staying: Container[Managed] = ()
 ) -> tuple[list[_Taken], list[Span]]:
     """What is taken out of each clause, and the predicates inside no other."""
-    kept = [it.span(anchors) for it in found if it in staying]
+    kept = [it.span for it in found if it in staying]
     clauses = list(_by_clause(anchors, [it for it in found if it not in staying]))
-    outer = _outermost([*kept, *(it.span(anchors) for clause in clauses for it in clause.ours)])
+    outer = _outermost([*kept, *(it.span for clause in clauses for it in clause.ours)])
     begins = [anchors.tokens[it.clause.lead].start for it in clauses]
     apart = [it for it, at in zip(clauses, begins, strict=True) if not _inside(at, outer)]
     return apart, outer
@@ -232,11 +232,11 @@ def _by_clause(anchors: Anchors, taken: Sequence[Managed]) -> Iterator[_Taken]:
 def _earlier(anchors: Anchors, taken: _Taken, stripped: Callable[[int], int]) -> Earlier:
     """What was taken out of a clause; ``stripped`` gives the offsets in the text without all."""
     keyword = anchors.tokens[taken.clause.keyword or 0].start
-    ours, text = tuple(it.span(anchors) for it in taken.ours), anchors.text
+    ours, text = tuple(it.span for it in taken.ours), anchors.text
     return Earlier(
         stripped(min(keyword, taken.spans[0].start)),
-        tuple(Edit(stripped(it.start), text[it.start : it.end]) for it in taken.spans),
-        tuple(text[it.start : it.end] for it in ours),
+        tuple(Edit(stripped(it.start), it.of(text)) for it in taken.spans),
+        tuple(it.of(text) for it in ours),
         ours,
         anchors.kind(anchors.lead(taken.ours[0].word)) in CHANGES,
     )
@@ -253,10 +253,10 @@ def _clause_spans(
         if anchors.kind(keyword) is TokenType.WHERE:
             for word, found in zip((keyword, *(p.end for p in pieces)), ours, strict=False):
                 assert found is not None
-                yield from _with_word(anchors, word, found.span(anchors))
+                yield from _with_word(anchors, word, found.span)
         return
     if leading:
-        parts = [found.span(anchors) for found in ours[:leading] if found is not None]
+        parts = [found.span for found in ours[:leading] if found is not None]
         parts += [_token(anchors, piece.end) for piece in pieces[:leading]]
         behind = pieces[leading]
         if leading == len(pieces) - 1 and anchors.wraps_disjunction(behind):
@@ -269,7 +269,7 @@ def _clause_spans(
             yield from _joined(anchors, parts, None if cut else tokens[behind.start].start)
     for piece, found in zip(pieces[leading:], ours[leading:], strict=True):
         if found is not None:
-            yield from _with_word(anchors, piece.start - 1, found.span(anchors))
+            yield from _with_word(anchors, piece.start - 1, found.span)
 
 
 def _with_word(anchors: Anchors, index: int, ours: Span) -> Iterator[Span]:

@@ -48,23 +48,14 @@ _NO_FUNCTION = token_types("and or not where on between in")
 @dataclass(frozen=True, slots=True)
 class Managed:
     """A managed predicate: its tokens, the one of them that says what it is (IN, a comparison, the
-    function's name), where its marker begins in the text, and where it ends with the marker and the
-    comment beside that: ``note`` is what the comment says, the time and the key query."""
+    function's name), where it stands with its marker and the comment beside that, and where the
+    marker begins; ``note`` is what the comment says, the time and the key query."""
 
     tokens: Range
     word: int
+    span: Span
     marker: int
-    end: int
     note: tuple[str, str] | None = None
-
-    def span(self, anchors: Anchors) -> Span:
-        """Where it stands, with its marker and that comment."""
-        return Span(anchors.tokens[self.tokens.start].start, self.end)
-
-    def bounded(self, anchors: Anchors) -> str:
-        """What it bounds, in lower case."""
-        span = self.span(anchors)
-        return bounded(anchors.text[span.start : span.end])
 
 
 def predicates(anchors: Anchors, changes: bool = False) -> Iterator[Managed]:
@@ -85,7 +76,7 @@ def predicates(anchors: Anchors, changes: bool = False) -> Iterator[Managed]:
         if last >= 0 and tokens[last].end + 2 == at:
             found = _managed(anchors, last, at)
             if found is not None and not _interrupted(anchors, found.tokens.start, last, ends):
-                ends[at] = found.end
+                ends[at] = found.span.end
                 if _ours(anchors, found, opener(last), changes):
                     yield found
         at = text.find(MARKER, at + 1)
@@ -115,7 +106,7 @@ def has_managed(anchors: Anchors, condition: Range, predicate: str) -> bool:
     that stays, since all others have been taken out."""
     pieces = anchors.pieces(condition) if MARKER in anchors.text else []
     return any(
-        found.tokens in pieces and found.bounded(anchors) == bounded(predicate)
+        found.tokens in pieces and bounded(found.span.of(anchors.text)) == bounded(predicate)
         for found in predicates(anchors)
     )
 
@@ -172,7 +163,8 @@ def _managed(anchors: Anchors, last: int, at: int) -> Managed | None:
     if found is None or anchors.text.startswith(f" {MARKER}", end):
         return None  # a second marker would be left, on what stands before
     first, word = found
-    return Managed(Range(first, last + 1), word, at, end, note)
+    span = Span(anchors.tokens[first].start, end)
+    return Managed(Range(first, last + 1), word, span, at, note)
 
 
 def _ours(anchors: Anchors, found: Managed, opener: TokenType | None, changes: bool) -> bool:

@@ -13,7 +13,7 @@ from sqlglot import TokenType
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
-from sqlrewrite.sql.marked import Managed, predicates
+from sqlrewrite.sql.marked import Managed, bounded, predicates
 from sqlrewrite.sql.parse import lex
 from sqlrewrite.warehouse import Table, Warehouse
 
@@ -51,14 +51,13 @@ class Suppressed:
         """The directive by which each managed predicate of a text stays, by where that begins."""
         anchors = Anchors(text, lex(text).tokens)
         kept = self.kept(anchors, list(predicates(anchors)))
-        return {it.span(anchors).start: asked for it, asked in kept.items()}
+        return {it.span.start: asked for it, asked in kept.items()}
 
     def _covering(self, anchors: Anchors, managed: Managed) -> Directive | None:
-        first = managed.tokens.start
-        start = managed.span(anchors).start
-        lines = (self.directives.covering(at, MENDING) for at in (start, managed.end - 1))
+        first, span = managed.tokens.start, managed.span
+        lines = (self.directives.covering(at, MENDING) for at in (span.start, span.end - 1))
         found = next(filter(None, lines), None)
-        wanted, block = self._names(anchors, managed), _block(anchors, start)
+        wanted, block = self._names(anchors, managed), _block(anchors, span.start)
         if found is not None or block is None:
             return found
         for index, token in enumerate(anchors.tokens[:first]):
@@ -86,7 +85,7 @@ class Suppressed:
 
 def _about(anchors: Anchors, managed: Managed) -> tuple[int | None, str]:
     """What a predicate bounds, and in which block."""
-    return _block(anchors, managed.span(anchors).start), managed.bounded(anchors)
+    return _block(anchors, managed.span.start), bounded(managed.span.of(anchors.text))
 
 
 def _value(anchors: Anchors, managed: Managed) -> range:

@@ -17,6 +17,10 @@ class Span:
     start: int
     end: int
 
+    def of(self, text: str) -> str:
+        """What stands there."""
+        return text[self.start : self.end]
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
