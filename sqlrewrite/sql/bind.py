@@ -19,7 +19,7 @@ from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
-from sqlrewrite.sql.changes import changes, query_of
+from sqlrewrite.sql.changes import query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.ranks import ranked
 from sqlrewrite.sql.relations import RelationBinder
@@ -67,12 +67,10 @@ def bind(
     """The plan of a statement, or None where it holds no query; ``around`` are its other words,
     where "…" in it may be a name; with ``whole`` also what it returns is bound, and not its columns
     alone."""
-    role = "query"
-    query, with_ = _query_of(tree)
-    if changes(tree):
-        (query, role), with_ = query_of(tree), tree.args.get("with_")
+    query, role = query_of(tree)
     if query is None:
         return None
+    with_ = None if query is tree else tree.args.get("with_")
     binder = Binder(catalog, text)
     binder.around, binder.whole = around, whole
     ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
@@ -104,17 +102,6 @@ def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
     opened = open_names(written)
     maybe = {it.number for it in binder.ctes if opened and may_mean(opened, it.name)}
     return frozenset(more | maybe | binder.disputed)
-
-
-def _query_of(tree: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None]:
-    """The query in a statement, and a WITH that stands before its INSERT or CREATE."""
-    if isinstance(tree, exp.Query):
-        return tree, None
-    if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
-        inner = tree.args.get("expression")
-        if isinstance(inner, exp.Query):
-            return inner, tree.args.get("with_")
-    return None, None
 
 
 def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:

@@ -17,14 +17,23 @@ _OF_A_DELETE = frozenset({"this", "where", "with_"})
 _OF_AN_UPDATE = _OF_A_DELETE | {"expressions"}
 
 
+def held(tree: exp.Expr) -> exp.Query | None:
+    """The query that a statement is, or that it inserts, stores or names the result of."""
+    found = tree
+    if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
+        found = tree.args.get("expression") or tree
+    return found if isinstance(found, exp.Query) else None
+
+
 def changes(tree: exp.Expr) -> bool:
     """Whether a statement changes rows of a table: those that a query finds."""
     return isinstance(tree, _CHANGES)
 
 
-def query_of(tree: exp.Expr) -> tuple[exp.Select | None, str]:
-    """The query that a statement runs to find the rows it changes, and the role of its block: that
-    of a MERGE's join is ``merge``, that over the target of a DELETE or UPDATE is ``change``."""
+def query_of(tree: exp.Expr) -> tuple[exp.Query | None, str]:
+    """The query of a statement, if it has one: the one it holds, or runs to find the rows that it
+    changes; and the role of its block: that of a MERGE's join is ``merge``, that over the target of
+    a DELETE or UPDATE is ``change``."""
     match tree:
         case exp.Merge():
             join = _join_of(tree)
@@ -38,7 +47,7 @@ def query_of(tree: exp.Expr) -> tuple[exp.Select | None, str]:
                 found.set("where", where.copy())
             return found, "change"
         case _:
-            return None, ""
+            return held(tree), "query"
 
 
 def _plain(tree: exp.Delete | exp.Update) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from sqlglot import Token, TokenType, exp
 
-from sqlrewrite.sql.changes import changes
+from sqlrewrite.sql.changes import changes, held
 from sqlrewrite.sql.definition_head import function_query
 from sqlrewrite.sql.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
@@ -103,7 +103,7 @@ def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int
     """What a person has to hear of a statement that is passed over, and where: that it joins, or
     runs what nobody has read. A MERGE, DELETE or UPDATE may be rewritten: who finds that it is not
     asks without its ``tree``."""
-    if tree is not None and (_holds_query(tree) or changes(tree)):
+    if tree is not None and (held(tree) is not None or changes(tree)):
         return None
     word, start = _word(tokens), tokens[0].start
     if word == "execute":
@@ -136,13 +136,6 @@ def unended(text: str, tokens: Sequence[Token]) -> int | None:
             if blank and kind is not TokenType.ALIAS:
                 return token.start
     return None
-
-
-def _holds_query(tree: exp.Expr) -> bool:
-    """Whether a statement's tree has a query that is bound."""
-    if isinstance(tree, exp.Insert | exp.Create | exp.Cache):
-        tree = tree.args.get("expression") or tree
-    return isinstance(tree, exp.Query)
 
 
 def first_join(text: str, start: int, end: int) -> int | None:
