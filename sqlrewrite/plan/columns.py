@@ -105,10 +105,8 @@ def _of_leaf(plan: ra.Plan, ref: ra.ColumnRef) -> Type | None:
         case ra.Scan(table=table):
             column = table.column(ref.name)
             return None if column is None or column.type is None else parse(column.type)
-        case (
-            ra.Derived(query=query, columns=renamed) | ra.CteReference(query=query, columns=renamed)
-        ):
-            names = renamed or query.names
+        case ra.Derived(query=query) | ra.CteReference(query=query):
+            names = column_names(leaf)
             if names is None or names.count(ref.name) != 1:
                 return None
             return _of_position(plan, query.node, names.index(ref.name))

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.memo import remembered
 
@@ -61,7 +62,7 @@ def steps(plan: ra.Plan, relation: ra.Relation, column: str) -> tuple[LineagePat
     """The columns directly below a column of a derived table or CTE reference."""
     if not isinstance(relation, ra.Derived | ra.CteReference):
         return ()
-    names = relation.columns or relation.query.names
+    names = column_names(relation)
     if names is None or names.count(column) != 1:
         return ()
     return tuple(_through(plan, relation.query.node, names.index(column)))

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
 
+LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
+"""Joins above which only the columns of the left side can be named."""
+
 
 def relations_of(plan: ra.Plan, block: int) -> tuple[ra.Relation, ...]:
     """The relations that stand in a block's own FROM."""
@@ -47,8 +50,9 @@ def generates(block: ra.Block) -> bool:
     return any(it is None or it.generator for it in found)
 
 
-def leaves(node: ra.Node | None) -> Iterator[ra.Relation | ra.Generate]:
-    """The relations of a join tree from left to right, generators included."""
+def leaves(node: ra.Node | None, *, named: bool = False) -> Iterator[ra.Relation | ra.Generate]:
+    """The relations of a join tree from left to right, generators included; or of these such as are
+    ``named`` above it: not the right side of a semi-join."""
     # Without recursion: hundreds of joins are one deep left spine.
     stack: list[tuple[ra.Node | None, bool]] = [(node, False)]
     while stack:
@@ -61,8 +65,10 @@ def leaves(node: ra.Node | None) -> Iterator[ra.Relation | ra.Generate]:
                     yield found
                 else:
                     stack += [(found, True), (child, False)]
-            case ra.Join(left=left, right=right):
-                stack += [(right, False), (left, False)]
+            case ra.Join(left=left, right=right, type=kind):
+                if not named or kind not in LEFT_ONLY:
+                    stack.append((right, False))
+                stack.append((left, False))
             case _:
                 pass
 

@@ -17,9 +17,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns
+from sqlrewrite.plan.relations import LEFT_ONLY, leaves
 from sqlrewrite.text.edits import Span
-
-_LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 
 # Of the parts of db.t.x.y, how many may name the relation; what is behind them is a column of it,
 # and then fields. Without any of them the first part is a column.
@@ -50,7 +49,7 @@ class Scope:
         if self.source is None:
             return []
         if self._visible is None or self._visible[0] is not self.source:
-            self._visible = (self.source, visible(self.source))
+            self._visible = (self.source, list(leaves(self.source, named=True)))
         return self._visible[1]
 
     def listed(self) -> list[_Listed] | None:
@@ -212,24 +211,6 @@ def _named(leaf: ra.Relation | ra.Generate, qualifier: tuple[str, ...]) -> bool:
     return False
 
 
-def visible(node: ra.Node | None) -> list[ra.Relation | ra.Generate]:
-    """The relations whose columns can be named above a join tree: not a semi-join's right side."""
-    found: list[ra.Relation | ra.Generate] = []
-    stack = [node]
-    while stack:
-        top = stack.pop()
-        match top:
-            case ra.Join(left=left, right=right, type=kind):
-                stack += [left] if kind in _LEFT_ONLY else [right, left]
-            case ra.Generate(child=child):
-                found += [*visible(child), top]
-            case ra.Scan() | ra.Derived() | ra.CteReference() | ra.Inline() | ra.Opaque():
-                found.append(top)
-            case _:
-                pass
-    return found
-
-
 def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expression]:
     """The columns of that name in a join tree, one for each pair merged by USING or NATURAL."""
     match node:
@@ -238,7 +219,7 @@ def find(node: ra.Node, name: str, span: Span | None = None) -> list[ra.Expressi
                 return [
                     merged(node, name, span) or ra.Unknown(f"column {name} of USING is not known")
                 ]
-            sides = [left] if kind in _LEFT_ONLY else [left, right]
+            sides = [left] if kind in LEFT_ONLY else [left, right]
             found = [ref for side in sides for ref in find(side, name, span)]
             if node.settled or not node.natural:
                 return found
@@ -278,7 +259,7 @@ def key(side: ra.Node, name: str, span: Span | None = None) -> ra.Expression | N
     if len(found) != 1:
         return None
     (ref,) = found
-    for leaf in visible(side):
+    for leaf in leaves(side, named=True):
         if _may_have_more(leaf):
             return None
         if isinstance(ref, ra.ColumnRef) and leaf.relation == ref.relation:
@@ -302,7 +283,7 @@ def star(node: ra.Node | None) -> list[Named] | None:
                 if both is None or not all(key(side, shared) for side in (left, right)):
                     return None
                 found.append((shared, both))
-            for side in [left] if kind in _LEFT_ONLY else [left, right]:
+            for side in [left] if kind in LEFT_ONLY else [left, right]:
                 own = star(side)
                 if own is None:
                     return None
@@ -324,12 +305,12 @@ def star(node: ra.Node | None) -> list[Named] | None:
 
 def star_of(node: ra.Node | None, qualifier: tuple[str, ...]) -> list[Named] | None:
     """The columns of ``t.*`` in order, those that USING hides first; None if not known."""
-    leaves = [leaf for leaf in visible(node) if _named(leaf, qualifier)]
-    if len(leaves) != 1 or node is None or isinstance(leaves[0], ra.Generate):
+    found = [leaf for leaf in leaves(node, named=True) if _named(leaf, qualifier)]
+    if len(found) != 1 or node is None or isinstance(found[0], ra.Generate):
         return None
     if not _merges(node):
-        return star(leaves[0])
-    shown, number = star(node), leaves[0].relation
+        return star(found[0])
+    shown, number = star(node), found[0].relation
     if shown is None:
         return None
     all_of_them = _hidden(node) + shown
@@ -342,7 +323,7 @@ def _hidden(node: ra.Node) -> list[Named]:
     """The columns that can be named only with their relation, as another one stands for them."""
     match node:
         case ra.Join(left=left, right=right, declared=kind, using=using):
-            if kind in _LEFT_ONLY:
+            if kind in LEFT_ONLY:
                 return _hidden(left)
             sides: Sequence[ra.Node] = (left, right)
             if kind is not ra.JoinType.FULL:
