@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.sql.definition_tokens import QUOTED
+from sqlrewrite.sql.keywords import word
 from sqlrewrite.sql.template_tokens import tiled
 from sqlrewrite.text.templates import Refer, is_template
 from sqlrewrite.text.variables import given
@@ -55,22 +55,22 @@ def names_unread(tokens: Sequence[Token]) -> bool:
 
 
 def _may_begin(tokens: Sequence[Token], at: int) -> bool:
-    if _sign(tokens, at) != _WORD or _sign(tokens, at + 1) != "(" or not at:
+    if word(tokens, at) != _WORD or word(tokens, at + 1) != "(" or not at:
         return False
-    before = _sign(tokens, at - 1)
+    before = word(tokens, at - 1)
     return before in _BEFORE and (before != "from" or _is_of_query(tokens, at - 1))
 
 
 def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
     """Whether a FROM is not that of ``extract(day FROM x)`` or ``IS DISTINCT FROM x``."""
-    if at and _sign(tokens, at - 1) == "distinct":
+    if at and word(tokens, at - 1) == "distinct":
         return False
     depth = 0
     for index in range(at - 1, -1, -1):
-        sign = _sign(tokens, index)
+        sign = word(tokens, index)
         depth += (sign == ")") - (sign == "(")
         if depth < 0:
-            return _sign(tokens, index + 1) in _QUERY
+            return word(tokens, index + 1) in _QUERY
         if sign == ";":
             break
     return True
@@ -84,7 +84,7 @@ def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str
         raw = text[token.start : token.end + 1]
         if token.token_type is TokenType.STRING and raw.startswith("'"):
             name += token.text
-        elif _sign(tokens, index) == ":" and behind.start == token.end + 1:
+        elif word(tokens, index) == ":" and behind.start == token.end + 1:
             name += behind.text if is_template(behind.text) else f"${{{behind.text}}}"
             index += 1
         elif is_template(raw):
@@ -92,15 +92,9 @@ def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str
         else:
             break
         index += 1
-        if _sign(tokens, index) == ")" and _DOTTED.fullmatch(name):
+        if word(tokens, index) == ")" and _DOTTED.fullmatch(name):
             return re.findall(_PART, name), index
-        if _sign(tokens, index) != "||":
+        if word(tokens, index) != "||":
             break
         index += 1
     return (), at
-
-
-def _sign(tokens: Sequence[Token], at: int) -> str:
-    """The token at an index in lower case, empty for a string, a quoted name, and at the end."""
-    quoted = at >= len(tokens) or tokens[at].token_type in QUOTED
-    return "" if quoted else tokens[at].text.lower()

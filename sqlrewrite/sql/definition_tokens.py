@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import Token, TokenType
 
+from sqlrewrite.sql.keywords import QUOTED, word
 from sqlrewrite.text.templates import is_template
 
 _NESTED = frozenset({"array", "map", "struct", "uniontype"})
-QUOTED = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER})
 _ENDS_NAME = frozenset(".,;()=<>")
 _QUOTES = ("'", '"', "`", "/*")
 
@@ -46,9 +46,7 @@ class Cursor:
 
     def word_at(self, at: int) -> str:
         """``word``, of the token at an index."""
-        if at >= self.end or self.tokens[at].token_type in QUOTED:
-            return ""
-        return self.tokens[at].text.lower()
+        return "" if at >= self.end else word(self.tokens, at)
 
     def follow(self, *words: str) -> bool:
         """Whether these words stand here. ORDER BY and its like are one token, and two words."""
@@ -132,17 +130,13 @@ class Cursor:
     @property
     def opens(self) -> bool:
         """Whether a parenthesis opens here."""
-        return not self.done and self._sign(self.at) == "("
-
-    def _sign(self, at: int) -> str:
-        token = self.tokens[at]
-        return "" if token.token_type in QUOTED else token.text
+        return self.word == "("
 
     def closing(self, at: int) -> int | None:
         """The index of the parenthesis that closes the one at an index; None where none does."""
         depth = 0
         for index in range(at, self.end):
-            sign = self._sign(index)
+            sign = self.word_at(index)
             depth += (sign == "(") - (sign == ")")
             if depth == 0:
                 return index
@@ -161,7 +155,7 @@ class Cursor:
         where nothing stands between two, nothing is given."""
         start, index, depth = self.at, self.at, 0
         while index <= self.end:
-            sign = self._sign(index) if index < self.end else ","
+            sign = self.word_at(index) if index < self.end else ","
             if sign == "(":
                 index = self.closing(index) or self.end
             elif sign == "[" or (sign == "<" and self.word_at(index - 1) in _NESTED):

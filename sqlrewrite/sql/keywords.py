@@ -14,6 +14,15 @@ def token_types(names: str) -> frozenset[TokenType]:
     return frozenset(TokenType[name.upper()] for name in names.split())
 
 
+QUOTED = token_types("string raw_string identifier")
+
+
+def word(tokens: Sequence[Token], at: int) -> str:
+    """The token at an index in lower case, empty for a string, a quoted name, and at the end."""
+    quoted = at >= len(tokens) or tokens[at].token_type in QUOTED
+    return "" if quoted else tokens[at].text.lower()
+
+
 OPEN, CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
 STEPS = {
     OPEN: 1,

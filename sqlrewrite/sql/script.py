@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token
 
 from sqlrewrite.sql.computed_names import computes_names, with_computed_names
-from sqlrewrite.sql.definition_tokens import QUOTED
+from sqlrewrite.sql.keywords import word
 from sqlrewrite.sql.lex.agreement import spelled
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.parse import Statement
@@ -61,21 +61,17 @@ def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
 def _pieces(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """A statement's tokens, cut where the next one begins without a semicolon before it."""
     start = depth = 0
-    for index, token in enumerate(tokens):
-        word = _word(token)
-        following = _word(tokens[index + 1]) if index + 1 < len(tokens) else ""
-        if index > start and depth <= 0 and _starts(text, token, word, following):
+    for index in range(len(tokens)):
+        if index > start and depth <= 0 and _starts(text, tokens, index):
             yield tokens[start:index]
             start, depth = index, 0
-        depth += _SIGNS.get(word, 0)
+        depth += _SIGNS.get(word(tokens, index), 0)
     yield tokens[start:]
 
 
-def _word(token: Token) -> str:
-    return "" if token.token_type in QUOTED else token.text.lower()
-
-
-def _starts(text: str, token: Token, word: str, following: str) -> bool:
+def _starts(text: str, tokens: Sequence[Token], at: int) -> bool:
     """Whether a token at the beginning of its line begins a statement."""
-    begins = word in _STARTS or (word in _STARTS_TABLE and following in ("table", "view"))
-    return begins and not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+    first, start = word(tokens, at), tokens[at].start
+    table = first in _STARTS_TABLE and word(tokens, at + 1) in ("table", "view")
+    begins = table or first in _STARTS
+    return begins and not text[text.rfind("\n", 0, start) + 1 : start].strip()

@@ -16,6 +16,7 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
+from sqlrewrite.sql.keywords import word
 
 ENDLESS = "a SQL script without its END is not read, nor what follows it"
 MADE = "the script makes, changes or drops what this reads: it is left alone"
@@ -26,14 +27,14 @@ UNREAD = (
 )
 
 _CELL_END = "COMMAND"  # in the comment that ends a cell
-_BLOCKS = frozenset({"IF", "CASE", "WHILE", "LOOP", "REPEAT", "FOR"})
+_BLOCKS = frozenset({"if", "case", "while", "loop", "repeat", "for"})
 # What leads to a statement, and the word before that begins.
-_LEADS = {"IF": "THEN", "ELSEIF": "THEN", "WHEN": "THEN", "CASE": "THEN", "WHILE": "DO"}
-_TRANSACTION = frozenset({"TRANSACTION", "TRAN", "WORK"})
-_DEFINES = frozenset({"CREATE", "REPLACE", "DROP", "ALTER", "CACHE", "UNCACHE"})
+_LEADS = {"if": "then", "elseif": "then", "when": "then", "case": "then", "while": "do"}
+_TRANSACTION = frozenset({"transaction", "tran", "work"})
+_DEFINES = frozenset({"create", "replace", "drop", "alter", "cache", "uncache"})
 _BEFORE_A_NAME = frozenset(
-    "CREATE REPLACE DROP ALTER CACHE UNCACHE LAZY OR GLOBAL TEMPORARY TEMP EXTERNAL"
-    " MATERIALIZED TABLE VIEW SCHEMA DATABASE NAMESPACE FUNCTION IF NOT EXISTS".split()
+    "create replace drop alter cache uncache lazy or global temporary temp external"
+    " materialized table view schema database namespace function if not exists".split()
 )
 
 
@@ -59,7 +60,7 @@ _CHANGES_NO_NAME = pattern(
 def runs_unread(tokens: Sequence[Token]) -> bool:
     """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: one that
     is not written there, or that begins with another word than a query or a change of rows does."""
-    if _word(tokens, 0) != "EXECUTE" or len(tokens) < 2:
+    if word(tokens, 0) != "execute" or len(tokens) < 2:
         return False
     return _CHANGES_NO_NAME.match(tokens[1].text) is None  # sqlglot has one token for the rest
 
@@ -109,33 +110,24 @@ def _begins(tokens: Sequence[Token]) -> bool:
     labelled = len(tokens) > 1 and tokens[1].token_type is TokenType.COLON
     body = tokens[2:] if labelled else tokens
     begins = len(body) > 1 and body[0].token_type is TokenType.BEGIN
-    return begins and _word(body, 1) not in _TRANSACTION
-
-
-def _word(tokens: Sequence[Token], index: int) -> str:
-    """A token's word in upper case; none for one in quotes, nor beyond the last."""
-    if not 0 <= index < len(tokens):
-        return ""
-    token = tokens[index]
-    quoted = token.token_type in (TokenType.IDENTIFIER, TokenType.STRING)
-    return "" if quoted else token.text.upper()
+    return begins and word(body, 1) not in _TRANSACTION
 
 
 def _deeper(tokens: Sequence[Token]) -> int:
     """How many blocks of BEGIN … END a piece opens more than it closes."""
     found, before, handler = 0, "", False
     for index in range(len(tokens)):
-        word = _word(tokens, index)
+        said = word(tokens, index)
         handler |= _declares_handler(tokens, index)
-        if word == "BEGIN" and (handler or before in _BEFORE_BEGIN):
+        if said == "begin" and (handler or before in _BEFORE_BEGIN):
             found += 1
-        elif word == "END" and before in ("", "BEGIN"):
-            found -= _word(tokens, index + 1) not in _BLOCKS
-        before = word or "a name"
+        elif said == "end" and before in ("", "begin"):
+            found -= word(tokens, index + 1) not in _BLOCKS
+        before = said or "a name"
     return found
 
 
-_BEFORE_BEGIN = frozenset({"", "BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT", ":", "ATOMIC"})
+_BEFORE_BEGIN = frozenset({"", "begin", "then", "else", "do", "loop", "repeat", ":", "atomic"})
 
 
 def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
@@ -143,14 +135,14 @@ def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
     made: set[str] = set()
     moved = ""
     for piece in found:
-        first = _word(piece.tokens, 0)
+        first = word(piece.tokens, 0)
         made |= _defined(piece.tokens) if first in _DEFINES else set()
-        if first == "USE" or (first, _word(piece.tokens, 1)) == ("SET", "CATALOG"):
+        if first == "use" or (first, word(piece.tokens, 1)) == ("set", "catalog"):
             moved = MOVED
         elif runs_unread(piece.tokens):
             moved = UNREAD
     for piece in found:
-        if _word(piece.tokens, 0) in (*_DEFINES, "USE", "SET"):
+        if word(piece.tokens, 0) in (*_DEFINES, "use", "set"):
             yield replace(piece, defines=True)
         elif moved:
             yield replace(piece, why=moved)
@@ -163,7 +155,7 @@ def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
 def _defined(tokens: Sequence[Token]) -> set[str]:
     """The parts of the name that a statement defines."""
     index = 0
-    while _word(tokens, index) in _BEFORE_A_NAME:
+    while word(tokens, index) in _BEFORE_A_NAME:
         index += 1
     found: set[str] = set()
     while index < len(tokens):
@@ -177,29 +169,29 @@ def _defined(tokens: Sequence[Token]) -> set[str]:
 
 def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
     """Whether a DECLARE stands here of what an error, or another condition, is handled by."""
-    first, *behind = (_word(tokens, at) for at in range(index, index + 3))
-    return first == "DECLARE" and "HANDLER" in behind
+    first, *behind = (word(tokens, at) for at in range(index, index + 3))
+    return first == "declare" and "handler" in behind
 
 
 def _led(piece: Piece) -> Iterator[Piece]:
     """The statement that a piece of a script leads to, and a query on the way there."""
     tokens, index = piece.tokens, 0
     while index < len(tokens):
-        word = _word(tokens, index)
-        if word == "END" or word == "UNTIL":
+        said = word(tokens, index)
+        if said == "end" or said == "until":
             return
         if _declares_handler(tokens, index):
-            index = _behind(tokens, index, "BEGIN")
-        elif word in ("BEGIN", "ELSE", "LOOP", "REPEAT", "NOT", "ATOMIC"):
+            index = _behind(tokens, index, "begin")
+        elif said in ("begin", "else", "loop", "repeat", "not", "atomic"):
             index += 1
-        elif _word(tokens, index + 1) == ":":
+        elif word(tokens, index + 1) == ":":
             index += 2
-        elif word == "FOR":
-            start = index + (3 if _word(tokens, index + 2) == "AS" else 1)
-            index = _behind(tokens, index, "DO")
+        elif said == "for":
+            start = index + (3 if word(tokens, index + 2) == "as" else 1)
+            index = _behind(tokens, index, "do")
             yield replace(piece, tokens=tokens[start : index - 1], until=tokens[index - 1].start)
-        elif word in _LEADS:
-            start, index = index, _behind(tokens, index, _LEADS[word])
+        elif said in _LEADS:
+            start, index = index, _behind(tokens, index, _LEADS[said])
             if any(it.token_type is TokenType.JOIN for it in tokens[start:index]):
                 yield replace(piece, tokens=tokens[start:index], until=tokens[index - 1].start)
         else:
@@ -212,11 +204,11 @@ def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
     """The index behind a word outside of parentheses and CASE; beyond the last if there is none."""
     depth = 0
     for at in range(index + 1, len(tokens)):
-        kind, word = tokens[at].token_type, _word(tokens, at)
-        if word == wanted and depth == 0:
+        kind, said = tokens[at].token_type, word(tokens, at)
+        if said == wanted and depth == 0:
             return at + 1
-        if kind is TokenType.L_PAREN or word == "CASE":
+        if kind is TokenType.L_PAREN or said == "case":
             depth += 1
-        elif kind is TokenType.R_PAREN or word == "END":
+        elif kind is TokenType.R_PAREN or said == "end":
             depth -= 1
     return len(tokens)
