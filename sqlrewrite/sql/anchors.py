@@ -328,13 +328,13 @@ class Anchors(Walk):
         opening = self.lead(self.index(inside)) - 1
         if self.kind(opening) is not OPEN:
             raise AnchorError("no query in parentheses around the place")
-        return Range(opening, self.opening(opening) + 1)  # its partner: the one that closes
+        return self.group(opening)
 
     def values(self, span: Span) -> Range:
         """VALUES from their first word, or the parentheses around them, to the last row."""
         found = self.covering(span)
         if self.kind(found.start) is OPEN:
-            return Range(found.start, self.opening(found.start) + 1)  # its partner, which closes
+            return self.group(found.start)
         return found
 
     def relation(self, start: int) -> Range:
@@ -352,7 +352,7 @@ class Anchors(Walk):
             if self.kind(at) is CLOSE:
                 at = self.opening(at)
             elif (self.kind(at - 1), self.kind(at), self.kind(at + 1)) == _IN_QUERY:
-                return Range(at, self.opening(at) + 1)  # its partner: the one that closes
+                return self.group(at)
             at -= 1
         raise AnchorError("no IN around the place")
 

@@ -92,7 +92,7 @@ class TableBinder:
         if temporal:
             return ra.Opaque(number, alias, ra.TEMPORAL, span, columns, streaming=True)
         if isinstance(found, View):
-            return self._view(number, found, alias, parts, span, columns, sampled, aliased)
+            return self._view(number, node, found, parts, span)
         return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
 
     def _stream(
@@ -105,16 +105,9 @@ class TableBinder:
         return ra.Opaque(number, alias, "a stream", span, columns, streaming=True)
 
     def _view(
-        self,
-        number: int,
-        view: View,
-        alias: str,
-        parts: Name,
-        span: Span | None,
-        columns: Name | None,
-        sampled: bool,
-        aliased: bool,
+        self, number: int, node: exp.Table, view: View, parts: Name, span: Span | None
     ) -> ra.Relation:
+        alias, columns = alias_of(node), alias_columns(node)
         tree, around = _view_tree(view.query)
         if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
             why = f"the view {'.'.join(parts)} is not understood"
@@ -134,8 +127,8 @@ class TableBinder:
             listed=columns or (),
             view=view.name,
             parts=parts,
-            sampled=sampled,
-            aliased=aliased,
+            sampled=node.args.get("sample") is not None,
+            aliased=node.args.get("alias") is not None,
         )
 
     def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:

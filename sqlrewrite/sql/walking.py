@@ -183,17 +183,22 @@ class Walk:
         return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)
 
     def opening(self, close: int) -> int:
-        """The parenthesis that one closes. Raises AnchorError where it has none."""
+        """The partner of a parenthesis: the one that it closes. Raises AnchorError for none."""
         if close not in self._partner:
             raise AnchorError("parentheses do not match")
         return self._partner[close]
+
+    def group(self, opening: int) -> Range:
+        """The parentheses, both included, of which one opens. Raises AnchorError where it does not
+        close."""
+        return Range(opening, self.opening(opening) + 1)
 
     def subqueries(self, tokens: Range) -> Iterator[Range]:
         """The subqueries among tokens, with their parentheses, and none that is in another."""
         at = tokens.start
         while at < tokens.end:
             if self.kind(at) is OPEN and self.kind(at + 1) in _QUERY:
-                found = Range(at, self.opening(at) + 1)  # its partner: the one that closes
+                found = self.group(at)
                 yield found
                 at = found.end
             at += 1

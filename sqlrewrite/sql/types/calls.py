@@ -181,7 +181,7 @@ def _default_frame(it: tree.WrittenCall, name: str, over: tree.WrittenWindow) ->
         step = "1"
         if len(it.arguments) > 1:
             offset = it.arguments[1]
-            step = getattr(offset, "text", "") if getattr(offset, "kind", "") == "integer" else ""
+            step = getattr(offset, "text", "") if getattr(offset, "kind", "") == "number" else ""
         if not step.isdigit():
             return None
         step = f"-{step}" if name == "lag" else step

@@ -226,9 +226,7 @@ class Expressions(Calls):
         for suffix in ("BD", "L", "S", "Y", "D", "F"):
             if upper.endswith(suffix):
                 return tree.WrittenLiteral(suffix, sign + text[: -len(suffix)])
-        if "E" in upper:
-            return tree.WrittenLiteral("double", sign + text)
-        return tree.WrittenLiteral("decimal" if "." in text else "integer", sign + text)
+        return tree.WrittenLiteral("number", sign + text)
 
     def _excluded(self) -> tuple[tuple[str, ...], ...]:
         if not self.peek("EXCEPT", "("):

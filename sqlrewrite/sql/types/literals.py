@@ -10,12 +10,20 @@ import struct
 from decimal import Decimal, InvalidOperation
 
 from sqlrewrite.plan.facts import types
+from sqlrewrite.plan.facts.coercion import is_integral
+from sqlrewrite.plan.facts.literals import of_number
 from sqlrewrite.plan.facts.session import World
 from sqlrewrite.plan.facts.types import Type
 from sqlrewrite.sql.types import tree
 from sqlrewrite.sql.types.scope import Typed
 
-_SUFFIXED = {"L": types.BIGINT, "S": types.SMALLINT, "Y": types.TINYINT}
+_SUFFIXED = {
+    "L": types.BIGINT,
+    "S": types.SMALLINT,
+    "Y": types.TINYINT,
+    "D": types.DOUBLE,
+    "F": types.FLOAT,
+}
 _DATE = re.compile(r"\s*(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\s*")
 _DATE_TIME = re.compile(
     r"\s*(\d{4})-(\d{1,2})-(\d{1,2})"
@@ -51,23 +59,13 @@ def _number(it: tree.WrittenLiteral) -> Typed | None:
         value = Decimal(it.text)
     except InvalidOperation:
         return None
-    if it.kind in _SUFFIXED or it.kind == "integer":
-        if "." in it.text or "e" in it.text.lower():
-            return None
-        number = int(it.text)
-        kind = _SUFFIXED.get(it.kind) or (
-            types.INT
-            if -(2**31) <= number < 2**31
-            else types.BIGINT
-            if -(2**63) <= number < 2**63
-            else None
-        )
-        if kind is not None:
-            return Typed(str(number), kind, constant=number)
-    if it.kind in ("D", "double"):
-        return Typed(java_double(float(value)), types.DOUBLE)
-    if it.kind == "F":
-        return Typed(java_double(_single(value)), types.FLOAT)
+    kind = _SUFFIXED.get(it.kind) or (of_number(it.text) if it.kind == "number" else None)
+    if kind == types.DOUBLE:
+        return Typed(java_double(float(value)), kind)
+    if kind == types.FLOAT:
+        return Typed(java_double(_single(value)), kind)
+    if kind is not None and is_integral(kind):
+        return Typed(str(int(it.text)), kind, constant=int(it.text))
     return _decimal(value)
 
 

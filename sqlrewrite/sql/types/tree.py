@@ -11,8 +11,8 @@ from sqlrewrite.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WrittenLiteral:
-    """A constant. ``kind`` is ``string``, ``null``, ``boolean``, ``integer``, ``decimal``,
-    ``double``, a number's suffix in upper case, or the word before a string (``date``, ``x``)."""
+    """A constant. ``kind`` is ``string``, ``null``, ``boolean``, ``number``, a number's suffix in
+    upper case, or the word before a string (``date``, ``x``)."""
 
     kind: str
     text: str
