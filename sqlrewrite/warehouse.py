@@ -112,6 +112,10 @@ class Derivation:
     origin: str = "GENERATED ALWAYS AS"
 
 
+TEMPORAL = "a temporal join reads it as of a time of each row"
+"""Why a table is read as a stream, whatever else is known of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A base table; sizes are bytes, counts are rows, None is not known.

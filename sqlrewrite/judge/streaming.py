@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
 from sqlrewrite.judge.repeatable import STREAMING
-from sqlrewrite.plan.algebra import TEMPORAL, Opaque, Plan, Scan
+from sqlrewrite.plan.algebra import Opaque, Plan, Scan
 from sqlrewrite.plan.memo import remembered
+from sqlrewrite.warehouse import TEMPORAL
 
 
 def judge(case: Case) -> Judgement:

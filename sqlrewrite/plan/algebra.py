@@ -3,8 +3,8 @@ each SELECT. Who needs many of them imports this module as ``ra``: relational al
 
 An operator or function is a ``Call`` under its SQL name (``and``, ``=``, ``upper``), so that what
 is legal can be a table of names. Relations are numbered through the whole statement: a reference to
-a column means the same wherever it is carried. Frozen throughout; two nodes are the same only if
-they are one (``eq=False``, which also makes them quick to define).
+a column means the same wherever it is carried. Two nodes are the same only if they are one
+(``eq=False``, quick to define).
 """
 
 from __future__ import annotations
@@ -207,10 +207,6 @@ class Opaque:
     unread: bool = False
 
 
-TEMPORAL = "a temporal join reads it as of a time of each row"
-"""Why a table is read as a stream, whatever else is known of it."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Inline:
     """VALUES: rows of constants; ``listed`` are the columns that the alias lists, ``span`` is from
@@ -345,10 +341,10 @@ class Block:
     under NOT. ``aggregate`` is the kind of its aggregation, ``order`` what it is sorted or spread
     by, ``limit`` one of its own or of a set operation above it; ``functions`` are the names called
     in it, ``unknowns`` what was not understood of its values, ``strange`` of its syntax, ``ctes``
-    the names visible in it, ``hints`` those that tell the engine how to join, each with a relation,
-    in lower case; ``led`` is where its SELECT stands if its FROM is before it; ``shared``: several
-    SELECTs have its FROM, or all of its text; ``homeless``: why it has no WHERE; ``ranked``: by
-    what all of its windows rank its rows, and whether the greatest comes first."""
+    the names visible in it, ``hints`` those of joins, each with a relation, in lower case; ``led``
+    is where its SELECT stands if its FROM is before it; ``shared``: several SELECTs have its FROM,
+    or all of its text; ``homeless``: why it has no WHERE; ``ranked``: by what all of its windows
+    rank its rows, and whether the greatest comes first."""
 
     number: int
     parent: int | None

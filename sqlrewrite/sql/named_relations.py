@@ -15,7 +15,7 @@ from sqlrewrite.sql.scope import Scope
 from sqlrewrite.sql.translate import Translator
 from sqlrewrite.sql.trees import alias_columns, alias_of, names_of, streamed
 from sqlrewrite.text.edits import Span
-from sqlrewrite.warehouse import Name, Table, View, Warehouse
+from sqlrewrite.warehouse import TEMPORAL, Name, Table, View, Warehouse
 
 # What a table reference may carry and still be the plain table.
 _PLAIN_TABLE = frozenset(
@@ -84,13 +84,13 @@ class TableBinder:
                 return ra.Opaque(number, alias, why, span, columns, unread=True)
             shown = version.sql("spark") if version is not None else ""
             if temporal:
-                found = replace(found, streaming=True, unsteady=ra.TEMPORAL)
+                found = replace(found, streaming=True, unsteady=TEMPORAL)
             names, streaming = found.names, found.streaming
             return ra.Scan(
                 number, found, names, alias, parts, span, streaming, sampled, shown, aliased
             )
         if temporal:
-            return ra.Opaque(number, alias, ra.TEMPORAL, span, columns, streaming=True)
+            return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
         if isinstance(found, View):
             return self._view(number, node, found, parts, span)
         return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
