@@ -143,11 +143,10 @@ class OutputColumn:
 @dataclass(frozen=True, slots=True, eq=False)
 class Scan:
     """A base table read; ``span`` is its name with any time travel (``version``), ``parts`` the
-    name, ``columns`` those in lower case; ``aliased`` says that an alias hides the name."""
+    name; ``aliased`` says that an alias hides the name."""
 
     relation: int
     table: Table
-    columns: tuple[str, ...]
     alias: str
     parts: Name
     span: Span | None

@@ -29,8 +29,8 @@ def outputs(node: ra.Node) -> tuple[ra.OutputColumn, ...] | None:
 def column_names(leaf: ra.Relation | ra.Generate) -> tuple[str, ...] | None:
     """The columns of a relation in order, lower case; None where they are not all known."""
     match leaf:
-        case ra.Scan(columns=names):
-            return names or None
+        case ra.Scan(table=table):
+            return table.names or None
         case (
             ra.Derived(query=query, columns=columns) | ra.CteReference(query=query, columns=columns)
         ):

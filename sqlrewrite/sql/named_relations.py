@@ -85,10 +85,8 @@ class TableBinder:
             shown = version.sql("spark") if version is not None else ""
             if temporal:
                 found = replace(found, streaming=True, unsteady=TEMPORAL)
-            names, streaming = found.names, found.streaming
-            return ra.Scan(
-                number, found, names, alias, parts, span, streaming, sampled, shown, aliased
-            )
+            streaming = found.streaming
+            return ra.Scan(number, found, alias, parts, span, streaming, sampled, shown, aliased)
         if temporal:
             return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
         if isinstance(found, View):
@@ -101,7 +99,7 @@ class TableBinder:
         found = self.catalog.resolve(parts)
         if isinstance(found, Table):
             alias = alias or parts[-1]
-            return ra.Scan(number, found, found.names, alias, parts, span, streaming=True)
+            return ra.Scan(number, found, alias, parts, span, streaming=True)
         return ra.Opaque(number, alias, "a stream", span, columns, streaming=True)
 
     def _view(
