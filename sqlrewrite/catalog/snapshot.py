@@ -8,13 +8,13 @@ keys are passed over: a later release may write more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, ValidationError, json
+from msgspec import Meta, Struct, ValidationError, convert, json
 
 from sqlrewrite.catalog.names import parsed_name, quoted_name
 from sqlrewrite.plan.facts.type_text import parse
@@ -46,7 +46,7 @@ class _Column(Struct, omit_defaults=True):
     name: _Text
     type: _Text | None = None
     distinct_count: _Count | None = None
-    nullable: bool | None = None
+    nullable: bool | None = True
 
 
 class _Field(Struct, omit_defaults=True):
@@ -179,27 +179,23 @@ def write(
 
 
 def _written_table(table: Table, proposed: Sequence[Derivation]) -> _Table:
-    columns = (
-        _Column(it.name, it.type, it.distinct_count, None if it.nullable else False)
-        for it in table.columns
-    )
     fields = (
-        it.column if it.transform == "identity" else _Field(it.column, it.transform, it.number)
-        for it in table.partitioned_by
+        it.column if it.transform == "identity" else _as(_Field, it) for it in table.partitioned_by
     )
     return _Table(
         name=quoted_name(table.name),
-        columns=[*columns] or None,
+        columns=_as(list[_Column], table.columns) or None,
         partitioned_by=[*fields] or None,
-        derived=_written_derived(table.derived),
-        buckets=_Buckets([*table.buckets.columns], table.buckets.count) if table.buckets else None,
-        proposed=_written_derived(proposed),
+        derived=_as(list[_Derived], table.derived) or None,
+        buckets=_as(_Buckets | None, table.buckets),
+        proposed=_as(list[_Derived], proposed) or None,
         **{name: getattr(table, name) for name in _AS_IT_IS},
     )
 
 
-def _written_derived(found: Iterable[Derivation]) -> list[_Derived] | None:
-    return [_Derived(it.column, it.expression) for it in found] or None
+def _as(kind: Any, value: object) -> Any:
+    """A value in the form that the file has for it."""
+    return convert(value, kind, from_attributes=True)
 
 
 def _other(name: Name, usual: Name) -> str | None:

@@ -119,7 +119,7 @@ def test_concise(catalog: Catalog) -> None:
     total = _sum(_linted(catalog))
     assert [plain(line) for line in concise.last_lines(total, known=True)] == [
         "2 findings in 1 file (1 suppressed)",
-        "[*] 1 mended by `dpp-rewrite --write`",
+        "[*] 1 fixable with `dpp-rewrite --write`",
     ]
 
 

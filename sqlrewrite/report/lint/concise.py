@@ -54,7 +54,7 @@ def statistics(total: Sum) -> Iterator[Line]:
 
 
 def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
-    """How many findings there are, how many can be mended, and how many are suppressed; before it,
+    """How many findings there are, how many can be fixed, and how many are suppressed; before it,
     that no catalog was given (``known``), which may be why there are none."""
     if total.files and not known:
         yield ((NO_CATALOG, "yellow"),)
@@ -70,4 +70,4 @@ def last_lines(total: Sum, *, known: bool) -> Iterator[Line]:
     noun = "finding" if count == 1 else "findings"
     yield ((f"{count} {noun}", "bold yellow"), (checked + hidden, ""))
     if total.fixable:
-        yield (("[*] ", "cyan"), (f"{total.fixable} mended by `dpp-rewrite --write`", ""))
+        yield (("[*] ", "cyan"), (f"{total.fixable} fixable with `dpp-rewrite --write`", ""))
