@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator
 from time import perf_counter, sleep, strftime
 
 from sqlrewrite.cli.many import Files
-from sqlrewrite.linting import baseline
+from sqlrewrite.linting.run import known_by
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.files import STDIN, find
+from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.projects import gather
 from sqlrewrite.settings.config import files_above
-from sqlrewrite.settings.table import Settings
 from sqlrewrite.warehouse import CatalogError
 
 INTERVAL = 0.5
@@ -78,13 +77,4 @@ def _watched(asked: Files) -> Iterator[str]:
         return
     for project in found.projects:
         yield from project.files
-        yield from _known_to(project.settings)
-
-
-def _known_to(settings: Settings) -> Iterator[str]:
-    """The files of a project's catalogs, and its baseline."""
-    yield settings.baseline or os.path.join(settings.root, baseline.NAME)
-    for path in find(settings.catalog).files:
-        yield path
-        if path.endswith(".json"):  # a manifest's
-            yield os.path.join(os.path.dirname(path), "catalog.json")
+        yield from known_by(project.settings)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
@@ -115,6 +116,20 @@ def rules_of(settings: Settings, *, known: bool = True) -> Rules:
     if known and (settings.baseline or os.path.exists(path)):
         return Rules(settings, baseline.load(path), path)
     return Rules(settings, Baseline(root=baseline.root_of(path)), path)
+
+
+def known_by(settings: Settings) -> Iterator[str]:
+    """The files besides its own that what is found in a project depends on, be they there or not:
+    its baseline, and those of its catalogs."""
+    from sqlrewrite.catalog.files import in_folder  # which who looks but once has no need of
+
+    yield baseline.path_of(settings)
+    for path in settings.catalog:
+        yield path
+        if os.path.isdir(path):
+            yield from map(str, in_folder(Path(path)))
+        elif path.endswith(".json"):  # a manifest's
+            yield os.path.join(os.path.dirname(path), "catalog.json")
 
 
 def run(path: str, data: bytes, request: Request) -> Linted:

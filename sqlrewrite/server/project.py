@@ -7,14 +7,11 @@ that says any of it has changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from sqlrewrite.catalog.files import in_folder
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.linting import baseline
-from sqlrewrite.linting.run import Rules, rules_of
+from sqlrewrite.linting.run import Rules, known_by, rules_of
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, options
@@ -66,17 +63,9 @@ class Workspace:
 
     def _stamps(self, path: str, settings: Settings) -> _Stamps:
         """The times of change of all files that a project is made of."""
-        files = [*files_above(path), *filter(None, self._how[:1])]
-        files += [file for name in settings.catalog for file in _files(name)]
-        files += [baseline.path_of(settings), *([] if settings.catalog else [path])]
+        files = [*files_above(path), *filter(None, self._how[:1]), *known_by(settings)]
+        files += [] if settings.catalog else [path]
         return tuple((file, _changed(file)) for file in files)
-
-
-def _files(name: str) -> Iterator[str]:
-    if not os.path.isdir(name):
-        yield name
-        return
-    yield from map(str, in_folder(Path(name)))
 
 
 def _changed(file: str) -> int:
