@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting import baseline
@@ -172,6 +172,10 @@ def unread(path: str, why: Problem) -> Linted:
     return Linted(path, "", (of_no_statement(NOT_PARSED, message, start, counts=False),))
 
 
+_Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
+"""What a cache keeps of a file: its findings, and the lines around them."""
+
+
 @dataclass(frozen=True, slots=True)
 class LintTask:
     """What is to be done with each of many files, in any process: all findings, wanted or not;
@@ -181,6 +185,7 @@ class LintTask:
     request: Request
     text: bool = True
     count: bool = False
+    kept = _Kept  # the type of what ``keep`` gives
 
     def __call__(self, path: str, data: bytes) -> Linted:
         """The result for a file's bytes."""
@@ -199,11 +204,6 @@ class LintTask:
         """The result for a file that is not read."""
         return unread(path, why)
 
-    @property
-    def kept(self) -> Any:
-        """The type of what ``keep`` gives."""
-        return _Kept
-
     def keep(self, result: Linted) -> _Kept | None:
         """The findings with their lines, of a file with which nothing went wrong."""
         if self.count or result.failures or any(TOO_DEEP in it.message for it in result.findings):
@@ -218,10 +218,6 @@ class LintTask:
         if not self.text or not findings:
             return Linted(path, "", findings, lines=lines)
         return None if data is None else Linted(path, decode(data).text, findings, lines=lines)
-
-
-_Kept = tuple[tuple[Finding, ...], tuple[tuple[int, str], ...]]
-"""What a cache keeps of a file: its findings, and the lines around them."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import os
 import traceback
 from dataclasses import field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlrewrite.document import Document
 from sqlrewrite.find.reading import BUG
@@ -213,6 +213,11 @@ def run(path: str, data: bytes, request: Request, *, survey: bool = False) -> Fi
     return FileResult(path, data, source, done, surveyed=surveyed(documents, done))
 
 
+_Kept = int | tuple[Rewrite, tuple[Surveyed, ...]]
+"""What a cache keeps of a file: its number of statements, or all that was made of it but the text
+that it began with."""
+
+
 @dataclass(frozen=True, slots=True)
 class RewriteTask:
     """What is to be done with each of many files, in any process: ``plans`` asks for the explain
@@ -229,6 +234,7 @@ class RewriteTask:
     verdicts: bool = True
     survey: bool = False
     count: bool = False
+    kept = _Kept  # the type of what ``keep`` gives
 
     def __call__(self, path: str, data: bytes) -> FileResult:
         """The result for a file's bytes, fit to be sent to another process."""
@@ -255,11 +261,6 @@ class RewriteTask:
         """The result for a file that is not read."""
         return unread(path, why)
 
-    @property
-    def kept(self) -> Any:
-        """The type of what ``keep`` gives."""
-        return _Kept
-
     def keep(self, result: FileResult) -> _Kept | None:
         """The record of a file, of its text only what it is changed to; the number of statements
         where there is nothing else to say."""
@@ -282,11 +283,6 @@ class RewriteTask:
         done = replace(done, original=source.text, sql=done.sql or source.text)
         result = FileResult(path, data, source, done, surveyed=told)
         return write(result) if self.write else result
-
-
-_Kept = int | tuple[Rewrite, tuple[Surveyed, ...]]
-"""What a cache keeps of a file: its number of statements, or all that was made of it but the text
-that it began with."""
 
 
 def count(result: FileResult, request: Request) -> Statistics | None:
