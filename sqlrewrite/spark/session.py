@@ -13,13 +13,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -91,8 +91,9 @@ def session(target: Target) -> Iterator[Session]:
         yield Session(spark, target, classic=hasattr(spark, "_jsparkSession"))
         return
     with ExitStack() as ends:
-        folder = Path(ends.enter_context(_folder()))
-        spark = _start(target, folder)
+        # Where a Spark of our own puts what it writes: its log, its shuffle files.
+        folder = TemporaryDirectory(prefix="dpp-rewrite-spark-", ignore_cleanup_errors=True)
+        spark = _start(target, Path(ends.enter_context(folder)))
         ends.callback(_stop, spark)
         yield Session(spark, target, classic=target.remote is None)
 
@@ -245,16 +246,6 @@ def _check_java() -> None:
 
 
 # Starting and stopping
-
-
-@contextmanager
-def _folder() -> Iterator[str]:
-    """Where a Spark of our own puts what it writes: its log, its shuffle files."""
-    name = tempfile.mkdtemp(prefix="dpp-rewrite-spark-")
-    try:
-        yield name
-    finally:
-        shutil.rmtree(name, ignore_errors=True)
 
 
 def _start(target: Target, folder: Path) -> SparkSession:

@@ -9,11 +9,10 @@ that has the length and no content (docs/spark.md, "Explaining without data").
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sqlrewrite.catalog.names import literal_name, quoted
@@ -64,8 +63,8 @@ def warehouse(session: Session, catalog: Warehouse, texts: Iterable[str]) -> Ite
         return
     spark = session.spark
     with ExitStack() as ends:
-        folder = Path(tempfile.mkdtemp(prefix="dpp-rewrite-warehouse-"))
-        ends.callback(shutil.rmtree, folder, ignore_errors=True)
+        made = TemporaryDirectory(prefix="dpp-rewrite-warehouse-", ignore_cleanup_errors=True)
+        folder = Path(ends.enter_context(made))
         with spark_errors("the empty tables cannot be made"):
             excluded = spark.conf.get(EXCLUDED, "")
             spark.conf.set(EXCLUDED, f"{excluded},{PRUNING_RULE}" if excluded else PRUNING_RULE)
