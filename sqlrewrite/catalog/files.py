@@ -10,16 +10,10 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
 from sqlrewrite.text.hosts import SUFFIXES, host_of
 from sqlrewrite.text.readable import readable
-from sqlrewrite.text.source import FOREIGN, SQL_SUFFIXES, Lines
+from sqlrewrite.text.source import FOREIGN, OTHER_BOMS, SQL_SUFFIXES, Lines
 from sqlrewrite.warehouse import CatalogError
 
 _DEFINES = pattern(rb"\bcreate\s[^;'\"]{0,60}\b(?:table|view)\b", re.IGNORECASE)
-_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-)
 # GB 18030 reads what it reads and fails else; Latin-1 reads anything. Names are ASCII in most DDL,
 # and the same in all of them.
 _OTHERS = ("gb18030", "latin-1")
@@ -45,7 +39,7 @@ def read_bytes(path: Path) -> bytes:
 
 def decoded(data: bytes) -> tuple[str, str]:
     """A text in whatever encoding it is, and the encoding's name."""
-    for mark, name in _BOMS:
+    for mark, name in OTHER_BOMS:
         if data.startswith(mark):
             return data.decode(name, "replace"), name
     for name in ("utf-8-sig", *_OTHERS):

@@ -20,12 +20,13 @@ from sqlrewrite.patterns import pattern
 from sqlrewrite.text.edits import Edit, Span, spliced
 
 _BOM = b"\xef\xbb\xbf"
-_OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
+OTHER_BOMS = (  # UTF-32 first: its little-endian mark begins like UTF-16's
     (b"\xff\xfe\x00\x00", "UTF-32"),
     (b"\x00\x00\xfe\xff", "UTF-32"),
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
+"""Byte-order marks but that of UTF-8, each with its encoding."""
 _QUOTED = pattern(r'^ |[\x00-\x1f\x7f"\\]')
 FOREIGN = frozenset({"node_modules", "venv", "dbt_packages", "site-packages", "__pycache__"})
 """Folders of what is installed, where nobody's own definitions are looked for."""
@@ -54,7 +55,7 @@ class Source:
 
 def decode(data: bytes) -> Source:
     """The text in ``data``; raises SourceError for encodings other than UTF-8 and its like."""
-    for mark, name in _OTHER_BOMS:
+    for mark, name in OTHER_BOMS:
         if data.startswith(mark):
             raise SourceError(f"{name} text is not supported: save the file as UTF-8")
     bom = data.startswith(_BOM)
