@@ -44,17 +44,7 @@ _NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
 
 def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
     """The conjuncts of a condition in the author's order, parentheses looked through."""
-    found: list[exp.Expr] = []
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        while isinstance(node, exp.Paren):
-            node = node.this
-        if isinstance(node, exp.And):
-            stack += [node.args["expression"], node.this]
-        else:
-            found.append(node)
-    return found
+    return chained(tree, exp.And, within=exp.Paren)
 
 
 def short_names(tree: exp.Expr) -> Iterator[str]:
@@ -142,15 +132,19 @@ def bare(node: exp.Expr) -> bool:
     )
 
 
-def chained(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
-    """The operands of a chain of one connective, without recursion: chains run to thousands."""
+def chained(
+    node: exp.Expr, kind: type[exp.Expr], *, within: type[exp.Expr] | tuple[()] = ()
+) -> list[exp.Expr]:
+    """The operands of a chain of one connective in order, also ``within`` nodes of a kind; without
+    recursion: chains run to thousands."""
     found: list[exp.Expr] = []
     stack = [node]
     while stack:
         current = stack.pop()
+        while isinstance(current, within):
+            current = current.this
         if isinstance(current, kind):
-            stack.append(current.args["expression"])
-            stack.append(current.this)
+            stack += [current.args["expression"], current.this]
         else:
             found.append(current)
     return found

@@ -38,7 +38,7 @@ def literal(it: tree.WrittenLiteral, world: World) -> Typed | None:
         case "string":
             return Typed(it.text, types.STRING, constant=it.text)
         case "null":
-            return Typed("NULL", types.VOID, null=True)
+            return Typed("NULL", types.VOID)
         case "boolean":
             return Typed(it.text.lower(), types.BOOLEAN, constant=it.text == "TRUE")
         case "x":

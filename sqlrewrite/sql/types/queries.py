@@ -47,19 +47,16 @@ class Queries(Relations):
     def _set_operation(self) -> tree.Body:
         found = self._intersection()
         while True:
-            operator = self.any_of(*_WIDER)
-            if operator is None:
+            if self.any_of(*_WIDER) is None:
                 return found
             self.any_of("DISTINCT", "ALL")
-            found = tree.WrittenSetOperation(
-                operator, found, self._intersection(), self.take("BY", "NAME")
-            )
+            found = tree.WrittenSetOperation(found, self._intersection(), self.take("BY", "NAME"))
 
     def _intersection(self) -> tree.Body:
         found = self._primary_query()
         while self.take("INTERSECT"):
             self.any_of("DISTINCT", "ALL")
-            found = tree.WrittenSetOperation("INTERSECT", found, self._primary_query())
+            found = tree.WrittenSetOperation(found, self._primary_query())
         return found
 
     def _primary_query(self) -> tree.Body:
@@ -227,10 +224,9 @@ class Queries(Relations):
         if self.take("WHERE"):
             self.expression()
             return tree.Piped(source, "WHERE")
-        operator = self.any_of("INTERSECT", *_WIDER)
-        if operator is not None:
+        if self.any_of("INTERSECT", *_WIDER):
             self.any_of("DISTINCT", "ALL")
-            return tree.WrittenSetOperation(operator, source, self._primary_query())
+            return tree.WrittenSetOperation(source, self._primary_query())
         if self.peek("TABLESAMPLE"):
             self.sample()
             return tree.Piped(source, "WHERE")

@@ -198,7 +198,8 @@ def _pivot(it: tree.Pivot, scope: TypeScope, before: ScopeColumns) -> ScopeColum
     found = [(item, inner.typed(item.value)) for item in it.aggregates]
     for value in it.values:
         known = inner.typed(value.value)  # cast to a string
-        name = value.names[0] if value.names else "null" if known.null else constant(known)
+        said = "null" if known.type == types.VOID else constant(known)
+        name = value.names[0] if value.names else said
         for item, aggregate in found:
             own = item.names[0] if item.names else aggregate.text
             full = f"{name}_{own}" if own is not None and name is not None else None

@@ -26,15 +26,14 @@ class Typed:
     """``text`` is what ``toPrettySQL`` prints, ``type`` the type; None is not known.
 
     ``name`` is that of an expression that has one: a column, a field of a struct. ``constant`` is
-    the value of a number, string or boolean written as such, ``null`` whether it is NULL.
-    ``column`` tells that it is a column itself, and ``generator`` has the columns that it makes.
+    the value of a number, string or boolean written as such. ``column`` tells that it is a column
+    itself, and ``generator`` has the columns that it makes.
     """
 
     text: str | None
     type: Type | None = None
     name: str | None = None
     constant: object = None
-    null: bool = False
     column: bool = False
     generator: tuple[TypedColumn, ...] | None = None
 

@@ -264,7 +264,6 @@ class Select:
 class WrittenSetOperation:
     """UNION, INTERSECT or EXCEPT."""
 
-    operator: str
     left: Body
     right: Body
     by_name: bool = False
