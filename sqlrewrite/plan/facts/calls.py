@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from sqlrewrite.plan.algebra import Call, Expression, Literal
 from sqlrewrite.plan.facts import types
@@ -76,9 +77,7 @@ def never_raises(call: Call, of: TypeOf) -> bool:
         case Call(name="format_string" | "printf", args=(Literal(kind="string", text=text), *args)):
             return _formats(text, [of(arg) for arg in args])
         case Call(name="to_char" | "to_varchar", args=(one, Literal(kind="string", text=text))):
-            kind = of(one)
-            number = kind is not None and (is_integral(kind) or is_decimal(kind))
-            return number and _DIGITS.fullmatch(text) is not None
+            return _is_exact(of(one)) and _DIGITS.fullmatch(text) is not None
         case Call(name="[]" | "element_at", args=(one, key)):
             kind = of(one)  # a map gives NULL for a key that it does not have
             return kind is not None and kind.name == "map" and of(key) == kind.element
@@ -129,14 +128,17 @@ def _has_room(sign: str, kinds: Sequence[Type | None]) -> bool:
     type, of which no digit is cut off."""
     if len(kinds) != 2 or not any(map(_is_decimal, kinds)):
         return False
-    known = [
-        as_decimal(it) for it in kinds if it is not None and (is_decimal(it) or is_integral(it))
-    ]
+    known = [as_decimal(it) for it in kinds if _is_exact(it)]
     if len(known) < 2:
         return False
     (p1, s1), (p2, s2) = ((it.numbers[0], it.numbers[1]) for it in known)
     digits = p1 + p2 if sign == "*" else max(s1, s2) + max(p1 - s1, p2 - s2)
     return digits + 1 <= types.MAX_PRECISION
+
+
+def _is_exact(kind: Type | None) -> TypeGuard[Type]:
+    """Whether a type is an integer or a decimal."""
+    return kind is not None and (is_integral(kind) or is_decimal(kind))
 
 
 def _is_decimal(kind: Type | None) -> bool:
