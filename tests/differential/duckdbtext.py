@@ -27,7 +27,7 @@ _SPELLING = {
 }
 _TRAILING = re.compile(r"\bGROUP\s+BY\s+([\w.,\s\"]+?)\s+WITH\s+(ROLLUP|CUBE)\b", re.I)
 
-_CALLS: dict[str, Callable[..., str]] = {
+CALLS: dict[str, Callable[..., str]] = {
     # Of nothing an empty array and not NULL, without NULLs; sorted, so that two runs compare equal.
     "collect_set": lambda x: (
         f"COALESCE(LIST_SORT(LIST(DISTINCT {x}) FILTER (WHERE {x} IS NOT NULL)), [])"
@@ -48,7 +48,7 @@ _CALLS: dict[str, Callable[..., str]] = {
     # DuckDB's CONCAT leaves NULLs out, its || gives NULL, as Spark's CONCAT does.
     "concat": lambda *parts: f"({' || '.join(parts)})",
 }
-_CALL = re.compile(rf"{_STRING} | `[^`]*` | (?<![\w.])({'|'.join(_CALLS)})\s*\(", re.X | re.I)
+_CALL = re.compile(rf"{_STRING} | `[^`]*` | (?<![\w.])({'|'.join(CALLS)})\s*\(", re.X | re.I)
 _PARTS = re.compile(rf"{_STRING} | `[^`]*` | [(),]", re.X)
 _PATTERN = {"yyyy": "%Y", "MM": "%m", "dd": "%d"}
 
@@ -61,6 +61,8 @@ _LACKED = (
     "try_mod(a, b) AS a % nullif(b, 0)",
     # Of decimals % would make doubles first.
     "pmod(a, b) AS (a::HUGEINT % b + b) % b",
+    "nanvl(a, b) AS CASE WHEN isnan(a) THEN b ELSE a END",
+    "nvl2(a, b, c) AS CASE WHEN a IS NULL THEN c ELSE b END",
 )
 """What DuckDB has none of, of the forms that stand in place of what can raise an error."""
 
@@ -79,7 +81,7 @@ def respelled(spark_sql: str) -> str:
 
 
 def _called(text: str) -> str:
-    """The calls of ``_CALLS`` as DuckDB has them, those inside their arguments too."""
+    """The calls of ``CALLS`` as DuckDB has them, those inside their arguments too."""
     made, at = "", 0
     while found := _CALL.search(text, at):
         made += text[at : found.start()]
@@ -88,7 +90,7 @@ def _called(text: str) -> str:
             made += found.group()
             continue
         arguments, at = _arguments(text, at)
-        made += _CALLS[found.group(1).lower()](*map(_called, arguments))
+        made += CALLS[found.group(1).lower()](*map(_called, arguments))
     return made + text[at:]
 
 
