@@ -10,9 +10,10 @@ are ranked, bound it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from sqlrewrite.find.derived import bounded
-from sqlrewrite.find.pairs import Pair
+from sqlrewrite.find.pairs import MOST_WAYS, Pair
 from sqlrewrite.find.reducers import conditions_reaching
 from sqlrewrite.find.ties import RANK, TURNED, Side, Tie
 from sqlrewrite.plan.algebra import (
@@ -28,6 +29,7 @@ from sqlrewrite.plan.algebra import (
     Limit,
     Literal,
     Plan,
+    Relation,
     Scan,
     SetOperation,
     Subquery,
@@ -36,9 +38,9 @@ from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.facts.functions import known
 from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.plan.joins import extended
-from sqlrewrite.plan.lineage import LineagePath, same
+from sqlrewrite.plan.lineage import LineagePath, same, trace
 from sqlrewrite.plan.relations import generates, joins
-from sqlrewrite.sql.ranks import OF_FIRST
+from sqlrewrite.sql.ranks import OF_FIRST, OF_LAST
 
 MOST = 100
 """How many values at most are asked for."""
@@ -50,17 +52,16 @@ def find_ranks(plan: Plan) -> Iterator[Pair]:
         if block.in_view or block.shared:
             continue
         yield from _with_none_beyond(plan, block)
-        scan = block.source
-        if block.ranked is None or not isinstance(scan, Scan):
+        source = block.source
+        if block.ranked is None or not isinstance(source, Relation):
             continue
         ref, descends = block.ranked
-        if ref.relation != scan.relation or not _readable(scan) or not bounded(scan, ref.name):
-            continue
-        for condition, meant in _conditions(plan, block):
+        path = way_down(plan, source, ref)
+        for condition, meant in asked_of_rows(plan, block) if path is not None else ():
             count = _most(condition.expression, meant, ref)
-            if 0 < count <= MOST:
+            if path is not None and 0 < count <= MOST:
                 tie = Tie(block, condition, ">=" if descends else "<=", RANK, None, True)
-                yield _pair(tie, (scan, ref), (scan, ref), count)
+                yield _pair(tie, path, (source, ref), (source, ref), count)
                 break
 
 
@@ -71,20 +72,40 @@ def of_those_ranked(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
     return tuple(it for it in found if it is not pair.tie.condition)
 
 
+def way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
+    """The way from a column of what is ranked down to a scan that it prunes; through a derived
+    table, CTE or view only where a condition on that column goes down, too."""
+    if ref.relation != source.relation or getattr(source, "sampled", False):
+        return None
+    for path in islice(trace(plan, ref), MOST_WAYS):
+        scan = path.end
+        if isinstance(scan, Scan) and bounded(scan, path.column):
+            readable = _readable(scan) or (scan is not source and not scan.streaming)
+            if readable and not path.barriers and not path.computed:
+                return path
+    return None
+
+
 def _readable(scan: Scan) -> bool:
     return scan.span is not None and not scan.sampled and not scan.streaming
 
 
-def _pair(tie: Tie, of: tuple[Scan, ColumnRef], by: tuple[Scan, ColumnRef], count: int) -> Pair:
-    (scan, fact), (dimension, key) = of, by
+def _pair(
+    tie: Tie,
+    path: LineagePath,
+    of: tuple[Relation, ColumnRef],
+    by: tuple[Relation, ColumnRef],
+    count: int,
+) -> Pair:
+    (target, fact), (dimension, key) = of, by
     return Pair(
         tie=tie,
         operator=tie.operator,
         side=RANK,
-        path=LineagePath((scan,), fact.name),
+        path=path,
         fact=fact,
         fact_side=Side(fact, None),
-        target=scan,
+        target=target,
         target_column=fact.name,
         dimension=dimension,
         key=key,
@@ -110,7 +131,8 @@ def _with_none_beyond(plan: Plan, block: Block) -> Iterator[Pair]:
         own = plan.owner[fact.relation] == block.number and key.relation == beyond.relation
         if own and isinstance(scan, Scan) and scan is not beyond and bounded(scan, fact.name):
             tie = Tie(block, condition, _FIRST[operator], RANK, join, True)
-            pair = _pair(tie, (scan, fact), (beyond, key), 1)
+            path = LineagePath((scan,), fact.name)
+            pair = _pair(tie, path, (scan, fact), (beyond, key), 1)
             others = of_those_ranked(plan, pair)
             alone = all(it.relations == {beyond.relation} for it in others)
             pushed = not extended(block.source, scan.relation)  # or WHERE would prune nothing
@@ -140,9 +162,9 @@ Meaning = Callable[[Expression], Expression]
 """What an expression of a condition is in the SELECT with the window."""
 
 
-def _conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
+def asked_of_rows(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
     """The conditions that each row must meet which comes out of a SELECT and matters."""
-    yield from ((it, lambda expression: expression) for it in block.having)  # it is QUALIFY
+    yield from ((it, _as_it_is) for it in block.having)  # it is QUALIFY
     reads = [
         it
         for it in plan.relations.values()
@@ -167,29 +189,63 @@ def _conditions(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]
     yield from ((it, meant) for it in conditions_reaching(plan, relation.relation))
 
 
-_OF_ALL = OF_FIRST | {"max", "min"}
+_OF_ALL = OF_FIRST | OF_LAST | {"max", "min"}
 """Functions of which the value is that of the first rows."""
 
 
 def _most(condition: Expression, meant: Meaning, ref: ColumnRef) -> int:
     """The greatest rank for which a condition may hold; 0 where it says nothing of that."""
     match condition:
+        case ColumnRef() if isinstance(meant(condition), Call):
+            return _most(meant(condition), _as_it_is, ref)
+        case Call(name="=", args=(one, Literal(kind="boolean", text=text))) if text == "true":
+            return _most(one, meant, ref)
+        case Call(name="=", args=(one, Literal() as value)) if asked := _if(meant(one), value):
+            return _most(asked, _as_it_is, ref)
         case Call(name="=", args=(one, other)) if not _OF_ALL.isdisjoint(
             (_called(meant(one)), _called(meant(other)))
         ):
             plain = (meant(it) for it in (one, other))
             return int(any(isinstance(it, ColumnRef) and same(it, ref) for it in plain))
         case Call(name="=" | "<=" | "<" as name, args=(one, Literal() as most)):
-            found = one
+            found, ranks = one, [most]
         case Call(name="=" | ">=" | ">" as name, args=(Literal() as most, one)):
-            found = one
+            found, ranks = one, [most]
         case Call(name="between" as name, args=(found, Literal(), Literal() as most)):
-            pass
+            ranks = [most]
+        case Call(name="in" as name, args=(found, *listed)):
+            ranks = [it for it in listed if isinstance(it, Literal)]
+            if len(ranks) < len(listed):
+                return 0
         case _:
             return 0
-    if _called(meant(found)) not in known("numbers") or most.kind != "number":
+    if _called(meant(found)) not in known("numbers") or any(it.kind != "number" for it in ranks):
         return 0
-    return whole(most.text) - (name in ("<", ">"))
+    counts = [whole(it.text) for it in ranks]
+    return max(counts) - (name in ("<", ">")) if all(counts) else 0
+
+
+def _as_it_is(expression: Expression) -> Expression:
+    return expression
+
+
+def _if(expression: Expression, value: Literal) -> Expression | None:
+    """The condition of a CASE or ``if`` by which alone it has a value: with any other, it has a
+    number that is not the same, or none."""
+    match expression:
+        case Call(name="case", args=(Call(name="if", args=(asked, Literal() as then)), *rest)):
+            pass
+        case Call(name="if", args=(asked, Literal() as then, *rest)):
+            pass
+        case _:
+            return None
+    others = [it for it in rest if isinstance(it, Literal)]
+    numbers = [it for it in (value, then, *others) if it.kind == "number" and it.text.isdecimal()]
+    nulls = [it for it in others if it.kind == "null"]
+    if len(rest) > 1 or len(others) < len(rest) or len(numbers) + len(nulls) < 2 + len(rest):
+        return None
+    its = [int(it.text) for it in numbers]
+    return asked if its[0] == its[1] and its[0] not in its[2:] else None
 
 
 def _called(expression: Expression) -> str:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from sqlrewrite.find.ranks import of_those_ranked
 from sqlrewrite.find.restrictions import Conjunct
 from sqlrewrite.judge.case import Case, Judgement, failed, passed
-from sqlrewrite.judge.conditions import of_conjunct
-from sqlrewrite.judge.repeatable import of_whole
+from sqlrewrite.judge.conditions import of_conjunct, shown
+from sqlrewrite.judge.raising import raising_inside
+from sqlrewrite.judge.repeatable import cannot_stand_alone, of_whole
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import identical
@@ -21,11 +22,15 @@ def judge_repeated(case: Case) -> Judgement:
         return failed((*block.strange, *block.unknowns)[0])
     if len(case.kept) < len(of_those_ranked(case.plan, pair)):
         return failed("a condition on the rows is on more than this table")
-    if pair.dimension is not pair.scan and not _same_rows(case):
+    if pair.dimension is not pair.target and not _same_rows(case):
         return failed("the rows beyond are not all of the same table: there may be none of them")
-    why = next((reason for _, reason in of_whole(case, pair.dimension)), None)
+    against = (*of_whole(case, pair.dimension), *cannot_stand_alone(pair.dimension))
+    why = next((reason for _, reason in against), None)
     if why is not None:
         return failed(why)
+    culprit = raising_inside(case, pair.dimension)
+    if culprit is not None:
+        return failed(f"{shown(culprit)} inside {case.dimension_name} can raise an error")
     for item in (it for it in case.kept if isinstance(it, Conjunct)):
         why = next((reason for _, reason in of_conjunct(case, item)), None)
         if why is not None:

@@ -56,7 +56,7 @@ def _lacks(fact: str, candidate: Candidate, judged: JudgedPair) -> str:
         return f"the IN on {fact} has no hint: it prunes only where its subquery is broadcast"
     by = f"the join with {candidate.dimension.table}"
     if judged.case.pair.first:
-        other = judged.case.pair.dimension is not judged.case.pair.scan
+        other = judged.case.pair.dimension is not judged.case.pair.target
         by = _NO_OTHER if other else f"the rank by {candidate.fact.column}"
     if judged.case.pair.filtered:
         by = f"the filter on {candidate.dimension.column}"
@@ -106,8 +106,8 @@ def latest(subject: Subject, decided: Decided) -> Iterator[Finding]:
         sign = case.pair.operator
         what = "a single value" if case.pair.first < 2 else f"its {case.pair.first} first values"
         if case.pair.first:
-            by = "a window over all rows"
-            by = by if case.pair.dimension is scan else f"{_NO_OTHER} in {case.dimension_name}"
+            own = case.pair.dimension is case.pair.target
+            by = "a window over all rows" if own else f"{_NO_OTHER} in {case.dimension_name}"
         help_ = f"compare it with the value itself: {column} {sign} (SELECT …)"
         if few:
             what = "the first rows of a LIMIT"

@@ -21,6 +21,9 @@ _FIRST = {"max": True, "min": False}
 OF_FIRST = frozenset({"first_value", "first"})
 """Functions of which the value is that of the first row, in the order of the window."""
 
+OF_LAST = frozenset({"last_value", "last"})
+"""Functions of which it is that of the last row, where the frame has all of them."""
+
 
 def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
     """The column that all windows of a SELECT rank its rows by, and whether it descends. Rows that
@@ -31,7 +34,11 @@ def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] |
         return None
     bases = [(it, _base(it, translator)) for it in _windows(node)]
     found = {_ranked(it, base, translator) for it, base in bases}
-    first = {bool(it.args.get("nulls_first")) for _, base in bases for it in _keys(base)[:1]}
+    first = {
+        bool(key.args.get("nulls_first")) is not _is_turned(it)
+        for it, base in bases
+        for key in _keys(base)[:1]
+    }
     return found.pop() if len(found) == 1 and len(first) < 2 else None
 
 
@@ -58,24 +65,38 @@ def _ranked(
     if not isinstance(base, exp.Window) or (base is not window and window.args.get("order")):
         return None
     called, keys = window.this, _keys(base)
-    plain = not (base.args.get("partition_by") or base.args.get("spec") or window.args.get("spec"))
+    frames = [it for it in (base.args.get("spec"), window.args.get("spec")) if it is not None]
+    whole = bool(frames) and all(map(_is_whole, frames))
+    plain = not base.args.get("partition_by") and (whole or not frames)
     if not plain or not isinstance(called, exp.Anonymous):
         return None
     name, given = called.name.lower(), called.expressions
-    if name in _FIRST and not keys and len(given) == 1:
+    if name in _FIRST and (whole or not keys) and len(given) == 1:
         return _column(given[0], translator, _FIRST[name])
     first = keys[0] if keys else None
     if not isinstance(first, exp.Ordered):
         return None
-    descends = bool(first.args.get("desc"))
+    descends = bool(first.args.get("desc")) is not _is_turned(window)
     found = _column(first.this, translator, descends)
-    if name in OF_FIRST and len(given) == 1:
-        return found if found == _column(given[0], translator, descends) else None
-    if name not in known("numbers") or given:
+    if name in OF_FIRST or (name in OF_LAST and whole):
+        alone = found == _column(given[0], translator, descends) if len(given) == 1 else False
+        return found if alone else None
+    if name not in known("numbers") or given or frames:
         return None
     if name == "row_number" and len(keys) == 1:
         return None  # of rows that are equal in its only key any may come first
     return found
+
+
+def _is_whole(frame: exp.Expr) -> bool:
+    """Whether a frame is of all rows."""
+    ends = (f"{frame.args.get(it)} {frame.args.get(f'{it}_side')}" for it in ("start", "end"))
+    return [it.upper() for it in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
+
+
+def _is_turned(window: exp.Window) -> bool:
+    """Whether a window asks for the other end of its order."""
+    return isinstance(window.this, exp.Anonymous) and window.this.name.lower() in OF_LAST
 
 
 def _column(

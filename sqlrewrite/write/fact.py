@@ -109,7 +109,9 @@ def _clear(case: Case, anchors: Anchors, ref: ra.ColumnRef) -> str:
 
 
 def _unnamed(target: ra.Relation) -> bool:
-    """Whether a table goes by its own name, and not by an alias that the author would use."""
+    """Whether a relation has no alias that the author would use: a table goes by its own name."""
+    if not target.alias:
+        return True
     parts = target.parts if isinstance(target, ra.Scan | ra.Derived) else ()
     return bool(parts) and target.alias.lower() == parts[-1]
 
