@@ -56,8 +56,8 @@ def find_ranks(plan: Plan) -> Iterator[Pair]:
         if block.ranked is None or not isinstance(source, Relation):
             continue
         ref, descends = block.ranked
-        path = way_down(plan, source, ref)
-        for condition, meant in asked_of_rows(plan, block) if path is not None else ():
+        path = _way_down(plan, source, ref)
+        for condition, meant in _asked_of_rows(plan, block) if path is not None else ():
             count = _most(condition.expression, meant, ref)
             if path is not None and 0 < count <= MOST:
                 tie = Tie(block, condition, ">=" if descends else "<=", RANK, None, True)
@@ -72,9 +72,10 @@ def of_those_ranked(plan: Plan, pair: Pair) -> tuple[Condition, ...]:
     return tuple(it for it in found if it is not pair.tie.condition)
 
 
-def way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
+def _way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None:
     """The way from a column of what is ranked down to a scan that it prunes; through a derived
-    table, CTE or view only where a condition on that column goes down, too."""
+    table, CTE or view only where a condition on that column goes down, too. Of a table that an
+    outer join extends by NULLs it does not: it keeps these rows."""
     if ref.relation != source.relation or getattr(source, "sampled", False):
         return None
     for path in islice(trace(plan, ref), MOST_WAYS):
@@ -82,8 +83,13 @@ def way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | None
         if isinstance(scan, Scan) and bounded(scan, path.column):
             readable = _readable(scan) or (scan is not source and not scan.streaming)
             if readable and not path.barriers and not path.computed:
-                return path
+                return None if _may_be_extended(plan, path) else path
     return None
+
+
+def _may_be_extended(plan: Plan, path: LineagePath) -> bool:
+    numbers = (it.relation for it in path.relations[1:])
+    return any(extended(plan.blocks[plan.owner[it]].source, it) for it in numbers)
 
 
 def _readable(scan: Scan) -> bool:
@@ -162,7 +168,7 @@ Meaning = Callable[[Expression], Expression]
 """What an expression of a condition is in the SELECT with the window."""
 
 
-def asked_of_rows(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
+def _asked_of_rows(plan: Plan, block: Block) -> Iterator[tuple[Condition, Meaning]]:
     """The conditions that each row must meet which comes out of a SELECT and matters."""
     yield from ((it, _as_it_is) for it in block.having)  # it is QUALIFY
     reads = [
