@@ -11,7 +11,7 @@ from sqlrewrite.judge.estimate import estimate, read_again
 from sqlrewrite.judge.form import asks, chosen
 from sqlrewrite.judge.selective_predicate import is_filtered
 from sqlrewrite.judge.single import few, is_few, is_single
-from sqlrewrite.plan.algebra import Scan
+from sqlrewrite.plan.algebra import CteReference, Scan
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.relations import leaves
 from sqlrewrite.settings.forms import IN
@@ -79,6 +79,12 @@ def _grouped(case: Case) -> bool:
 def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     """With no sizes: a partitioned table is taken to be large, unless the query cuts it to one
     partition, and any other to be small."""
+    name = _grouped_for_both(case)
+    if name is not None:
+        return failed(
+            f"Spark reads and groups {name} once for both sides, and would read all of it again for "
+            "the subquery"
+        )
     # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(case) and not _is_fact(case, scans[0])
     if alone and not is_asked(case, case.pair.scan):
@@ -90,6 +96,17 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
                 "the sizes of both in the catalog"
             )
     return passed("no sizes are known; the dimension is not partitioned, so taken to be small")
+
+
+def _grouped_for_both(case: Case) -> str | None:
+    """The CTE that is both the fact and the dimension, where it groups its rows: Spark does so
+    once, by an exchange that it uses again, as long as nothing bounds the one and not the other."""
+    target, dimension = case.pair.target, case.pair.dimension
+    if not isinstance(target, CteReference) or not isinstance(dimension, CteReference):
+        return None
+    blocks = [case.plan.blocks[number] for number in target.query.top]
+    grouped = all(block.aggregate == "group by" or block.distinct for block in blocks)
+    return target.name if target.cte == dimension.cte and grouped else None
 
 
 def _is_fact(case: Case, scan: Scan) -> bool:
