@@ -82,8 +82,8 @@ def _without_sizes(case: Case, scans: tuple[Scan, ...]) -> Judgement:
     name = _grouped_for_both(case)
     if name is not None:
         return failed(
-            f"Spark reads and groups {name} once for both sides, and would read all of it again for "
-            "the subquery"
+            f"Spark reads and groups {name} once for both sides, and would read all of it again "
+            "for the subquery"
         )
     # A neighbour that filters it would be asked in its place (``find.reducers.alternatives``).
     alone = len(scans) == 1 and is_filtered(case) and not _is_fact(case, scans[0])
