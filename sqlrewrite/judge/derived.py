@@ -155,7 +155,10 @@ def _stepped(
     if not equality and not ordered and DERIVED not in off:
         return DERIVED, f"a larger {derived.source} may have a smaller {derived.shown}"
     stray = "" if step in ITSELF else shape.stray
-    nulls = shape.nulls and step not in ITSELF
+    # The empty text is stored as NULL, also where the column's own expression is compared.
+    nulls = shape.nulls and (
+        step not in ITSELF or (derived.type == STRING and not _is_text(case.pair))
+    )
     zone = _zone(case)
     timed = derived.type == TIMESTAMP  # read in another zone it is another moment
     if not (shape.zoned or timed) or zone == "fixed" or ZONE in off:
@@ -163,7 +166,7 @@ def _stepped(
     days = _days(zone, step, timed=timed)
     if step in ITSELF:
         if zone == "one" and not timed:
-            return DerivedWay(step)
+            return DerivedWay(step, nulls=nulls)
         bounds = case.pair.filtered or case.pair.operator == "="
         if step == THROUGH and not timed and bounds:
             return DerivedWay(step, apart=_apart(case))
@@ -178,6 +181,15 @@ def _stepped(
     if not ordered and DERIVED not in off:
         return ZONE, _undeclared(derived)
     return DerivedWay(step, days, more, ranged=True, nulls=nulls, stray=stray)
+
+
+def _is_text(pair: Pair) -> bool:
+    """Whether a text is compared that is written out and not empty, by ``=``."""
+    match pair.key_side.expression:
+        case Literal(kind="string", text=text):
+            return pair.operator == "=" and text != ""
+        case _:
+            return False
 
 
 def _by_hours(case: Case, derived: DerivedColumn, shape: Shape) -> DerivedWay | tuple[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from sqlrewrite.find.derived import DAY, DerivedColumn, smaller_units
+from sqlrewrite.find.derived import DAY, DerivedColumn, is_day, smaller_units
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.derived import ITSELF, DerivedWay, way
 from sqlrewrite.plan.algebra import Cast, ColumnRef
@@ -54,7 +54,8 @@ def value(
         return key
     assert derived.formula is not None
     moved = _moved(case, found, style, key, end, day)
-    a_day = found.days and isinstance(derived.formula.expression, Cast) and derived.type == DATE
+    its = derived.formula.expression
+    a_day = found.days and isinstance(its, Cast) and is_day(its)
     if derived.ends or a_day:
         return moved  # a day already
     text = derived.formula.over(moved)
