@@ -24,7 +24,7 @@ from sqlrewrite.plan.joins import extended, reaching
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import rejects_null
-from sqlrewrite.plan.relations import read_by
+from sqlrewrite.plan.relations import read_by, readers
 from sqlrewrite.settings.options import Reach
 
 
@@ -234,17 +234,6 @@ def _from_outside(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restri
         asked = restricting(plan, reader, reach)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
     yield from any_of(branches)
-
-
-@remembered
-def readers(plan: ra.Plan) -> dict[int, list[int]]:
-    """The relations that read each block's rows directly, by the block's number."""
-    found: dict[int, list[int]] = {}
-    for number, relation in plan.relations.items():
-        if isinstance(relation, ra.Derived | ra.CteReference):
-            for block in relation.query.top:
-                found.setdefault(block, []).append(number)
-    return found
 
 
 def _mapped(

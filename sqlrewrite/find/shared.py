@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sqlrewrite.find.pairs import Pair
-from sqlrewrite.find.reducers import readers
 from sqlrewrite.plan.algebra import Plan
+from sqlrewrite.plan.relations import readers
 
 # CTEs that each read the one before twice have exponentially many ways down: no one looks at them.
 _MOST_WAYS = 100

@@ -93,9 +93,9 @@ def conjuncts(expression: ra.Expression) -> Iterator[ra.Expression]:
 
 
 def substitute(
-    expression: ra.Expression, of: Callable[[ra.ColumnRef], ra.ColumnRef]
+    expression: ra.Expression, of: Callable[[ra.ColumnRef], ra.Expression]
 ) -> ra.Expression:
-    """The expression with each column reference replaced."""
+    """The expression with each column reference replaced; a subquery refers to what it is then."""
     match expression:
         case ra.ColumnRef():
             return of(expression)
@@ -107,7 +107,7 @@ def substitute(
             return replace(
                 expression,
                 operand=None if operand is None else substitute(operand, of),
-                outer=tuple(of(ref) for ref in outer),
+                outer=tuple(it for ref in outer for it in columns(of(ref))),
             )
         case ra.Variable(given=given):
             return replace(expression, given=tuple(substitute(it, of) for it in given))

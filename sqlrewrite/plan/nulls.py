@@ -6,11 +6,29 @@ Spark's EliminateOuterJoin). Only what is listed here rejects; anything else is 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
 from sqlrewrite.plan.algebra import Call, Cast, ColumnRef, Expression, Literal, Subquery, Unknown
-from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.functions import function, known
 
 # Constants that are surely not NULL; a cast one (`CAST('x' AS INT)`) can be.
 _GIVEN = ("string", "number", "boolean")
+
+_NULL, _TRUE, _FALSE = Literal("null"), Literal("boolean", "true"), Literal("boolean", "false")
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "=": eq, "==": eq, "<=>": eq, "!=": ne, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
+}  # fmt: skip
+
+# Whole numbers that each type which holds them, FLOAT too, holds exactly.
+_WHOLE = re.compile(r"\d{1,7}", re.ASCII)
+_DAY = re.compile(r"[12]\d{3}-\d\d-\d\d", re.ASCII)
+# Texts that are no value of another type, whatever that is; but for these words.
+_WORDS = re.compile(r"[A-Za-z]*(?:[ _/-][A-Za-z]+)*", re.ASCII)
+_VALUES = frozenset("t true y yes f false n no nan inf infinity interval epoch now today".split())
+_PRINTED = re.compile(r"[ -\[\]-~]*", re.ASCII)
 
 
 def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
@@ -23,16 +41,20 @@ def rejects_null(condition: Expression, relations: frozenset[int]) -> bool:
         case Call(name="not", args=(Call(name="isnull", args=(inner,)),)):
             return null_from(inner, relations)
         case Call(name="<=>", args=(one, other)):
-            return any(
+            if any(
                 null_from(a, relations) and isinstance(b, Literal) and b.kind in _GIVEN
                 for a, b in ((one, other), (other, one))
-            )
+            ):
+                return True
         case Call(name="between", args=args):
-            return any(null_from(arg, relations) for arg in args)
+            if any(null_from(arg, relations) for arg in args):
+                return True
         case Subquery(kind="in", operand=operand) if operand is not None:
             return null_from(operand, relations)
         case _:
-            return null_from(condition, relations)
+            if null_from(condition, relations):
+                return True
+    return _value(condition, relations) in (_NULL, _FALSE)
 
 
 def null_from(expression: Expression, relations: frozenset[int]) -> bool:
@@ -55,3 +77,92 @@ def null_from(expression: Expression, relations: frozenset[int]) -> bool:
             )
         case _:
             return False
+
+
+def _value(expression: Expression, relations: frozenset[int]) -> Literal | None:
+    """The constant that an expression is where every column of ``relations`` is NULL, if that is
+    known: what ``coalesce`` and CASE put in the place of NULL, and what it compares to."""
+    match expression:
+        case Literal():
+            return expression
+        case Call(name="not", args=(inner,)):
+            negated = {_TRUE: _FALSE, _FALSE: _TRUE, _NULL: _NULL}
+            found = _value(inner, relations)
+            return None if found is None else negated.get(found)
+        case Call(name="isnull", args=(inner,)):
+            found = _value(inner, relations)
+            return None if found is None else _TRUE if found == _NULL else _FALSE
+        case Call(name="case", args=args):
+            return _of_case(args, relations)
+        case Call(name="if", args=(_, _, _) as args):
+            return _of_case((Call("if", args[:2]), args[2]), relations)
+        case Call(name="nvl2", args=(one, given, instead)):
+            found = _value(one, relations)
+            return (
+                None if found is None else _value(instead if found == _NULL else given, relations)
+            )
+        case Call(name="between", args=(one, low, high)):
+            found, least, most = (_value(it, relations) for it in (one, low, high))
+            if _FALSE in (_compare(">=", found, least), _compare("<=", found, most)):
+                return _FALSE
+        case Call(name="in", args=(one, *others)):
+            found, *listed = (_value(it, relations) for it in (one, *others))
+            if all(_compare("=", found, it) == _FALSE for it in listed):
+                return _FALSE
+        case Call(name=name, args=(one, other)) if name in _COMPARED:
+            found = _compare(name, _value(one, relations), _value(other, relations))
+            if found is not None:
+                return found
+        case Call(name=name, args=args) if name in known("instead"):
+            for arg in args:
+                found = _value(arg, relations)
+                if found != _NULL:
+                    return found
+    return _NULL if null_from(expression, relations) else None
+
+
+def _of_case(args: tuple[Expression, ...], relations: frozenset[int]) -> Literal | None:
+    """What a CASE without an operand gives."""
+    for arg in args:
+        if not (isinstance(arg, Call) and arg.name == "if" and len(arg.args) == 2):
+            return _value(arg, relations) if arg is args[-1] else None
+        when, then = arg.args
+        if not rejects_null(when, relations):
+            return _value(then, relations) if _value(when, relations) == _TRUE else None
+    return _NULL
+
+
+def _compare(name: str, one: Literal | None, other: Literal | None) -> Literal | None:
+    """What two constants compare to, whatever type they are cast to for that."""
+    if one is None or other is None:
+        return None
+    if _NULL in (one, other):
+        return (_TRUE if one == other else _FALSE) if name == "<=>" else _NULL
+    values: tuple[object, object]
+    match one.kind, other.kind:
+        case "number", "number" if all(_WHOLE.fullmatch(it.text) for it in (one, other)):
+            values = int(one.text), int(other.text)
+        case "boolean", "boolean":
+            values = one.text, other.text
+        case "typed", "typed" if one.type == other.type == "date" and all(
+            _DAY.fullmatch(it.text) for it in (one, other)
+        ):
+            values = one.text[:4], other.text[:4]
+            if values[0] == values[1]:
+                return None
+        case "string", "string" if name in ("=", "==", "<=>") and _differ(one.text, other.text):
+            return _FALSE
+        case _:
+            return None
+    return _TRUE if _COMPARED[name](*values) else _FALSE
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two texts are two values, by any collation, and of whatever type they are read as."""
+    if not (_PRINTED.fullmatch(one) and _PRINTED.fullmatch(other)):
+        return False
+    if one.strip().lower() == other.strip().lower():
+        return False
+    return any(
+        _WORDS.fullmatch(it) and it.lower().split(" ")[0] not in _VALUES for it in (one, other)
+    )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.memo import remembered
 
 LEFT_ONLY = (ra.JoinType.SEMI, ra.JoinType.ANTI)
 """Joins above which only the columns of the left side can be named."""
@@ -34,6 +35,17 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
                 if isinstance(relation, ra.CteReference) and relation.cte not in seen:
                     seen.add(relation.cte)
                     stack.append(relation.query)
+
+
+@remembered
+def readers(plan: ra.Plan) -> dict[int, list[int]]:
+    """The relations that read each block's rows directly, by the block's number."""
+    found: dict[int, list[int]] = {}
+    for number, relation in plan.relations.items():
+        if isinstance(relation, ra.Derived | ra.CteReference):
+            for block in relation.query.top:
+                found.setdefault(block, []).append(number)
+    return found
 
 
 def one_row(plan: ra.Plan, query: ra.Query) -> bool:

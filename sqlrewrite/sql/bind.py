@@ -19,6 +19,7 @@ from sqlrewrite.plan.columns import outputs
 from sqlrewrite.plan.expressions import columns, relations
 from sqlrewrite.plan.joins import simplify
 from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.undone import undone
 from sqlrewrite.sql.changes import query_of
 from sqlrewrite.sql.query_grammar import HOMELESS, LED
 from sqlrewrite.sql.ranks import ranked
@@ -79,7 +80,7 @@ def bind(
     plan = ra.Plan(
         bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
     )
-    return Bound(plan, binder.selects, binder.ons)
+    return Bound(undone(plan), binder.selects, binder.ons)
 
 
 def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:

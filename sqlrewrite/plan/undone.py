@@ -1,0 +1,95 @@
+"""Outer joins inside derived tables, CTEs and views, made what the blocks around make of them.
+
+``SELECT … FROM (SELECT f.x, d.c FROM f LEFT JOIN d ON …) q WHERE q.c = 'a'`` keeps no row that the
+join has filled up with NULLs, so that it is an inner join (docs/soundness.md, "Joins"). In: a plan.
+Out: the same plan, with the join trees of its blocks simplified by conditions from around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.expressions import columns, relations, substitute
+from sqlrewrite.plan.joins import reaching, simplify
+from sqlrewrite.plan.lineage import steps
+from sqlrewrite.plan.relations import joins, readers
+
+_READ = ("derived", "cte", "view")
+_OUTER = (ra.JoinType.LEFT, ra.JoinType.RIGHT, ra.JoinType.FULL)
+
+
+def undone(plan: ra.Plan) -> ra.Plan:
+    """The plan with the outer joins of inner blocks simplified by what is asked of their rows."""
+    inner = [
+        block
+        for block in plan.blocks
+        if block.role in _READ and any(join.type in _OUTER for join in joins(block.source))
+    ]
+    if not inner:
+        return plan
+    asked = _Asked(plan)
+    found = {it.number: source for it in inner if (source := asked.source(it)) is not it.source}
+    if not found:
+        return plan
+    blocks = tuple(
+        replace(it, source=found[it.number]) if it.number in found else it for it in plan.blocks
+    )
+    return replace(plan, blocks=blocks, memo={})
+
+
+class _Asked:
+    """What is asked of the rows of each block by those who read them, worked out once."""
+
+    def __init__(self, plan: ra.Plan) -> None:
+        self.plan = plan
+        self._of: dict[int, tuple[ra.Condition, ...]] = {}
+
+    def source(self, block: ra.Block) -> ra.Node:
+        """The join tree of a block, simplified by all that is asked of its rows."""
+        return simplify(block.source, (*block.where, *self.of(block)))
+
+    def of(self, block: ra.Block) -> tuple[ra.Condition, ...]:
+        """The conditions of the block that reads a block's rows, as conditions on its relations."""
+        number, plan = block.number, self.plan
+        if number not in self._of:
+            self._of[number] = ()
+            reading = readers(plan).get(number, ())
+            others = any(number in plan.ctes[cte].query.top for cte in plan.unbound)
+            if block.role in _READ and len(reading) == 1 and block.limit is None and not others:
+                self._of[number] = tuple(self._down(block, reading[0]))
+        return self._of[number]
+
+    def _down(self, block: ra.Block, reader: int) -> Iterator[ra.Condition]:
+        around = self.plan.blocks[self.plan.owner[reader]]
+        above = (*around.where, *self.of(around))
+        for relation, conditions in reaching(self.source(around), above):
+            for condition in conditions if relation == reader else ():
+                found = self._below(condition.expression, block, reader)
+                if found is not None:
+                    yield ra.Condition(found, relations(found))
+
+    def _below(
+        self, expression: ra.Expression, block: ra.Block, reader: int
+    ) -> ra.Expression | None:
+        """A condition on the columns of a reader as one on the relations of the block that it
+        reads, where nothing is in the way of one; a column of another relation stays as it is."""
+        plan, relation = self.plan, self.plan.relations[reader]
+        assert isinstance(relation, ra.Derived | ra.CteReference)
+        names = relation.columns or relation.query.names
+        if names is None or relation.sampled or not block.complete:
+            return None
+        of: dict[str, ra.Expression] = {}
+        for name in {ref.name for ref in columns(expression) if ref.relation == reader}:
+            if names.count(name) != 1 or len(names) != len(block.outputs):
+                return None
+            below = [
+                step
+                for step in steps(plan, relation, name)
+                if plan.owner[step.end.relation] == block.number
+            ]
+            if any(step.barriers for step in below):
+                return None
+            of[name] = block.outputs[names.index(name)].expression
+        return substitute(expression, lambda ref: of[ref.name] if ref.relation == reader else ref)
