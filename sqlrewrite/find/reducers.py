@@ -225,12 +225,11 @@ def _passable(plan: ra.Plan, number: int, reach: Reach) -> bool:
 
 def _from_outside(plan: ra.Plan, relation: int, reach: Reach) -> Iterator[Restriction]:
     number = plan.owner[relation]
-    if plan.blocks[number].role not in ("derived", "cte", "view"):
-        return  # the rows of any other block are results, or values: nothing restricts them
-    if any(number in plan.ctes[cte].query.top for cte in plan.unbound):
-        return  # someone else reads them, who knows how
+    reading = readers(plan, number)
+    if reading is None:
+        return  # nothing is known to restrict the rows
     branches: list[tuple[Restriction, ...]] = []
-    for reader in readers(plan).get(number, ()):
+    for reader in reading:
         asked = restricting(plan, reader, reach)
         branches.append(tuple(_mapped(plan, asked, reader, relation)))
     yield from any_of(branches)

@@ -40,12 +40,11 @@ def _cover(
     if way in ways:
         return [ways[way]]
     block = plan.owner[way[0]]
-    if plan.blocks[block].role not in ("derived", "cte"):
+    reading = readers(plan, block)
+    if reading is None or plan.blocks[block].role == "view":
         return None
-    if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
-        return None  # someone else reads them, who knows how
     found: list[Pair] = []
-    for reader in readers(plan).get(block, ()):
+    for reader in reading:
         covering = _cover(plan, (reader, *way), ways)
         if covering is None or len(found) > _MOST_WAYS:
             return None

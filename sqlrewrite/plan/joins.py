@@ -40,8 +40,8 @@ RESTRICTED_BY_ON: dict[ra.JoinType, tuple[str, ...]] = {
     ra.JoinType.UNKNOWN: (),
 }
 
+OUTER = (ra.JoinType.LEFT, ra.JoinType.RIGHT, ra.JoinType.FULL)
 # What an outer join becomes where a condition above rejects the NULLs of (left, right).
-_OUTER = (ra.JoinType.LEFT, ra.JoinType.RIGHT, ra.JoinType.FULL)
 _REJECTING: dict[tuple[ra.JoinType, bool, bool], ra.JoinType] = {
     (ra.JoinType.LEFT, False, True): ra.JoinType.INNER,
     (ra.JoinType.LEFT, True, True): ra.JoinType.INNER,
@@ -60,7 +60,7 @@ def simplify(node: ra.Node, above: tuple[ra.Condition, ...]) -> ra.Node:
     if not isinstance(node, ra.Join):
         return node
     kind = node.type
-    if kind in _OUTER:
+    if kind in OUTER:
         left, right = numbers(node.left), numbers(node.right)
         rejects_left, rejects_right = (
             any(rejects_null(condition.expression, side) for condition in above)

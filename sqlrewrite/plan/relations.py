@@ -37,9 +37,18 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
                     stack.append(relation.query)
 
 
+def readers(plan: ra.Plan, block: int) -> list[int] | None:
+    """The relations that read a block's rows directly; None where others may: the rows are results
+    or values, or someone reads them who is not bound."""
+    if plan.blocks[block].role not in ("derived", "cte", "view"):
+        return None
+    if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
+        return None
+    return _readers(plan).get(block, [])
+
+
 @remembered
-def readers(plan: ra.Plan) -> dict[int, list[int]]:
-    """The relations that read each block's rows directly, by the block's number."""
+def _readers(plan: ra.Plan) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     for number, relation in plan.relations.items():
         if isinstance(relation, ra.Derived | ra.CteReference):

@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import columns, relations, substitute
-from sqlrewrite.plan.joins import reaching, simplify
+from sqlrewrite.plan.joins import OUTER, reaching, simplify
 from sqlrewrite.plan.lineage import steps
 from sqlrewrite.plan.relations import joins, readers
-
-_READ = ("derived", "cte", "view")
-_OUTER = (ra.JoinType.LEFT, ra.JoinType.RIGHT, ra.JoinType.FULL)
 
 
 def undone(plan: ra.Plan) -> ra.Plan:
@@ -25,7 +23,8 @@ def undone(plan: ra.Plan) -> ra.Plan:
     inner = [
         block
         for block in plan.blocks
-        if block.role in _READ and any(join.type in _OUTER for join in joins(block.source))
+        if any(join.type in OUTER for join in joins(block.source))
+        and readers(plan, block.number) is not None
     ]
     if not inner:
         return plan
@@ -55,9 +54,8 @@ class _Asked:
         number, plan = block.number, self.plan
         if number not in self._of:
             self._of[number] = ()
-            reading = readers(plan).get(number, ())
-            others = any(number in plan.ctes[cte].query.top for cte in plan.unbound)
-            if block.role in _READ and len(reading) == 1 and block.limit is None and not others:
+            reading = readers(plan, number) or ()
+            if len(reading) == 1 and block.limit is None:
                 self._of[number] = tuple(self._down(block, reading[0]))
         return self._of[number]
 
@@ -77,7 +75,7 @@ class _Asked:
         reads, where nothing is in the way of one; a column of another relation stays as it is."""
         plan, relation = self.plan, self.plan.relations[reader]
         assert isinstance(relation, ra.Derived | ra.CteReference)
-        names = relation.columns or relation.query.names
+        names = column_names(relation)
         if names is None or relation.sampled or not block.complete:
             return None
         of: dict[str, ra.Expression] = {}
