@@ -19,7 +19,7 @@ _GIVEN = ("string", "number", "boolean")
 
 _NULL, _TRUE, _FALSE = Literal("null"), Literal("boolean", "true"), Literal("boolean", "false")
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "=": eq, "==": eq, "<=>": eq, "!=": ne, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
+    "=": eq, "<=>": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
 
 # Whole numbers that each type which holds them, FLOAT too, holds exactly.
@@ -150,7 +150,7 @@ def _compare(name: str, one: Literal | None, other: Literal | None) -> Literal |
             values = one.text[:4], other.text[:4]
             if values[0] == values[1]:
                 return None
-        case "string", "string" if name in ("=", "==", "<=>") and _differ(one.text, other.text):
+        case "string", "string" if name in ("=", "<=>") and _differ(one.text, other.text):
             return _FALSE
         case _:
             return None
