@@ -57,9 +57,11 @@ def find_ranks(plan: Plan) -> Iterator[Pair]:
             continue
         ref, descends = block.ranked
         path = _way_down(plan, source, ref)
-        for condition, meant in _asked_of_rows(plan, block) if path is not None else ():
+        if path is None:
+            continue
+        for condition, meant in _asked_of_rows(plan, block):
             count = _most(condition.expression, meant, ref)
-            if path is not None and 0 < count <= MOST:
+            if 0 < count <= MOST:
                 tie = Tie(block, condition, ">=" if descends else "<=", RANK, None, True)
                 yield _pair(tie, path, (source, ref), (source, ref), count)
                 break
@@ -81,8 +83,8 @@ def _way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | Non
     for path in islice(trace(plan, ref), MOST_WAYS):
         scan = path.end
         if isinstance(scan, Scan) and bounded(scan, path.column):
-            readable = _readable(scan) or (scan is not source and not scan.streaming)
-            if readable and not path.barriers and not path.computed:
+            written = scan is not source or scan.span is not None
+            if written and not scan.streaming and not path.barriers and not path.computed:
                 return None if _may_be_extended(plan, path) else path
     return None
 
@@ -245,13 +247,17 @@ def _if(expression: Expression, value: Literal) -> Expression | None:
             pass
         case _:
             return None
-    others = [it for it in rest if isinstance(it, Literal)]
-    numbers = [it for it in (value, then, *others) if it.kind == "number" and it.text.isdecimal()]
-    nulls = [it for it in others if it.kind == "null"]
-    if len(rest) > 1 or len(others) < len(rest) or len(numbers) + len(nulls) < 2 + len(rest):
+    match rest:
+        case [] | [Literal(kind="null")]:
+            others = set[int]()
+        case [Literal(kind="number", text=text)] if text.isdecimal():
+            others = {int(text)}
+        case _:
+            return None
+    if any(it.kind != "number" or not it.text.isdecimal() for it in (value, then)):
         return None
-    its = [int(it.text) for it in numbers]
-    return asked if its[0] == its[1] and its[0] not in its[2:] else None
+    wanted = int(value.text)
+    return asked if int(then.text) == wanted and wanted not in others else None
 
 
 def _called(expression: Expression) -> str:

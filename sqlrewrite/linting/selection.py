@@ -6,7 +6,7 @@ wins where both select and ignore fit, and ``ignore`` where they are equally lon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -38,16 +38,17 @@ def selected(settings: Settings, path: str, found: Iterable[Finding]) -> Iterato
         for code in codes
     ]
     asked = settings.select or ("DPP",), settings.extend_select, settings.ignore
+    severities = dict(settings.severity)
     for finding in found:
         if _wanted(finding.code, *asked) and not _longest(finding.code, ignored):
-            yield _judged(settings, finding)
+            yield _judged(finding, severities, strict=settings.strict)
 
 
-def _judged(settings: Settings, finding: Finding) -> Finding:
-    code, severities = finding.code, dict(settings.severity)
+def _judged(finding: Finding, severities: Mapping[str, str], *, strict: bool) -> Finding:
+    code = finding.code
     best = max((it for it in severities if code.startswith(it)), key=len, default=None)
     severity = finding.severity if best is None else Severity(severities[best])
-    counts = finding.counts and (code != NOT_PARSED or settings.strict)
+    counts = finding.counts and (code != NOT_PARSED or strict)
     if (severity, counts) == (finding.severity, finding.counts):
         return finding
     return replace(finding, severity=severity, counts=counts)

@@ -180,8 +180,11 @@ def _default_frame(it: tree.WrittenCall, name: str, over: tree.WrittenWindow) ->
     if name in ("lag", "lead"):
         step = "1"
         if len(it.arguments) > 1:
-            offset = it.arguments[1]
-            step = getattr(offset, "text", "") if getattr(offset, "kind", "") == "number" else ""
+            match it.arguments[1]:
+                case tree.WrittenLiteral(kind="number", text=text):
+                    step = text
+                case _:
+                    step = ""
         if not step.isdigit():
             return None
         step = f"-{step}" if name == "lag" else step
