@@ -13,9 +13,19 @@ from typing import Any
 import pytest
 
 from sqlrewrite import Catalog, rewrite
+from sqlrewrite.document import decide, read
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.rewriting import result
+from sqlrewrite.settings.options import options
 
 PACKAGE = Path(__file__).resolve().parents[1] / "sqlrewrite"
+DDL = "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
+QUERY = "SELECT a FROM f JOIN d ON p = k WHERE y = 1"
+
+
+def _sent(value: Any) -> Any:
+    """A value as another process receives it."""
+    return pickle.loads(pickle.dumps(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +124,17 @@ def test_the_package_uses_no_other() -> None:
 
 
 def test_two_equal_runs_give_equal_results_that_can_be_pickled() -> None:
-    catalog = Catalog.from_ddl(
-        "CREATE TABLE f (a INT, p INT) PARTITIONED BY (p); CREATE TABLE d (k INT, y INT)"
-    )
-    done, again = (rewrite("SELECT a FROM f JOIN d ON p = k WHERE y = 1", catalog) for _ in "ab")
+    done, again = (rewrite(QUERY, Catalog.from_ddl(DDL)) for _ in "ab")
     assert done.changed
-    assert done == again == pickle.loads(pickle.dumps(done))
-    assert done.explain() == pickle.loads(pickle.dumps(done)).explain() != ""
+    assert done == again == _sent(done)
+    assert done.explain() == _sent(done).explain() != ""
+
+
+def test_a_document_and_a_decision_are_values() -> None:
+    catalog = Catalog.from_ddl(DDL)
+    wanted = options()
+    document = read(QUERY, catalog, wanted.limits)
+    decision = decide(document, wanted)
+    assert document == read(QUERY, catalog, wanted.limits) == _sent(document)
+    assert decision == decide(document, wanted) == _sent(decision)
+    assert result(_sent(decision)) == result(decide(_sent(document), wanted)) == result(decision)
