@@ -30,7 +30,7 @@ KEPT = [
 ]
 
 COUNTED = [
-    # Rows without a partner decide over others, which come out.
+    # Rows without a partner change what is counted, ranked or cut off in the rows that come out.
     f"SELECT q.n FROM (SELECT f.a, max(d.c) AS c, count(*) AS n FROM {JOIN} GROUP BY f.a) q",
     f"SELECT q.n FROM (SELECT any_value(d.c) AS c, count(*) AS n FROM {JOIN}) q",
     f"SELECT q.n FROM (SELECT d.c, count(*) AS n FROM {JOIN} GROUP BY ROLLUP(d.c, f.a)) q",
@@ -59,6 +59,6 @@ def test_rows_that_count_elsewhere_stay(query: str) -> None:
     assert not rewrite(f"{query} WHERE q.c = 'a'", CATALOG).changed
 
 
-def test_a_plain_derived_table_is_in_nobodys_way() -> None:
+def test_a_condition_around_a_plain_derived_table_undoes_the_join() -> None:
     query = f"SELECT q.a FROM (SELECT f.a, d.c FROM {JOIN}) q WHERE q.c = 'a'"
     assert rewrite(query, CATALOG).changed

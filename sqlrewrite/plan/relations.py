@@ -38,8 +38,8 @@ def read_by(plan: ra.Plan, query: ra.Query) -> Iterator[ra.Relation]:
 
 
 def readers(plan: ra.Plan, block: int) -> list[int] | None:
-    """The relations that read a block's rows directly; None where others may: the rows are results
-    or values, or someone reads them who is not bound."""
+    """The relations that read a block's rows directly. None where not all of its readers are known:
+    its rows are results or values, or a CTE's reference that is not bound reads them."""
     if plan.blocks[block].role not in ("derived", "cte", "view"):
         return None
     if any(block in plan.ctes[cte].query.top for cte in plan.unbound):
