@@ -78,7 +78,7 @@ def _way_down(plan: Plan, source: Relation, ref: ColumnRef) -> LineagePath | Non
     """The way from a column of what is ranked down to a scan that it prunes; through a derived
     table, CTE or view only where a condition on that column goes down, too. Of a table that an
     outer join extends by NULLs it does not: it keeps these rows."""
-    if ref.relation != source.relation or getattr(source, "sampled", False):
+    if ref.relation != source.relation:
         return None
     for path in islice(trace(plan, ref), MOST_WAYS):
         scan = path.end

@@ -96,7 +96,8 @@ def _further(path: LineagePath, step: LineagePath) -> LineagePath:
 
 
 def _sampled(relation: ra.Relation) -> tuple[str, ...]:
-    return ("TABLESAMPLE",) if getattr(relation, "sampled", False) else ()
+    sampled = not isinstance(relation, ra.Opaque) and relation.sampled
+    return ("TABLESAMPLE",) if sampled else ()
 
 
 def _through(plan: ra.Plan, node: ra.Node, position: int) -> Iterator[LineagePath]:
