@@ -116,10 +116,13 @@ def answers(file: Path) -> Iterator[Answer]:
 
 def session(file: str) -> TextState:
     """The session in which a file was run."""
-    world = World(ansi=not file.startswith("nonansi/"), ntz=file.startswith("timestampNTZ/"))
-    # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
-    legacy = None if "postgreSQL/" in file else False
-    state = TextState(Catalog.from_ddl(TABLES), world, world, legacy_interval=legacy)
+    world = World(
+        ansi=not file.startswith("nonansi/"),
+        ntz=file.startswith("timestampNTZ/"),
+        # SQLQueryTestSuite sets spark.sql.legacy.interval.enabled for these files, in code.
+        legacy_interval=None if "postgreSQL/" in file else False,
+    )
+    state = TextState(Catalog.from_ddl(TABLES), world, world)
     text = (CORPUS / "inputs" / file).read_text(encoding="utf-8")
     for line in _SET.findall(text):
         for setting in re.split(r",(?=spark\.)", line):

@@ -35,8 +35,12 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A session whose settings are all known."""
+    """A session whose settings are known: those above; ``legacy_interval``, which is
+    spark.sql.legacy.interval.enabled (None: not known); and ``double_quoted``, which is
+    spark.sql.ansi.doubleQuotedIdentifiers."""
 
     ansi: bool
     precision_loss: bool = True
     ntz: bool = False
+    legacy_interval: bool | None = None
+    double_quoted: bool = False

@@ -50,7 +50,7 @@ def typed(it: tree.Expr, scope: TypeScope) -> Typed:
 
 def _interval(it: tree.WrittenLiteral | tree.Interval, scope: TypeScope) -> Typed:
     """An interval: ``interval day``, or the one type of intervals that there was before 3.2."""
-    if scope.context.legacy_interval is not False:
+    if scope.context.world.legacy_interval is not False:
         return NOTHING
     if isinstance(it, tree.WrittenLiteral):
         return literals.literal(it, scope.context.world) or NOTHING

@@ -104,7 +104,7 @@ def _computed(operator: str, *parts: Typed, scope: TypeScope) -> Typed:
     if operator in "+-*/" and (_is_time(one) or _is_time(other)):
         text = _moved(operator, *parts)
     between = kind is not None and operator == "-" and _is_span(kind) and not _is_span(one)
-    if between and scope.context.legacy_interval is not False:
+    if between and scope.context.world.legacy_interval is not False:
         kind = None
     return Typed(text, kind)
 

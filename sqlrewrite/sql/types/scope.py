@@ -57,15 +57,14 @@ ScopeColumns = tuple[TypedColumn, ...]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What all of a query shares: the catalog, the settings (``legacy_interval`` is
-    spark.sql.legacy.interval.enabled), how a query is analyzed and an expression typed, the CTEs in
-    force by lower-case name, and the views that are being read, since none may hold itself."""
+    """What all of a query shares: the catalog, the settings, how a query is analyzed and an
+    expression typed, the CTEs in force by lower-case name, and the views that are being read, since
+    none may hold itself."""
 
     catalog: Warehouse
     world: World
     analyze: Callable[[tree.WrittenQuery, TypeScope], ScopeColumns]
     typed: Callable[[tree.Expr, TypeScope], Typed]
-    legacy_interval: bool | None = None
     ctes: Mapping[str, ScopeColumns | None] = field(default_factory=dict)
     views: tuple[Name, ...] = ()
 

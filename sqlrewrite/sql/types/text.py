@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
@@ -43,12 +42,10 @@ _OF_WORLD = {
     "spark.sql.ansi.enabled": ("ansi", "true"),
     "spark.sql.decimaloperations.allowprecisionloss": ("precision_loss", "true"),
     "spark.sql.timestamptype": ("ntz", "timestamp_ntz"),
+    "spark.sql.legacy.interval.enabled": ("legacy_interval", "true"),
+    "spark.sql.ansi.doublequotedidentifiers": ("double_quoted", "true"),
 }
-_OF_STATE = {
-    "spark.sql.legacy.interval.enabled": "legacy_interval",
-    "spark.sql.ansi.doublequotedidentifiers": "double_quoted",
-}
-"""Settings that a ``World`` holds, with the values that are yes, and those that are kept here."""
+"""The settings that a ``World`` holds, with the value under which each is true."""
 
 _MAKES = frozenset({"CREATE", "REPLACE", "CACHE"})
 _DEFINITIONS = _MAKES | {"DROP", "ALTER", "USE"}
@@ -69,10 +66,11 @@ def outputs_of(
     legacy_interval: bool | None = None,
 ) -> tuple[StatementOutput, ...]:
     """For each statement what holds under all values that the session's settings may have."""
-    states = [
-        TextState(catalog, world, world, double_quoted, legacy_interval)
-        for world in session.worlds()
-    ]
+    worlds = (
+        replace(it, legacy_interval=legacy_interval, double_quoted=double_quoted)
+        for it in session.worlds()
+    )
+    states = [TextState(catalog, world, world) for world in worlds]
     found: list[StatementOutput] = []
     for statement in statements(text):
         behind = [state.after(statement) for state in states]
@@ -118,13 +116,11 @@ class TextState:
     catalog: Warehouse
     world: World
     given: World
-    double_quoted: bool = False
-    legacy_interval: bool | None = None
     unsure: bool = False
 
     def after(self, text: str) -> tuple[StatementOutput, TextState]:
         """What a statement returns, and the state behind it."""
-        reader = Queries(text, double_quoted=self.double_quoted)
+        reader = Queries(text, double_quoted=self.world.double_quoted)
         token = reader.token
         if token.word in _QUERY:
             if self.unsure:
@@ -154,8 +150,8 @@ class TextState:
     def _columns(self, text: str) -> ScopeColumns | None:
         """The columns of a query, None where it is not understood."""
         try:
-            query = query_in(text, self.double_quoted)
-            context = Context(self.catalog, self.world, analyze, typed, self.legacy_interval)
+            query = query_in(text, self.world.double_quoted)
+            context = Context(self.catalog, self.world, analyze, typed)
             return analyze(query, TypeScope(context))
         except (UnreadError, UnknownError, RecursionError):
             return None
@@ -168,9 +164,6 @@ class TextState:
         if key in _OF_WORLD:
             field, yes = _OF_WORLD[key]
             return replace(self, world=replace(self.world, **{field: value == yes}))
-        if key in _OF_STATE:
-            changed: dict[str, Any] = {_OF_STATE[key]: value == "true"}
-            return replace(self, **changed)
         if key.startswith("spark.sql.") and not key.startswith(_HARMLESS):
             return replace(self, unsure=True)
         return replace(self, catalog=self._defined_elsewhere(text))
