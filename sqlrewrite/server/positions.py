@@ -19,13 +19,13 @@ class Positions:
     def __init__(self, text: str, codec: PositionCodec) -> None:
         self._text = text
         self._lines = Lines(text)
-        self._units = codec.client_num_units
+        self._codec = codec
 
     def position(self, offset: int) -> types.Position:
         """The place of an offset."""
         line, column = self._lines.place(offset)
         before = self._text[offset - column + 1 : offset]
-        return types.Position(line - 1, self._units(before))
+        return types.Position(line - 1, self._codec.client_num_units(before))
 
     def range(self, span: Span) -> types.Range:
         """The places of a stretch."""
@@ -39,11 +39,6 @@ class Positions:
             return len(self._text)
         found = LINE_END.search(self._text, start)
         line = self._text[start : found.start() if found else len(self._text)]
-        if line.isascii():
-            return start + min(position.character, len(line))
-        units = 0
-        for index, char in enumerate(line):
-            if units >= position.character:
-                return start + index
-            units += self._units(char)
-        return start + len(line)
+        inside = min(position.character, self._codec.client_num_units(line))
+        here = types.Position(0, inside)
+        return start + self._codec.position_from_client_units([line], here).character
