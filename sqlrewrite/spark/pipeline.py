@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,8 +40,6 @@ from sqlrewrite.text.source import apply
 from sqlrewrite.warehouse import Name, Warehouse
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
@@ -102,7 +100,7 @@ class _Parsed:
     why: str = ""
 
 
-class Enabled:
+class Enabled(AbstractContextManager["Enabled"]):
     """A session whose texts are rewritten, until this is called."""
 
     def __init__(
@@ -151,15 +149,7 @@ class Enabled:
 
     disable = __call__
 
-    def __enter__(self) -> Enabled:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self()
 
     # --- running
