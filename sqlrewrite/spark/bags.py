@@ -26,12 +26,8 @@ ROUNDING = {"double": 1e-9, "float": 1e-6}
 """How far apart, relative to their size, two sums may come to be by another order of the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class BagColumns:
-    """The names and types of a result."""
-
-    names: tuple[str, ...]
-    types: tuple[str, ...]
+BagColumns = tuple[tuple[str, str], ...]
+"""The columns of a result, each by its name and type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +53,14 @@ class Comparison:
 
 def columns(frame: DataFrame) -> BagColumns:
     """The columns of a result."""
-    kinds = (spelled(it.dataType) for it in frame.schema.fields)
-    return BagColumns(tuple(frame.columns), tuple(kinds))
+    return tuple((it.name, spelled(it.dataType)) for it in frame.schema.fields)
 
 
 def compare(before: DataFrame, after: DataFrame, tolerance: float = 0.0) -> Comparison:
     """Compares the rows of two DataFrames of the same types, floating-point columns up to the
     ``tolerance``, relative to the larger value. Raises SparkError for a type that cannot be
     compared, and what Spark raises."""
-    kinds = columns(before).types
+    kinds = [kind for _, kind in columns(before)]
     names = [f"c{number}" for number in range(len(kinds))]
     counted = (
         _side(before, names, 1)

@@ -171,7 +171,7 @@ class _Side:
     text: str
     seconds: list[float]
     scans: list[TableScan]
-    columns: BagColumns | None = None
+    columns: BagColumns = ()
     error: str = ""
     shuffled: int | None = None
 
@@ -293,17 +293,13 @@ class _Verifying:
         return VerifyOutcome.DIFFERENT, found
 
 
-def _first_other(before: BagColumns | None, after: BagColumns | None) -> str:
+def _first_other(before: BagColumns, after: BagColumns) -> str:
     """Where the columns of two results begin to differ."""
-    assert before is not None
-    assert after is not None
-    if len(before.names) != len(after.names):
-        return f"{len(before.names)} columns before, {len(after.names)} after"
-    both = zip(before.names, before.types, after.names, after.types, strict=True)
-    number, (name, kind, other, now) = next(
-        (at, it) for at, it in enumerate(both, 1) if it[:2] != it[2:]
-    )
-    return f"column {number} was {name} {kind} and is {other} {now}"
+    if len(before) != len(after):
+        return f"{len(before)} columns before, {len(after)} after"
+    both = enumerate(zip(before, after, strict=True), 1)
+    number, (old, new) = next((at, it) for at, it in both if it[0] != it[1])
+    return f"column {number} was {' '.join(old)} and is {' '.join(new)}"
 
 
 # What a run is, and what it read

@@ -170,7 +170,7 @@ def test_types_are_told_in_full(spark: SparkSession) -> None:
         for last in ("'z', 1", "'z', '1'")
     )
     assert columns(old) != columns(new)
-    assert columns(old).types[0].endswith("f39:int,z:int>")
+    assert columns(old)[0][1].endswith("f39:int,z:int>")
 
 
 # Rows before and after, of columns k, x and y, and whether a tolerance forgives what differs.
