@@ -7,7 +7,7 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -254,11 +254,14 @@ class Warehouse:
         object.__setattr__(self, "by_last", by_last)
 
     @property
+    def tables(self) -> Iterator[Table]:
+        """The relations that are tables."""
+        return (it for it in self.relations.values() if isinstance(it, Table))
+
+    @property
     def takes_subqueries(self) -> bool:
         """Whether there is a table in whose DELETE and UPDATE the condition may hold a query."""
-        return any(
-            isinstance(it, Table) and it.provider == "iceberg" for it in self.relations.values()
-        )
+        return any(it.provider == "iceberg" for it in self.tables)
 
     def qualify(self, parts: Name) -> Name:
         """A name as written, completed as Spark does: one part in the current schema, two in the

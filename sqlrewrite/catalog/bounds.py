@@ -117,10 +117,9 @@ def _without(table: Table, name: Name) -> Table:
 def _known(catalog: Warehouse, table: Table) -> Warehouse:
     """The catalog with a table, and with all that it is a partition of."""
     catalog = catalog.with_relation(table)
-    for other in list(catalog.relations.values()):
-        if not isinstance(other, Table) or other.parts is None:
-            continue
-        mine = [it for it in other.parts.parts if it.name == table.name]
+    for other in catalog.tables:
+        parts = other.parts.parts if other.parts is not None else ()
+        mine = [it for it in parts if it.name == table.name]
         if mine and mine[0].below != table.parts:
             kept = _without(other, table.name)
             return _known(catalog, _with(kept, table.name, mine[0].bound, table.parts))

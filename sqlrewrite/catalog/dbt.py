@@ -191,8 +191,7 @@ def _created(
         text += f" USING {using}"
     if partitions:
         text += f" PARTITIONED BY ({', '.join(partitions)})"
-    found = read_ddl(text, path, replace(catalog, relations={})).relations.values()
-    tables = [relation for relation in found if isinstance(relation, Table)]
+    tables = list(read_ddl(text, path, replace(catalog, relations={})).tables)
     return tables[0] if len(tables) == 1 else None
 
 

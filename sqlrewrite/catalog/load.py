@@ -59,8 +59,7 @@ def load(
             catalog = ddl.read(place, replace(catalog, namespace=start.namespace))
         elif place.suffix.lower() == ".json":
             pulled = _read_json(place, start)
-            tables = [r for r in pulled.relations.values() if isinstance(r, Table)]
-            counted.update({table.name: table for table in tables})
+            counted.update({table.name: table for table in pulled.tables})
             catalog = _merged(catalog, pulled)
             if schema is None and pulled.namespace != DEFAULT_NAMESPACE:
                 namespace = pulled.namespace

@@ -22,7 +22,7 @@ from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section
 from sqlrewrite.spark.target import Target
 from sqlrewrite.text.source import write_file
-from sqlrewrite.warehouse import Table, Warehouse
+from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.audit.answer import Answer
@@ -195,11 +195,7 @@ def _of_event_logs(
     from sqlrewrite.spark.eventlogs import scanned
     from sqlrewrite.spark.session import session
 
-    known = [
-        ".".join(it.name)
-        for it in catalog.relations.values()
-        if isinstance(it, Table) and it.partitioned_by
-    ]
+    known = [".".join(it.name) for it in catalog.tables if it.partitioned_by]
     with session(where) as running:
         found = scanned(running, inputs, known)
     if report.format == "text":

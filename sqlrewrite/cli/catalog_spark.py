@@ -82,8 +82,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
 def _declared(known: Warehouse, tables: Sequence[str]) -> list[tuple[Name, tuple[Derivation, ...]]]:
     """The tables of which something is declared, of those that are named: also those that only the
     settings know."""
-    tables_known = (it for it in known.relations.values() if isinstance(it, Table))
-    found = {it.name: it.derived for it in tables_known if it.derived}
+    found = {it.name: it.derived for it in known.tables if it.derived}
     for name, columns in known.declared.items():
         if not any(it[-len(name) :] == name for it in found):
             found[name] = tuple(Derivation(it, text, (), DECLARED) for it, text in columns.items())

@@ -18,7 +18,7 @@ from sqlrewrite.settings.config import OWN_FILE, SECTION, SHARED_FILE, load
 from sqlrewrite.settings.regime import setting
 from sqlrewrite.text.source import write_file
 from sqlrewrite.text.toml import read_toml
-from sqlrewrite.warehouse import CatalogError, Table, Warehouse
+from sqlrewrite.warehouse import CatalogError, Warehouse
 
 _QUOTES = "spark.sql.ansi.doubleQuotedIdentifiers"
 _ANSI = "spark.sql.ansi.enabled"
@@ -117,7 +117,7 @@ def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
 
 
 def _counted(known: Warehouse) -> str:
-    tables = [it for it in known.relations.values() if isinstance(it, Table)]
+    tables = list(known.tables)
     parted = sum(bool(it.partitioned_by) for it in tables)
     views = len(known.relations) - len(tables)
     more = f", {counted(views, 'view')}" if views else ""

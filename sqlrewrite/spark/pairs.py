@@ -16,7 +16,7 @@ from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.sql.definitions import apply, query_of
 from sqlrewrite.sql.parse import statements
 from sqlrewrite.sql.queries import StatementKind, StatementText, queries
-from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Table, Warehouse
+from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,16 @@ def use(session: Session, catalog: Warehouse) -> None:
 
 def partitioned(catalog: Warehouse) -> frozenset[str]:
     """The last names of all partitioned tables."""
-    tables = (it for it in catalog.relations.values() if isinstance(it, Table))
-    return frozenset(table.name[-1] for table in tables if table.partitioned_by)
+    return frozenset(table.name[-1] for table in catalog.tables if table.partitioned_by)
 
 
 def laid_out(catalog: Warehouse) -> Mapping[str, frozenset[str]]:
     """The last names of all tables of which parts are left out by their own files' contents, with
     the columns by which: clustered ones, and those that a partition is a transform of."""
     found: dict[str, frozenset[str]] = {}
-    for table in catalog.relations.values():
-        if isinstance(table, Table):
-            fields = (it for it in table.partitioned_by if it.transform != "identity")
-            columns = {*table.clustered_by, *(it.column.lower() for it in fields)}
-            if columns:
-                found[table.name[-1]] = found.get(table.name[-1], frozenset()) | columns
+    for table in catalog.tables:
+        fields = (it for it in table.partitioned_by if it.transform != "identity")
+        columns = {*table.clustered_by, *(it.column.lower() for it in fields)}
+        if columns:
+            found[table.name[-1]] = found.get(table.name[-1], frozenset()) | columns
     return found
