@@ -6,7 +6,6 @@ package, works on network drives and in containers, and finds new files as a run
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from time import perf_counter, sleep, strftime
 
@@ -14,7 +13,7 @@ from sqlrewrite.cli.many import Files
 from sqlrewrite.linting.run import known_by
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.files import STDIN
+from sqlrewrite.run.files import STDIN, FileStates, states
 from sqlrewrite.run.projects import gather
 from sqlrewrite.settings.config import files_above
 from sqlrewrite.warehouse import CatalogError
@@ -25,13 +24,10 @@ INTERVAL = 0.5
 SHARE = 20
 """And so many times as long as looking took, so that a large folder keeps no core busy."""
 
-FileStates = dict[str, tuple[int, int, int]]
-"""The time of change, the size and the inode of each file that is there."""
-
 
 def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -> None:
     """Runs, and again after each change. Only an exception ends it: Ctrl-C."""
-    known = state(asked)
+    known = states(_watched(asked))
     while True:
         if out.stream.isatty():
             out.stream.write("\x1b[2J\x1b[H")  # as clear does
@@ -41,7 +37,7 @@ def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -
         except (ConfigError, CatalogError) as error:  # to be mended while we watch
             err.line(("error: ", "bold red"), (str(error), ""))
         err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
-        known = _changed(known, lambda: state(asked))
+        known = _changed(known, lambda: states(_watched(asked)))
 
 
 def _changed(known: FileStates, look: Callable[[], FileStates]) -> FileStates:
@@ -54,19 +50,8 @@ def _changed(known: FileStates, look: Callable[[], FileStates]) -> FileStates:
         sleep(max(INTERVAL, SHARE * (perf_counter() - start)))
 
 
-def state(asked: Files) -> FileStates:
-    """All that the result of a run depends on, as it is now."""
-    found: FileStates = {}
-    for path in _watched(asked):
-        try:
-            status = os.stat(path)
-        except OSError:
-            continue
-        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
-
-
 def _watched(asked: Files) -> Iterator[str]:
+    """The files that the result of a run depends on, be they there or not."""
     for path in asked.paths:
         yield from files_above(path)
     if asked.config is not None:
