@@ -16,7 +16,7 @@ import click
 from sqlrewrite.audit.columns import PARTS
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import progress, writing
-from sqlrewrite.cli.spark import REPORT, SPARK, Report, SparkCommand, report_options, spark_options
+from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section
@@ -44,7 +44,7 @@ _APPLIED = re.compile(r"[0-9]{3,}-[0-9a-f]{12}\.sql")
 
 @click.command(
     "audit",
-    cls=SparkCommand,
+    cls=common.Command,
     sections={
         "What the history is": ("input_format", *(f"{part}_column" for part in PARTS)),
         "What is known": (*section("known"), "config", "isolated"),

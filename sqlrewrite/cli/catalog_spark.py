@@ -16,7 +16,7 @@ from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import parsed_name, quoted_name
 from sqlrewrite.cli import common
 from sqlrewrite.cli.output import output_option, progress, write_to, writing
-from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
+from sqlrewrite.cli.spark import SPARK, spark_options
 from sqlrewrite.report.styled import Printer, counted
 from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.spark.session import session
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "check",
-    cls=SparkCommand,
+    cls=common.Command,
     sections={"What is known of the tables": ("catalog", "schema"), "Which Spark": SPARK},
     short_help="Count rows that contradict a declared derived column.",
     epilog="""\b
@@ -105,7 +105,7 @@ def _print_checked(out: Printer, it: Checked) -> None:
 
 @click.command(
     "pull",
-    cls=SparkCommand,
+    cls=common.Command,
     sections={
         "Which tables": ("schema", "include"),
         "Which Spark": SPARK,

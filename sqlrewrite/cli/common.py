@@ -22,6 +22,7 @@ from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.kinds import BOOLEAN, CODES, PATHS, SIZE, Kind
 from sqlrewrite.settings.row import Row
 from sqlrewrite.settings.table import TABLE, Settings, named
+from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.warehouse import CatalogError, Warehouse
 
@@ -51,7 +52,7 @@ class Command(click.Command):
         try:
             with _clean_ends():
                 return super().invoke(ctx)
-        except (ConfigError, CatalogError, PoolError) as error:
+        except (ConfigError, CatalogError, PoolError, SparkError) as error:
             raise CommandFailure(str(error)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

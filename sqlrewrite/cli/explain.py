@@ -7,13 +7,13 @@ from typing import Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import setting_options
+from sqlrewrite.cli.common import Command, setting_options
 from sqlrewrite.settings.table import LEAVING, section
 
 
 @click.command(
     "explain",
-    cls=spark.SparkCommand,
+    cls=Command,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": (*section("inserted"), *section("values")),

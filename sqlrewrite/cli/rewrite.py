@@ -11,7 +11,7 @@ import click
 from sqlrewrite.cli import common, many
 from sqlrewrite.cli.many import Group
 from sqlrewrite.cli.output import output_to, progress
-from sqlrewrite.cli.spark import SPARK, SparkCommand, asking, spark_options, started_when_needed
+from sqlrewrite.cli.spark import SPARK, asking, spark_options, started_when_needed
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report import text
 from sqlrewrite.report.styled import Line, Printer, shown
@@ -39,7 +39,7 @@ class RewriteAsked(many.Files):
 
 @click.command(
     "rewrite",
-    cls=SparkCommand,
+    cls=common.Command,
     sections={
         "What is known": (*section("known"), "config", "isolated", "stdin_filename"),
         "Which files": many.FILES,

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from sqlrewrite.catalog import Catalog
-from sqlrewrite.cli.common import CommandFailure, read_stdin, setting_option, write_stdout
-from sqlrewrite.cli.spark import SPARK, SparkCommand, spark_options
+from sqlrewrite.cli.common import Command, CommandFailure, read_stdin, setting_option, write_stdout
+from sqlrewrite.cli.spark import SPARK, spark_options
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.settings.forms import AUTO
 from sqlrewrite.spark.target import Target
@@ -20,7 +20,7 @@ _PREDICATE, _WHEN = AUTO, "missed"
 
 @click.command(
     "run",
-    cls=SparkCommand,
+    cls=Command,
     sections={
         "What is known": ("catalog",),
         "What is inserted": ("predicate", "when"),

@@ -1,5 +1,5 @@
-"""What the commands that use Spark share: the options that choose a Spark, the file that they work
-on, and how they report errors."""
+"""What the commands that use Spark share: the options that choose a Spark, and the file that they
+work on."""
 
 from __future__ import annotations
 
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 # The options' names, for a section of a command's help.
 SPARK = ("master", "remote", "conf")
 REPORT = ("format", "html", "color")
-
-
-class SparkCommand(common.Command):
-    """A command that uses Spark: what Spark cannot do ends in a sentence, and in status 2."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
-        try:
-            return super().invoke(ctx)
-        except SparkError as error:
-            raise common.CommandFailure(str(error)) from error
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sqlrewrite.cli import spark
-from sqlrewrite.cli.common import CommandFailure, setting_options
+from sqlrewrite.cli.common import Command, CommandFailure, setting_options
 from sqlrewrite.settings.table import section
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "verify",
-    cls=spark.SparkCommand,
+    cls=Command,
     sections={
         "What is known": (*section("known"), "config", "isolated"),
         "What is inserted": (*section("inserted"), *section("values")),
