@@ -18,6 +18,7 @@ from sqlrewrite.cli import common
 from sqlrewrite.cli.output import progress, writing
 from sqlrewrite.cli.spark import REPORT, SPARK, Report, report_options, spark_options
 from sqlrewrite.report.styled import Printer
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.table import section
 from sqlrewrite.spark.target import Target
@@ -133,7 +134,8 @@ def command(
     query texts. Queries of the same shape are judged once. See docs/audit.md.
     """
     columns = {part: given.pop(f"{part}_column") for part in PARTS}
-    todo = common.request(common.settings_at(".", given))
+    settings = common.settings_at(".", given)
+    todo = Request(load_catalog(settings), settings)
     local = where.embedded or (where.master or "").startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -15,16 +15,14 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
 from sqlrewrite.rulebook import rules_folder
-from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.pool import PoolError
-from sqlrewrite.run.runner import Request
 from sqlrewrite.settings.config import Projects
 from sqlrewrite.settings.kinds import BOOLEAN, CODES, PATHS, SIZE, Kind
 from sqlrewrite.settings.row import Row
 from sqlrewrite.settings.table import TABLE, Settings, named
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.text.limits import SPARK
-from sqlrewrite.warehouse import CatalogError, Warehouse
+from sqlrewrite.warehouse import CatalogError
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -197,17 +195,6 @@ def sorted_out(given: Mapping[str, Any]) -> dict[str, Any]:
 def settings_at(path: str, given: Mapping[str, Any]) -> Settings:
     """The settings at a file or folder, by a command's options first. Raises ConfigError."""
     return Given(**sorted_out(given)).projects().at(path)
-
-
-def request(
-    settings: Settings,
-    *,
-    strip: bool = False,
-    load: Callable[..., Warehouse] | None = None,
-    files: Sequence[str] = (),
-) -> Request:
-    """How each of ``files`` with these settings is to be rewritten."""
-    return Request(load_catalog(settings, load, files), settings, strip)
 
 
 colour_option: Decorator = click.option(

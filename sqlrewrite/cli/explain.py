@@ -63,15 +63,15 @@ def command(report: spark.Report, **given: Any) -> None:
             out.print([*([()] if len(found) > 1 else []), *explained_lines(explained)])
 
     with session(asked.target) as running:
-        rewrite = asked.rewrite
-        if asked.request.settings.when in LEAVING:
-            rewrite = missed(running, asked.name, rewrite, asked.request)
+        rewrite, request = asked.rewrite, asked.request
+        if request.settings.when in LEAVING:
+            rewrite = missed(running, asked.name, rewrite, request)
         under = None
-        if asked.request.settings.strategy == "partition-wise":
+        if request.settings.strategy == "partition-wise":
             from sqlrewrite.grouping import missing
 
-            under = missing(rewrite.original, asked.catalog, asked.request.options())
-        stock = explain_text(running, asked.name, rewrite, asked.catalog, keep, under)
+            under = missing(rewrite.original, request.catalog, request.options())
+        stock = explain_text(running, asked.name, rewrite, request.catalog, keep, under)
     if report.format == "text":
         if not found:
             nothing = f"{asked.name}: no statement joins a fact by a partition column"

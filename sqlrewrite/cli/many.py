@@ -20,6 +20,7 @@ from sqlrewrite.cli.output import refuse_read
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer, shown
 from sqlrewrite.results import Problem
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.projects import Gathered, ProjectFiles, gather
@@ -81,7 +82,7 @@ class Files(common.Given):
         groups = []
         for it in found.projects:
             seen = () if strip else tuple(path for path in it.files if path != STDIN)
-            todo = common.request(it.settings, strip=strip, load=load, files=seen)
+            todo = Request(load_catalog(it.settings, load, seen), it.settings, strip)
             groups.append(Group(it.settings, it.files, todo))
         return Run(self, tuple(groups), found.missing, found.warnings, changed)
 

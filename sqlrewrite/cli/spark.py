@@ -16,6 +16,7 @@ from sqlrewrite.cli.output import writing
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError, Rewrite
+from sqlrewrite.run.catalogs import load_catalog
 from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.runner import Request, RewriteTask
 from sqlrewrite.run.work import once
@@ -26,7 +27,6 @@ from sqlrewrite.spark.target import SparkError, Target
 from sqlrewrite.text import limits
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.source import write_file
-from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.spark.session import Session
@@ -112,16 +112,11 @@ class SparkTask:
     request: Request
     target: Target
 
-    @property
-    def catalog(self) -> Warehouse:
-        """What is known of its tables."""
-        return self.request.catalog
-
 
 def task(*, path: str, where: Target, **given: Any) -> SparkTask:
     """Reads and rewrites the file. Raises CommandFailure for one that cannot be read or parsed."""
     settings = common.settings_at("." if path == STDIN else path, given)
-    todo = common.request(settings)
+    todo = Request(load_catalog(settings), settings)
     data = common.read_stdin() if path == STDIN else None
     name = "<stdin>" if path == STDIN else path
     with started_when_needed(where) as running:

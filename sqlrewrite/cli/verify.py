@@ -115,7 +115,7 @@ def command(
 
         begin("Spark is starting")
         with session(asked.target) as running:
-            verify_text(running, asked.name, asked.rewrite, asked.catalog, keep, how, at)
+            verify_text(running, asked.name, asked.rewrite, asked.request.catalog, keep, how, at)
     if report.format == "text" and not found:
         out.line((f"{asked.name}: nothing is inserted, so nothing was run", "yellow"))
     report.end(lambda: verified_json(found), lambda: verified_page(found))
