@@ -10,6 +10,7 @@ import pytest
 from sqlrewrite import Catalog, CatalogError, ConfigError, lint, outputs
 from sqlrewrite.sql.types.queries import Queries
 from sqlrewrite.sql.types.tree import WrittenQuery
+from tests.set_texts import SET_TEXTS, SetText
 
 DDL = """
 CREATE TABLE sales (id BIGINT, amount DECIMAL(7,2), tags ARRAY<STRING>, day INT)
@@ -97,6 +98,12 @@ def test_statements_hold_for_those_behind_them() -> None:
 def test_a_setting_that_may_change_anything_makes_what_follows_unknown() -> None:
     text = "SET spark.sql.legacy.newThing = true; SELECT 1; RESET; SELECT 1"
     assert outputs(text, CATALOG) == (None, None, None, (("1", "int"),))
+
+
+@pytest.mark.parametrize("it", SET_TEXTS, ids=lambda it: it.text)
+def test_what_set_and_reset_change(it: SetText) -> None:
+    *_, known = outputs(f"{it.text}; {it.query}", CATALOG, ansi=True, legacy_interval=False)
+    assert known == ((("x", it.type),) if it.known else None)
 
 
 def test_partition_columns_stand_last_in_a_star() -> None:

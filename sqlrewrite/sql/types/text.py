@@ -38,14 +38,15 @@ _HARMLESS = tuple(
 )
 """Settings, by how their names begin, that change no name and no type."""
 
+_BOOLEAN = {"true": True, "false": False}
 _OF_WORLD = {
-    "spark.sql.ansi.enabled": ("ansi", "true"),
-    "spark.sql.decimaloperations.allowprecisionloss": ("precision_loss", "true"),
-    "spark.sql.timestamptype": ("ntz", "timestamp_ntz"),
-    "spark.sql.legacy.interval.enabled": ("legacy_interval", "true"),
-    "spark.sql.ansi.doublequotedidentifiers": ("double_quoted", "true"),
+    "spark.sql.ansi.enabled": ("ansi", _BOOLEAN),
+    "spark.sql.decimalOperations.allowPrecisionLoss": ("precision_loss", _BOOLEAN),
+    "spark.sql.timestampType": ("ntz", {"timestamp_ntz": True, "timestamp_ltz": False}),
+    "spark.sql.legacy.interval.enabled": ("legacy_interval", _BOOLEAN),
+    "spark.sql.ansi.doubleQuotedIdentifiers": ("double_quoted", _BOOLEAN),
 }
-"""The settings that a ``World`` holds, with the value under which each is true."""
+"""The settings that a ``World`` holds, in Spark's spelling, which counts; and their values."""
 
 _MAKES = frozenset({"CREATE", "REPLACE", "CACHE"})
 _DEFINITIONS = _MAKES | {"DROP", "ALTER", "USE"}
@@ -157,16 +158,28 @@ class TextState:
             return None
 
     def _set(self, text: str, reader: Queries) -> TextState:
+        key, sign, value = (it.strip(' \t\r\n`"') for it in text[reader.token.end :].partition("="))
         if reader.token.word == "RESET":
-            return replace(self, world=self.given, unsure=False)
-        key, _, value = text[reader.token.end :].partition("=")
-        key, value = key.strip().strip("`").lower(), value.strip().strip("`").lower()
+            return self._reset(key)
         if key in _OF_WORLD:
-            field, yes = _OF_WORLD[key]
-            return replace(self, world=replace(self.world, **{field: value == yes}))
-        if key.startswith("spark.sql.") and not key.startswith(_HARMLESS):
+            field, values = _OF_WORLD[key]
+            if not sign:  # it is shown
+                return self
+            if value.lower() in values:
+                return replace(self, world=replace(self.world, **{field: values[value.lower()]}))
+            return replace(self, unsure=True)
+        if key.lower().startswith("spark.sql.") and not key.lower().startswith(_HARMLESS):
             return replace(self, unsure=True)
         return replace(self, catalog=self._defined_elsewhere(text))
+
+    def _reset(self, key: str) -> TextState:
+        """The state after RESET: of one setting, or of all where no key is given."""
+        if not key:
+            return replace(self, world=self.given, unsure=False)
+        if key not in _OF_WORLD:
+            return self
+        field, _ = _OF_WORLD[key]
+        return replace(self, world=replace(self.world, **{field: getattr(self.given, field)}))
 
     def _defined(self, text: str, word: str) -> TextState:
         found = self._from_query(text) if word in _MAKES else None

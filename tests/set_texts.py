@@ -1,0 +1,39 @@
+"""Texts that change settings, with the type that a query has behind them: Spark's own answers, as
+``tests/spark/test_spark_set.py`` asks for them."""
+
+from __future__ import annotations
+
+from sqlrewrite.frozen import dataclass
+
+_SUM = "SELECT '1' + 1 AS x"
+_QUOTED = 'SELECT "day" AS x FROM sales'
+_SPAN = "SELECT INTERVAL '1' DAY AS x"
+_ANSI, _QUOTES = "spark.sql.ansi.enabled", "spark.sql.ansi.doubleQuotedIdentifiers"
+
+
+@dataclass(frozen=True, slots=True)
+class SetText:
+    """Statements, run under ANSI mode; a query behind them and the type of its column ``x``, None
+    where Spark refuses a statement; and whether ``outputs`` knows it."""
+
+    text: str
+    query: str
+    type: str | None
+    known: bool = True
+
+
+SET_TEXTS = (
+    SetText(f"SET {_ANSI}", _SUM, "bigint"),
+    SetText(f"SET {_ANSI} = FALSE", _SUM, "double"),
+    SetText(f"SET `{_ANSI}` = `false`", _SUM, "double"),
+    SetText("SET SPARK.SQL.ANSI.ENABLED = false", _SUM, "bigint", known=False),
+    SetText(f"SET {_ANSI} = 'false'", _SUM, None, known=False),
+    SetText(f"SET {_ANSI} = false; RESET", _SUM, "bigint"),
+    SetText(f"SET {_ANSI} = false; RESET {_ANSI}", _SUM, "bigint"),
+    SetText(f"SET {_ANSI} = false; RESET `{_ANSI}`", _SUM, "bigint"),
+    SetText(f"SET {_ANSI} = false; RESET SPARK.sql.ansi.enabled", _SUM, "double"),
+    SetText(f"SET {_QUOTES} = true; RESET {_ANSI}", _QUOTED, "int"),
+    SetText(f"SET {_QUOTES} = true; RESET", _QUOTED, "string"),
+    SetText("SET spark.sql.legacy.interval.enabled = true; RESET", _SPAN, "interval day"),
+    SetText(f"SET spark.sql.legacy.new = true; RESET {_ANSI}", "SELECT 1 AS x", "int", known=False),
+)
