@@ -22,7 +22,7 @@ from sqlrewrite.find import reading
 from sqlrewrite.linting import run as lint_run
 from sqlrewrite.linting.findings import Finding, Place, Severity
 from sqlrewrite.results import Problem
-from sqlrewrite.run import cache, runner, work
+from sqlrewrite.run import cache, runner, stamps, work
 from sqlrewrite.run.cache import VERSION, Cache, fingerprint, packed, unpacked
 from sqlrewrite.run.pool import WORTH
 from sqlrewrite.run.runner import Request
@@ -134,7 +134,7 @@ def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that were written just now count as written long ago."""
-    monkeypatch.setattr(cache, "_SETTLED", 0)
+    monkeypatch.setattr(stamps, "_SETTLED", 0)
 
 
 @pytest.fixture

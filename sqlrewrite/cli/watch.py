@@ -13,8 +13,9 @@ from sqlrewrite.cli.many import Files
 from sqlrewrite.linting.run import known_by
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.results import ConfigError
-from sqlrewrite.run.files import STDIN, FileStates, states
+from sqlrewrite.run.files import STDIN
 from sqlrewrite.run.projects import gather
+from sqlrewrite.run.stamps import Stamp, stamps
 from sqlrewrite.settings.config import files_above
 from sqlrewrite.warehouse import CatalogError
 
@@ -27,7 +28,7 @@ SHARE = 20
 
 def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -> None:
     """Runs, and again after each change. Only an exception ends it: Ctrl-C."""
-    known = states(_watched(asked))
+    known = stamps(_watched(asked))
     while True:
         if out.stream.isatty():
             out.stream.write("\x1b[2J\x1b[H")  # as clear does
@@ -37,10 +38,10 @@ def watch(run: Callable[[], object], asked: Files, err: Printer, out: Printer) -
         except (ConfigError, CatalogError) as error:  # to be mended while we watch
             err.line(("error: ", "bold red"), (str(error), ""))
         err.line((f"{strftime('%H:%M:%S')} watching for changes; Ctrl-C ends", "dim"))
-        known = _changed(known, lambda: states(_watched(asked)))
+        known = _changed(known, lambda: stamps(_watched(asked)))
 
 
-def _changed(known: FileStates, look: Callable[[], FileStates]) -> FileStates:
+def _changed(known: dict[str, Stamp], look: Callable[[], dict[str, Stamp]]) -> dict[str, Stamp]:
     """Waits until the files are not as they were; as they are then."""
     while True:
         start = perf_counter()
@@ -51,7 +52,7 @@ def _changed(known: FileStates, look: Callable[[], FileStates]) -> FileStates:
 
 
 def _watched(asked: Files) -> Iterator[str]:
-    """The files that the result of a run depends on, be they there or not."""
+    """The files that the result of a run depends on, whether or not they exist."""
     for path in asked.paths:
         yield from files_above(path)
     if asked.config is not None:

@@ -27,13 +27,11 @@ from zlib import crc32
 import platformdirs
 from msgspec import DecodeError, msgpack
 
+from sqlrewrite.run.stamps import Stamp, stamp
 from sqlrewrite.warehouse import Warehouse
 
 VERSION = 4
 """Of the file's form: another form is another file."""
-
-Stamp = tuple[int, int, int, int]
-"""Tells whether a file is as it was: size, times of change in nanoseconds, inode."""
 
 Seen = tuple[bytes, bytes | None]
 """What is known of a file that is as it was: the hash of its bytes, and what is kept of its result
@@ -49,9 +47,6 @@ _BATCH = 500
 _TABLE = "CREATE TABLE results (key BLOB PRIMARY KEY, day INTEGER, value BLOB)"
 _MADE = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"
 _FAILURES = (sqlite3.Error, OSError)
-_SETTLED = 2_000_000_000
-"""A file changed less than so many nanoseconds ago may change again and have the same times: some
-file systems count in twos of seconds. git calls such files racily clean, and looks into them."""
 
 
 def folder() -> str:
@@ -103,18 +98,6 @@ def unpacked(data: bytes | None, kind: Any) -> Any | None:
 @cache
 def _decoder(kind: Any) -> msgpack.Decoder[Any]:
     return msgpack.Decoder(kind)
-
-
-def stamp(status: os.stat_result) -> Stamp:
-    """What is compared of a file."""
-    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-
-
-def settled(status: os.stat_result) -> Stamp | None:
-    """The stamp of a file that is just being read, None where it changed so short a time ago that
-    the next change might have the same."""
-    changed = max(status.st_mtime_ns, status.st_ctime_ns)
-    return stamp(status) if changed + _SETTLED < time.time_ns() else None
 
 
 class Cache:

@@ -191,22 +191,6 @@ class _Search:
         return [name.rstrip(os.sep) for name in names if name]
 
 
-FileStates = dict[str, tuple[int, int, int]]
-"""The time of change, the size and the inode of each file that is there."""
-
-
-def states(paths: Iterable[str]) -> FileStates:
-    """The files as they are now: any change makes other states."""
-    found: FileStates = {}
-    for path in paths:
-        try:
-            status = os.stat(path)
-        except OSError:
-            continue
-        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
-
-
 _IGNORED = ("check-ignore", "-q", ".")
 _OF_A_HOOK = pattern("GIT_(?!CONFIG_)")
 _UNREAD = pattern(rb"^warning: could not open directory '(.*)': ", re.MULTILINE)

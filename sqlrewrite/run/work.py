@@ -21,7 +21,8 @@ from sqlrewrite.text.limits import over
 from sqlrewrite.text.source import Source, SourceError, decode
 
 if TYPE_CHECKING:  # sqlite3 and msgspec would make the start of a small run longer
-    from sqlrewrite.run.cache import Cache, Stamp
+    from sqlrewrite.run.cache import Cache
+    from sqlrewrite.run.stamps import Stamp
 
 Result = TypeVar("Result")
 
@@ -111,7 +112,8 @@ def once(job: Job[Result], path: str) -> Result:
 
 def _done(job: Job[Result], path: str) -> tuple[Result, Done | None]:
     """The same with what a cache gets to know of it."""
-    from sqlrewrite.run.cache import packed, settled
+    from sqlrewrite.run.cache import packed
+    from sqlrewrite.run.stamps import settled
 
     try:
         data, status = read_file(path, job.limit)
@@ -154,7 +156,8 @@ def _recalled(
     job: Job[Result], path: str, known: bytes, kept: bytes | None, cache: Cache
 ) -> Result | None:
     """The result from what was kept of a file, if it is still the one that was asked about."""
-    from sqlrewrite.run.cache import settled, unpacked
+    from sqlrewrite.run.cache import unpacked
+    from sqlrewrite.run.stamps import settled
 
     try:
         data, status = read_file(path, job.limit)

@@ -12,7 +12,7 @@ from typing import Any
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.linting.run import Rules, known_by, rules_of
 from sqlrewrite.run.catalogs import load_catalog
-from sqlrewrite.run.files import FileStates, states
+from sqlrewrite.run.stamps import Stamp, stamps
 from sqlrewrite.settings.config import Projects, files_above
 from sqlrewrite.settings.options import Options, options
 from sqlrewrite.settings.table import Settings
@@ -35,7 +35,7 @@ class Workspace:
 
     def __init__(self, config: str | None, chosen: Mapping[str, Any], *, isolated: bool) -> None:
         self._how = (config, chosen, isolated)
-        self._known: dict[str, tuple[FileStates, ServerProject]] = {}
+        self._known: dict[str, tuple[dict[str, Stamp], ServerProject]] = {}
         self._seen: set[str] = set()
 
     def look_again(self) -> None:
@@ -47,20 +47,20 @@ class Workspace:
         known = self._known.get(path)
         if known is not None and path in self._seen:
             return known[1]
-        if known is None or known[0] != self._states(path, known[1].settings):
+        if known is None or known[0] != self._stamps(path, known[1].settings):
             known = self._known[path] = self._read(path)
         self._seen.add(path)
         return known[1]
 
-    def _read(self, path: str) -> tuple[FileStates, ServerProject]:
+    def _read(self, path: str) -> tuple[dict[str, Stamp], ServerProject]:
         config, chosen, isolated = self._how
         settings = Projects(config, chosen=chosen, isolated=isolated).at(path)
-        before = self._states(path, settings)
+        before = self._stamps(path, settings)
         catalog = load_catalog(settings, files=[path])
         return before, ServerProject(settings, catalog, options(settings), rules_of(settings))
 
-    def _states(self, path: str, settings: Settings) -> FileStates:
-        """The files that a project is made of, as they are now."""
+    def _stamps(self, path: str, settings: Settings) -> dict[str, Stamp]:
+        """The stamps of the files that a project is made of."""
         files = [*files_above(path), *filter(None, self._how[:1]), *known_by(settings)]
         files += [] if settings.catalog else [path]
-        return states(files)
+        return stamps(files)
