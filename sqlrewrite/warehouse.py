@@ -7,7 +7,7 @@ Everything is frozen: a statement that creates or drops a relation yields a new 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -254,9 +254,9 @@ class Warehouse:
         object.__setattr__(self, "by_last", by_last)
 
     @property
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> tuple[Table, ...]:
         """The relations that are tables."""
-        return (it for it in self.relations.values() if isinstance(it, Table))
+        return tuple(it for it in self.relations.values() if isinstance(it, Table))
 
     @property
     def takes_subqueries(self) -> bool:

@@ -191,7 +191,7 @@ def _created(
         text += f" USING {using}"
     if partitions:
         text += f" PARTITIONED BY ({', '.join(partitions)})"
-    tables = list(read_ddl(text, path, replace(catalog, relations={})).tables)
+    tables = read_ddl(text, path, replace(catalog, relations={})).tables
     return tables[0] if len(tables) == 1 else None
 
 

@@ -117,7 +117,7 @@ def _tried(folder: str, path: str, *, dbt: bool) -> KnownSource:
 
 
 def _counted(known: Warehouse) -> str:
-    tables = list(known.tables)
+    tables = known.tables
     parted = sum(bool(it.partitioned_by) for it in tables)
     views = len(known.relations) - len(tables)
     more = f", {counted(views, 'view')}" if views else ""

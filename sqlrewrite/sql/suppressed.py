@@ -15,7 +15,7 @@ from sqlrewrite.sql.anchors import AnchorError, Anchors
 from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.sql.marked import Managed, bounded, predicates
 from sqlrewrite.sql.parse import lex
-from sqlrewrite.warehouse import Table, Warehouse
+from sqlrewrite.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,8 @@ class Suppressed:
             if anchors.kind(index + 1) is TokenType.DOT:
                 found.add(name)
             elif anchors.kind(index - 1) is not TokenType.DOT:
-                for table in self.catalog.relations.values():
-                    fields = table.partitioned_by if isinstance(table, Table) else ()
-                    if any(field.column.lower() == name for field in fields):
+                for table in self.catalog.tables:
+                    if any(field.column.lower() == name for field in table.partitioned_by):
                         found.add(table.name[-1].lower())
         return frozenset(found)
 

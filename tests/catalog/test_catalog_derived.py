@@ -8,7 +8,7 @@ import pytest
 
 from sqlrewrite import Catalog, CatalogError, rewrite
 from sqlrewrite.catalog import snapshot
-from sqlrewrite.warehouse import Derivation, Table, Warehouse
+from sqlrewrite.warehouse import Derivation, Warehouse
 
 DDL = """
 CREATE TABLE logs.clicks (id BIGINT GENERATED ALWAYS AS IDENTITY, ts TIMESTAMP, note STRING,
@@ -19,7 +19,7 @@ FILTERED = "SELECT id FROM logs.clicks WHERE ts >= '2024-03-01'"
 
 
 def _derived(known: Warehouse) -> dict[str, Derivation]:
-    (table,) = (it for it in known.relations.values() if isinstance(it, Table))
+    (table,) = known.tables
     return {it.column: it for it in table.derived}
 
 

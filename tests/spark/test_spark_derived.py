@@ -82,7 +82,7 @@ def own(spark: SparkSession) -> SparkSession:
 def _fill(session: SparkSession, known: Catalog, writer: str, reader: str) -> None:
     """Views of the tables' names, with a row for each value of what is computed from, written in
     one time zone and read in another."""
-    for table in (it for it in known.relations.values() if isinstance(it, Table)):
+    for table in known.tables:
         of = {it.column: it.expression for it in table.derived}
         plain = [it for it in table.columns if it.name not in of]
         kinds = [VALUES.get(it.type or "", ("NULL",)) for it in plain]
@@ -256,7 +256,7 @@ def test_pull_proposes_what_the_rows_show(tmp_path: Path) -> None:
     assert tables["escaped"]["proposed"] == [{"column": "p", "expression": "substring(name, 1, 4)"}]
     assert '# [tool.dpp-rewrite.derived."checked.held"]\n# dt = "date_format(' in done.stderr
     known = Catalog.load(str(file))
-    assert all(it.derived == () for it in known.relations.values() if isinstance(it, Table))
+    assert all(it.derived == () for it in known.tables)
     assert not rewrite("SELECT id FROM checked.held WHERE ts > '2024-01-01'", known).changed
 
 
