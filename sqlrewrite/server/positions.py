@@ -39,6 +39,7 @@ class Positions:
             return len(self._text)
         found = LINE_END.search(self._text, start)
         line = self._text[start : found.start() if found else len(self._text)]
+        # pygls takes a place behind the line for one before its last character.
         inside = min(position.character, self._codec.client_num_units(line))
         here = types.Position(0, inside)
         return start + self._codec.position_from_client_units([line], here).character

@@ -35,8 +35,8 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A session whose settings are known: those above; ``legacy_interval``, which is
-    spark.sql.legacy.interval.enabled (None: not known); and ``double_quoted``, which is
+    """The settings of one session, named as in ``SessionSettings``. Besides, ``legacy_interval`` is
+    spark.sql.legacy.interval.enabled, which alone may be unknown (None), and ``double_quoted`` is
     spark.sql.ansi.doubleQuotedIdentifiers."""
 
     ansi: bool
