@@ -40,7 +40,7 @@ from sqlrewrite.settings.options import options
 from sqlrewrite.spark import audit, histories, summary
 from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.sql.fingerprint import shape
+from sqlrewrite.sql.statements.fingerprint import shape
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 SAMPLE = 400

@@ -21,11 +21,11 @@ from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Options, ResolveError
 from sqlrewrite.settings.regime import decides, in_regime
-from sqlrewrite.sql.directives import Directives, directives
 from sqlrewrite.sql.managed import Earlier, Stripped, strip
 from sqlrewrite.sql.marked import bounded
-from sqlrewrite.sql.parse import Failure, Statement, lex, statements
-from sqlrewrite.sql.references import relations_of
+from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
+from sqlrewrite.sql.statements.directives import Directives, directives
+from sqlrewrite.sql.statements.references import relations_of
 from sqlrewrite.sql.suppressed import Suppressed
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.text.limits import SPARK, Limits

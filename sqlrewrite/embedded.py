@@ -20,8 +20,8 @@ from sqlrewrite.results import NOT_PARSED, Problem, Rewrite
 from sqlrewrite.rewriting import OnDocument, changes, result
 from sqlrewrite.settings.options import Options
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.parse import Statement, lex
-from sqlrewrite.sql.scripts import pieces
+from sqlrewrite.sql.parse.scripts import pieces
+from sqlrewrite.sql.parse.statements import Statement, lex
 from sqlrewrite.stripping import taken_out
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable, changed

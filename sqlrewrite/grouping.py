@@ -22,8 +22,8 @@ from sqlrewrite.plan.algebra import Plan, Scan
 from sqlrewrite.results import Problem, Rewrite
 from sqlrewrite.settings.options import Options
 from sqlrewrite.settings.regime import in_regime
-from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.parse import Failure, Statement, lex, statements
+from sqlrewrite.sql.parse.statements import Failure, Statement, lex, statements
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.groups import quoted, without
 from sqlrewrite.text.limits import SPARK

@@ -20,9 +20,9 @@ from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, options
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.directives import directives
 from sqlrewrite.sql.marked import bounded
-from sqlrewrite.sql.parse import Failure, Statement, lex
+from sqlrewrite.sql.parse.statements import Failure, Statement, lex
+from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import foreign
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlrewrite.find.heard import heard, spoken
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed import Stripped, strip
-from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.text import groups
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits

@@ -8,10 +8,10 @@ import pytest
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.dialect import DIALECT, SPELLED, SparkSqlParser
-from sqlrewrite.sql.interpreted import SparkParser, from_sources
-from sqlrewrite.sql.parse import parse_tokens, statements, tokenize
-from sqlrewrite.sql.steps import QuickParser
+from sqlrewrite.sql.parse.base_parser import QuickParser
+from sqlrewrite.sql.parse.dialect import DIALECT, SPELLED, SparkSqlParser
+from sqlrewrite.sql.parse.interpreted_parser import SparkParser, from_sources
+from sqlrewrite.sql.parse.statements import parse_tokens, statements, tokenize
 
 
 def expression(text: str) -> exp.Expr:

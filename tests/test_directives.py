@@ -8,8 +8,8 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.linting.linter import lint
 from sqlrewrite.results import Verdict
 from sqlrewrite.settings.options import options
-from sqlrewrite.sql.directives import directives
-from sqlrewrite.sql.parse import tokenize
+from sqlrewrite.sql.parse.statements import tokenize
+from sqlrewrite.sql.statements.directives import directives
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.edits import MARKER
 

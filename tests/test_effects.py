@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlrewrite.sql.effects import ANYTHING, NOTHING, effect
-from sqlrewrite.sql.parse import statements
+from sqlrewrite.sql.parse.statements import statements
+from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, effect
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.tpcds_data import load_tpcds, spark_queries
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.sql.fingerprint import fingerprint, shape
+from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 from tests.tpcds.support import catalog as tpcds_catalog
 
 QUERIES = Path(__file__).resolve().parents[1] / "fixtures" / "queries"

@@ -22,9 +22,9 @@ WORDS = frozenset(
 # Lists of names that say nothing of what a function does, and why they are needed.
 ELSEWHERE = {
     "plan/facts/results.py": "whose type spark.sql.timestampType decides",
-    "sql/dialect.py": "calls that the grammar gives a syntax of their own",
-    "sql/column_definition.py": "words that end a column's type in a CREATE TABLE",
-    "sql/plan_names.py": "functions that are called without parentheses",
+    "sql/parse/dialect.py": "calls that the grammar gives a syntax of their own",
+    "sql/ddl/columns.py": "words that end a column's type in a CREATE TABLE",
+    "sql/bind/plan_names.py": "functions that are called without parentheses",
     "text/template_kinds.py": "methods of Python and macros of Airflow, which are none of SQL's",
     "sql/types/": "how the analyzer prints a call, as the name of a column",
 }

@@ -12,7 +12,7 @@ from sqlrewrite import Catalog, rewrite
 from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes, plain
 from sqlrewrite.sql.lex.quick import quick
 from sqlrewrite.sql.lex.tokens import read, tokenize
-from sqlrewrite.sql.parse import statements
+from sqlrewrite.sql.parse.statements import statements
 
 LEXED = {
     "a/* /* x */ y */b": "a b",

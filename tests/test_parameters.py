@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sqlrewrite.sql.parameters import filled, literals
+from sqlrewrite.sql.statements.parameters import filled, literals
 from sqlrewrite.text.edits import Edit
 from sqlrewrite.text.source import apply
 

@@ -253,7 +253,7 @@ def test_words_that_are_also_names_keep_their_type(word: str) -> None:
     assert kinds(f"SELECT t.{word}")[3] is TokenType[word.upper()]
 
 
-# --- readings that parse.py and relations.py know ----------------------------------------------
+# --- readings that sql/parse and sql/bind know -------------------------------------------------
 
 
 def test_stream_t_reads_as_an_alias() -> None:

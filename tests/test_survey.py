@@ -10,7 +10,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.document import read
 from sqlrewrite.find.survey import Surveyed, survey
 from sqlrewrite.run.runner import Request, run
-from sqlrewrite.sql.parse import lex
+from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.text.limits import Limits
 
 CATALOG = Catalog.from_ddl(

@@ -11,7 +11,7 @@ import pytest
 from sqlglot import exp
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.sql.parse import lex, statements
+from sqlrewrite.sql.parse.statements import lex, statements
 from sqlrewrite.text.loops import loop
 from sqlrewrite.text.masking import mask
 from sqlrewrite.text.template_kinds import TemplateKind

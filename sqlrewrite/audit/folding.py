@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from sqlrewrite.sql.fingerprint import fingerprint, shape
+from sqlrewrite.sql.statements.fingerprint import fingerprint, shape
 
 TEXT, EMPTY, MASKED, CUT, OTHER = "text", "empty", "masked", "cut", "other"
 """What a text is: one to be judged; nothing; made unreadable; cut off; no query and no write."""

@@ -15,8 +15,8 @@ from dataclasses import replace
 from math import inf
 
 from sqlrewrite.patterns import pattern
-from sqlrewrite.sql.definition_tokens import Cursor
-from sqlrewrite.sql.parse import Statement
+from sqlrewrite.sql.ddl.cursor import Cursor
+from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import (
     BoundValue,
     Column,

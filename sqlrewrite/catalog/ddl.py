@@ -20,9 +20,10 @@ from sqlrewrite.catalog import bounds
 from sqlrewrite.catalog.files import Where, decoded, in_folder, may_define, read_bytes, texts
 from sqlrewrite.catalog.queried import Poor, completed
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql import definitions, script
-from sqlrewrite.sql.parse import Statement
-from sqlrewrite.sql.table_definition import ordered
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.ddl import split as script
+from sqlrewrite.sql.ddl.table import ordered
+from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.text.hosts import SUFFIXES as HOST_SUFFIXES
 from sqlrewrite.text.source import SQL_SUFFIXES
 from sqlrewrite.text.variables import in_force, is_variable

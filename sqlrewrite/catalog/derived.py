@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sqlrewrite.catalog.names import parsed_name
-from sqlrewrite.sql.formulas import unreadable
+from sqlrewrite.sql.bind.formulas import unreadable
 from sqlrewrite.warehouse import CatalogError, Name, Table, Warehouse
 
 W = TypeVar("W", bound=Warehouse)

@@ -15,8 +15,9 @@ from pathlib import Path
 from sqlrewrite.catalog import ddl
 from sqlrewrite.catalog.files import Where, decoded, read_bytes, texts
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql import definitions, script
-from sqlrewrite.sql.definition_tokens import Cursor
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.ddl import split as script
+from sqlrewrite.sql.ddl.cursor import Cursor
 from sqlrewrite.text.variables import in_force
 from sqlrewrite.warehouse import CatalogError, Column, Name, PartitionField, Table, Warehouse
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
-from sqlrewrite.sql import definitions
-from sqlrewrite.sql.column_definition import find
-from sqlrewrite.sql.parse import Statement
-from sqlrewrite.sql.table_definition import ordered
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.ddl.columns import find
+from sqlrewrite.sql.ddl.table import ordered
+from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import Column, Name, PartitionField, Table, Warehouse
 
 _ROUNDS = 5

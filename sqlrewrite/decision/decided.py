@@ -10,7 +10,7 @@ from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.sql.marked import bounded, plain
-from sqlrewrite.sql.parse import Failure
+from sqlrewrite.sql.parse.statements import Failure
 from sqlrewrite.text.edits import Edit
 
 if TYPE_CHECKING:

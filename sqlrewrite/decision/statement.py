@@ -35,10 +35,10 @@ from sqlrewrite.plan.algebra import Plan
 from sqlrewrite.results import Outcome, RuleResult, Verdict
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import NotAskedError, Options, RefusedError
-from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.bind import Bound
+from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed import Earlier
 from sqlrewrite.sql.marked import bounded, has_managed, predicates
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write import placement, postcheck
 from sqlrewrite.write.derived import spread

@@ -17,7 +17,7 @@ from sqlrewrite.plan.facts.types import DATE, MOMENTS, TIMESTAMP, TIMESTAMP_NTZ,
 from sqlrewrite.plan.lineage import LineagePath
 from sqlrewrite.plan.memo import remembered
 from sqlrewrite.plan.nulls import null_from
-from sqlrewrite.sql.formulas import Formula, formula
+from sqlrewrite.sql.bind.formulas import Formula, formula
 from sqlrewrite.warehouse import Derivation
 
 SOURCE, SAME, DAY, THROUGH = "source", "same", "day", "through"

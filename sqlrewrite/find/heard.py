@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlrewrite.sql.managed import Stripped
-from sqlrewrite.sql.parse import Failure, Statement, statements
+from sqlrewrite.sql.parse.statements import Failure, Statement, statements
 from sqlrewrite.text.limits import SPARK, Limits
 from sqlrewrite.warehouse import View, Warehouse
 
@@ -36,7 +36,7 @@ def understood(
     statement: Statement, text: Stripped, said: Heard, limits: Limits, catalog: Warehouse
 ) -> Statement:
     """The statement, or one left alone where its dialect's own parser reads another."""
-    from sqlrewrite.sql.second import otherwise
+    from sqlrewrite.sql.statements.second_reading import otherwise
 
     start, end = map(text.original_offset, (statement.start, statement.end))
     why = next((it for at, it in said.unheard if start <= at < end), None)
@@ -63,7 +63,7 @@ def with_views(catalog: Warehouse, text: str, limits: Limits) -> Warehouse:
 
 def _heard_query(dialect: Dialect, query: str) -> str | None:
     """The query of a view as it is heard; None where it is not understood."""
-    from sqlrewrite.sql.second import otherwise
+    from sqlrewrite.sql.statements.second_reading import otherwise
 
     said = dialect.hear(query)
     if said.strange or said.unheard:

@@ -40,7 +40,7 @@ from sqlrewrite.plan.facts.literals import whole
 from sqlrewrite.plan.joins import extended
 from sqlrewrite.plan.lineage import LineagePath, same, trace
 from sqlrewrite.plan.relations import generates, joins
-from sqlrewrite.sql.ranks import OF_FIRST, OF_LAST
+from sqlrewrite.sql.bind.ranking_windows import OF_FIRST, OF_LAST
 
 MOST = 100
 """How many values at most are asked for."""

@@ -14,17 +14,17 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import ResolveError
 from sqlrewrite.sql.deep import TOO_DEEP, deep
-from sqlrewrite.sql.parse import Failure, Statement, passed_over
-from sqlrewrite.sql.queries import targets
-from sqlrewrite.sql.quoted import unreadable, words_around
-from sqlrewrite.sql.references import unknown
+from sqlrewrite.sql.parse.statements import Failure, Statement, passed_over
+from sqlrewrite.sql.statements.double_quotes import unreadable, words_around
+from sqlrewrite.sql.statements.queries import targets
+from sqlrewrite.sql.statements.references import unknown
 from sqlrewrite.text import groups
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Name, Warehouse
 
 if TYPE_CHECKING:
     from sqlrewrite.find.pairs import Pair
-    from sqlrewrite.sql.bind import Bound
+    from sqlrewrite.sql.bind.binder import Bound
 
 BUG = "DPP999"
 
@@ -105,7 +105,7 @@ def _bound(reading: Reading, text: str, around: frozenset[str] | None, whole: bo
     from sqlrewrite.find.pairs import find_pairs
     from sqlrewrite.find.ranks import find_ranks
     from sqlrewrite.find.unread import unread_join
-    from sqlrewrite.sql.bind import bind
+    from sqlrewrite.sql.bind.binder import bind
 
     tree = reading.statement.tree
     assert tree is not None

@@ -14,9 +14,9 @@ from sqlrewrite.find.reading import Reading
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Verdict
 from sqlrewrite.settings.options import ALONE
-from sqlrewrite.sql.computed_names import names_unread
-from sqlrewrite.sql.kinds import first_join
-from sqlrewrite.sql.parse import Statement
+from sqlrewrite.sql.lex.computed_names import names_unread
+from sqlrewrite.sql.parse.statement_kinds import first_join
+from sqlrewrite.sql.parse.statements import Statement
 from sqlrewrite.warehouse import Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sqlrewrite.plan.algebra import Block, CteReference, Derived, Join, Opaque, Plan
 from sqlrewrite.plan.relations import leaves
-from sqlrewrite.sql.scope import NAMELESS
+from sqlrewrite.sql.bind.scope import NAMELESS
 
 _NOT_READ = "a join here is not understood: "
 

@@ -25,7 +25,7 @@ from sqlrewrite.plan.facts.coercion import is_integral
 from sqlrewrite.plan.facts.derivations import NUMBER, Shape, safe
 from sqlrewrite.plan.facts.type_text import parse
 from sqlrewrite.plan.facts.types import DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, Type
-from sqlrewrite.sql.formulas import Formula, wide
+from sqlrewrite.sql.bind.formulas import Formula, wide
 
 DERIVED, ZONE = "DPP117", "DPP118"
 

@@ -26,7 +26,7 @@ from sqlrewrite.linting.subject import place_of
 from sqlrewrite.linting.suppression import UNUSED
 from sqlrewrite.results import NOT_PARSED, Problem
 from sqlrewrite.settings.options import Options
-from sqlrewrite.sql.directives import Directive
+from sqlrewrite.sql.statements.directives import Directive
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.hosts.region import Host, Region, Unwritable
 from sqlrewrite.warehouse import Warehouse

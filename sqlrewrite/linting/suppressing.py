@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sqlrewrite.linting.findings import Finding, unsuppressed
 from sqlrewrite.linting.suppression import UNUSED
-from sqlrewrite.sql.directives import SIGN
+from sqlrewrite.sql.statements.directives import SIGN
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.hosts.region import Change, Host, Region, Unwritable
 from sqlrewrite.text.source import LINE_END, Lines, apply

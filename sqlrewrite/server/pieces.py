@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlrewrite.sql.directives import SIGN
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
 from sqlrewrite.sql.lex.tokens import statements
+from sqlrewrite.sql.statements.directives import SIGN
 
 # A template that stands for a value or a name, in which a lexer of SQL meets nothing that goes on
 # behind it: no comment, no semicolon, each string with its end.

@@ -17,7 +17,7 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.queries import queries
+from sqlrewrite.sql.statements.queries import queries
 from sqlrewrite.text.limits import Limits
 
 if TYPE_CHECKING:

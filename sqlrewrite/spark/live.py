@@ -21,7 +21,7 @@ from sqlrewrite.spark.catalog import as_json, described, planned_size
 from sqlrewrite.spark.session import spark_errors
 from sqlrewrite.spark.settings import obstacle
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.references import relations_in
+from sqlrewrite.sql.statements.references import relations_in
 from sqlrewrite.sql.types.text import outputs_of
 from sqlrewrite.warehouse import Column, Name, TableOrView, View, Warehouse
 
@@ -99,7 +99,7 @@ class Live:
             return found.without(place) if gone else found
         if self._catalog is not None and not known.temporary:
             return found
-        if known.temporary:  # as ``sql.definitions`` has them: under both names
+        if known.temporary:  # as ``sql.ddl.definitions`` has them: under both names
             bare = found.with_relation(replace(known.relation, name=place[-1:]))
             both = bare.with_relation(replace(known.relation, name=place))
             return found.without(place) if place in found.relations else both

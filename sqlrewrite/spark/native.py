@@ -29,7 +29,7 @@ from sqlrewrite.spark import pairs
 from sqlrewrite.spark.planned import Planned, plan, planned
 from sqlrewrite.spark.session import Session, fresh
 from sqlrewrite.spark.warehouse import warehouse
-from sqlrewrite.sql.queries import queries
+from sqlrewrite.sql.statements.queries import queries
 from sqlrewrite.warehouse import Name, Warehouse
 
 

@@ -13,9 +13,9 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate, Rewrite
 from sqlrewrite.spark.session import Session, spark_errors
-from sqlrewrite.sql.definitions import apply, query_of
-from sqlrewrite.sql.parse import statements
-from sqlrewrite.sql.queries import StatementKind, StatementText, queries
+from sqlrewrite.sql.ddl.definitions import apply, query_of
+from sqlrewrite.sql.parse.statements import statements
+from sqlrewrite.sql.statements.queries import StatementKind, StatementText, queries
 from sqlrewrite.warehouse import DEFAULT_NAMESPACE, Warehouse
 
 

@@ -30,10 +30,10 @@ from sqlrewrite.spark.live import Live
 from sqlrewrite.spark.settings import State, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
-from sqlrewrite.sql.effects import ANYTHING, NOTHING, Effect, effect
-from sqlrewrite.sql.parameters import FilledText, Literals, filled, literals
-from sqlrewrite.sql.parse import lex, statements
-from sqlrewrite.sql.references import relations_in, relations_of
+from sqlrewrite.sql.parse.statements import lex, statements
+from sqlrewrite.sql.statements.effects import ANYTHING, NOTHING, Effect, effect
+from sqlrewrite.sql.statements.parameters import FilledText, Literals, filled, literals
+from sqlrewrite.sql.statements.references import relations_in, relations_of
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import apply

@@ -26,8 +26,8 @@ from sqlrewrite.spark.catalog import partitions
 from sqlrewrite.spark.pairs import QueryPair
 from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.queries import StatementText, queries
-from sqlrewrite.sql.references import references, renamed
+from sqlrewrite.sql.statements.queries import StatementText, queries
+from sqlrewrite.sql.statements.references import references, renamed
 from sqlrewrite.warehouse import Name, Table, View, Warehouse
 
 Partition = tuple[str | None, ...]

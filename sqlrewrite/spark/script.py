@@ -16,8 +16,8 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark import functions as f
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError
-from sqlrewrite.sql.parse import lex
-from sqlrewrite.sql.queries import StatementText, queries
+from sqlrewrite.sql.parse.statements import lex
+from sqlrewrite.sql.statements.queries import StatementText, queries
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.text.source import Lines
 

@@ -35,7 +35,7 @@ from sqlrewrite.spark.sample import Sampled, sampled
 from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
-from sqlrewrite.sql.queries import StatementKind
+from sqlrewrite.sql.statements.queries import StatementKind
 from sqlrewrite.warehouse import Warehouse
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.managed import Keep, Stripped, strip
 from sqlrewrite.sql.marked import Managed
-from sqlrewrite.sql.parse import Lexed, lex, statements
+from sqlrewrite.sql.parse.statements import Lexed, lex, statements
+from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.sql.verify import same_statements
 from sqlrewrite.text.blocks import Rendering, renderings
 from sqlrewrite.text.edits import Span, cut

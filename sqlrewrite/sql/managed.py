@@ -15,9 +15,9 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
-from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause, Range
-from sqlrewrite.sql.keywords import CHANGES
+from sqlrewrite.sql.lex.keywords import CHANGES
 from sqlrewrite.sql.marked import Managed, markers, predicates
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause, Range
 from sqlrewrite.text.edits import MARKER, Edit, Span, cut
 from sqlrewrite.text.source import LINE_END
 

@@ -15,9 +15,9 @@ from sqlglot import Token, TokenType
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.keywords import CHANGES, NO_QUERY, token_types
+from sqlrewrite.sql.lex.keywords import CHANGES, NO_QUERY, token_types
 from sqlrewrite.sql.lex.lexemes import lexemes
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.sql.written import written_in
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Span

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from sqlglot import TokenType
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.sql.marked import Managed, bounded, predicates
-from sqlrewrite.sql.parse import lex
+from sqlrewrite.sql.parse.statements import lex
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
+from sqlrewrite.sql.statements.directives import ADDING, MENDING, Directive, Directives
 from sqlrewrite.warehouse import Warehouse
 
 

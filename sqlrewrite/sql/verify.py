@@ -16,10 +16,10 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.bind.trees import conjunct_trees
 from sqlrewrite.sql.managed import without
-from sqlrewrite.sql.parse import Statement, parse_condition, parse_tokens, tokenize
-from sqlrewrite.sql.query_grammar import LED
-from sqlrewrite.sql.trees import conjunct_trees
+from sqlrewrite.sql.parse.query_grammar import LED
+from sqlrewrite.sql.parse.statements import Statement, parse_condition, parse_tokens, tokenize
 from sqlrewrite.text.templates import Refer, no_name, templated
 
 _FROM: tuple[str, ...] = ("from_", "joins", "laterals")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import Token, TokenType
 
-from sqlrewrite.sql.anchors import Anchors
-from sqlrewrite.sql.keywords import CHANGES, CLOSE, OPEN, token_types
-from sqlrewrite.sql.kinds import opens_query
-from sqlrewrite.sql.parse import misread
-from sqlrewrite.sql.scripts import Piece, pieces
+from sqlrewrite.sql.lex.keywords import CHANGES, CLOSE, OPEN, token_types
+from sqlrewrite.sql.parse.scripts import Piece, pieces
+from sqlrewrite.sql.parse.statement_kinds import opens_query
+from sqlrewrite.sql.parse.statements import misread
+from sqlrewrite.sql.places.anchors import Anchors
 
 # What opens a statement that is bound, and so may get a predicate.
 _OPENERS = token_types(

@@ -14,7 +14,7 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.plan.algebra import Call, ColumnRef, CteReference, Derived, Expression
 from sqlrewrite.plan.columns import arithmetic, column_names, harmless
 from sqlrewrite.plan.expressions import columns, walk
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.text.masking import mask
 from sqlrewrite.write.names import Style, computed
@@ -42,7 +42,7 @@ def _own(case: Case, side: Side, anchors: Anchors) -> Range:
     first = next(iter(columns(side.expression)), None)
     if first is None or first.span is None:
         raise AnchorError("a value without a column in the text")
-    from sqlrewrite.sql.operands import written  # few keys need it
+    from sqlrewrite.sql.places.operands import written  # few keys need it
 
     item = anchors.item(first.span.start)
     span = anchors.span(item)
@@ -60,7 +60,7 @@ def attempted(
 ) -> str:
     """The author's text of an expression, each column ``named`` anew and what can raise an error
     in its form."""
-    from sqlrewrite.sql.operands import written  # few conditions need it
+    from sqlrewrite.sql.places.operands import written  # few conditions need it
 
     replaced: dict[Span, str] = {}
     for ref in columns(expression):

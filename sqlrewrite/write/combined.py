@@ -13,7 +13,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.judge.combines import Combination, Whole
 from sqlrewrite.judge.distributes import Split
 from sqlrewrite.plan.algebra import Call, ColumnRef, Literal, OutputColumn
-from sqlrewrite.sql.anchors import Anchors, Range
+from sqlrewrite.sql.places.anchors import Anchors, Range
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.names import quoted
 

@@ -18,8 +18,8 @@ from sqlrewrite.plan.columns import type_of
 from sqlrewrite.plan.facts.comparisons import alike
 from sqlrewrite.plan.facts.derivations import TEXT
 from sqlrewrite.plan.facts.types import DATE, Type
-from sqlrewrite.sql.anchors import AnchorError, Anchors
-from sqlrewrite.sql.formulas import tried, wide
+from sqlrewrite.sql.bind.formulas import tried, wide
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.names import Style
 

@@ -13,7 +13,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import column_names
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.write.attempts import repeated
 from sqlrewrite.write.hidden import refuse_lost
 from sqlrewrite.write.names import Style, quoted, spelled

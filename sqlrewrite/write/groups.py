@@ -14,7 +14,7 @@ from sqlrewrite.judge.combines import Whole
 from sqlrewrite.judge.distributes import Split
 from sqlrewrite.plan.algebra import Scan
 from sqlrewrite.plan.relations import numbers
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.text.edits import Edit, Span
 from sqlrewrite.text.groups import marked
 from sqlrewrite.text.templates import templated

@@ -20,7 +20,7 @@ from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.algebra import Generate, Join, JoinType, Node, Plan, Relation
 from sqlrewrite.plan.expressions import walk
 from sqlrewrite.plan.relations import joins, leaves, read_by, relations_of
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.warehouse import Name
 
 _LEFT = frozenset({JoinType.RIGHT, JoinType.FULL, JoinType.UNKNOWN})

@@ -24,7 +24,7 @@ from sqlrewrite.judge.raising import raising_below
 from sqlrewrite.plan import algebra as ra
 from sqlrewrite.plan.columns import arithmetic, column_names, computed_as
 from sqlrewrite.plan.expressions import columns
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.edits import Span
 from sqlrewrite.write.attempts import attempted, repeated, steadied_texts
 from sqlrewrite.write.derived import spread, value

@@ -13,7 +13,7 @@ from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.algebra import ColumnRef, Expression
 from sqlrewrite.plan.expressions import columns
 from sqlrewrite.plan.facts.arithmetic import Wrapping
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

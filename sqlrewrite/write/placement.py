@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.join_type import ClauseKind, place
 from sqlrewrite.plan.algebra import Clause
-from sqlrewrite.sql.anchors import AnchorError, Anchors, ConditionClause
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, ConditionClause
 from sqlrewrite.text import notes
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.write.forms.predicate import Predicate

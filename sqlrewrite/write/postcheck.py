@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlrewrite.sql import verify
-from sqlrewrite.sql.anchors import Anchors
-from sqlrewrite.sql.bind import Bound
+from sqlrewrite.sql.bind.binder import Bound
 from sqlrewrite.sql.managed import without
 from sqlrewrite.sql.marked import OUTLINE
-from sqlrewrite.sql.parse import TokenError, tokenize
+from sqlrewrite.sql.parse.statements import TokenError, tokenize
+from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.edits import MARKER, Edit
 from sqlrewrite.text.source import apply
 from sqlrewrite.text.templates import Refer

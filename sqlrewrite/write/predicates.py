@@ -10,7 +10,7 @@ from sqlrewrite.judge.form import chosen
 from sqlrewrite.plan.relations import joins
 from sqlrewrite.settings.forms import FILTERED, IN, RANGE, RANKED, SET, SINGLE, VALUES
 from sqlrewrite.settings.options import NotAskedError
-from sqlrewrite.sql.anchors import AnchorError, Anchors
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.write.fact import fact
 from sqlrewrite.write.forms import collected, ends, filtered, ranked, semi_join, single, values

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.managed import Earlier
-from sqlrewrite.sql.parse import tokenize
+from sqlrewrite.sql.parse.statements import tokenize
+from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.edits import MARKER
 from sqlrewrite.text.templates import templated
 from sqlrewrite.write.forms.predicate import Predicate

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlrewrite.sql import definitions, parse
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.parse import statements as parse
 from sqlrewrite.warehouse import Warehouse
 
 Follow = Callable[..., Warehouse]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sqlrewrite.catalog.load import load
-from sqlrewrite.sql import definitions, parse
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.parse import statements as parse
 from sqlrewrite.warehouse import CatalogError, Table, View, Warehouse
 
 ROOT = Path(__file__).parents[2]

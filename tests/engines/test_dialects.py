@@ -12,7 +12,7 @@ from sqlrewrite.linting.linter import lint
 from sqlrewrite.plan.facts.functions import function, names_of
 from sqlrewrite.results import ConfigError
 from sqlrewrite.settings.options import options
-from sqlrewrite.sql.parse import lex
+from sqlrewrite.sql.parse.statements import lex
 from sqlrewrite.stripping import stripped
 from sqlrewrite.text.limits import Limits
 from sqlrewrite.warehouse import Table

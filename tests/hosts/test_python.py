@@ -14,7 +14,7 @@ import pytest
 from sqlrewrite import Catalog, embedded, rewrite
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.settings.options import options
-from sqlrewrite.sql.queries import queries
+from sqlrewrite.sql.statements.queries import queries
 from sqlrewrite.text.hosts import host_of
 
 CATALOG = Catalog.from_ddl(

@@ -1,8 +1,8 @@
 """Queries with the syntax that the closed world understands and that no other named case has.
 
 Each is rewritten, and Spark must give the same rows both ways (``test_closed_world.py``). With the
-cases of ``fixtures/`` that are rewritten, each row of ``sql/understood.py``, a kind of node or an
-argument of one, is then read by the rewriter and refereed.
+cases of ``fixtures/`` that are rewritten, each row of ``sql/bind/closed_world.py``, a kind of node
+or an argument of one, is then read by the rewriter and refereed.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from sqlrewrite.spark.physical import items, parse, plain
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.warehouse import ASSUMED_LARGE, Stock, warehouse
-from sqlrewrite.sql.queries import StatementKind, queries
+from sqlrewrite.sql.statements.queries import StatementKind, queries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ import pytest
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from sqlrewrite.sql.parse import parse_tokens, tokenize
+from sqlrewrite.sql.parse.statements import parse_tokens, tokenize
 
 pytestmark = pytest.mark.spark
 

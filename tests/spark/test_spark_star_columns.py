@@ -15,8 +15,8 @@ import pytest
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.plan.algebra import ColumnRef, Derived, Expression, Plan, Project, Relation, Unknown
-from sqlrewrite.sql.bind import bind
-from sqlrewrite.sql.parse import statements
+from sqlrewrite.sql.bind.binder import bind
+from sqlrewrite.sql.parse.statements import statements
 from sqlrewrite.warehouse import Column, Table
 
 if TYPE_CHECKING:

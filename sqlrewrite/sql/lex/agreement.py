@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.patterns import pattern
-from sqlrewrite.sql.keywords import token_types
+from sqlrewrite.sql.lex.keywords import token_types
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind
 
 _KINDS = {

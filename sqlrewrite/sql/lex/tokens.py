@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from sqlglot import Token
 from sqlglot.errors import SqlglotError
 
-from sqlrewrite.sql.dialect import DIALECT
 from sqlrewrite.sql.lex import agreement
 from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes, plain
 from sqlrewrite.sql.lex.quick import COMPILED, quick
+from sqlrewrite.sql.parse.dialect import DIALECT
 
 _OF_THREAD = threading.local()
 _LEXER_ERRORS = (SqlglotError, ValueError, IndexError)

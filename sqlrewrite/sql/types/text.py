@@ -9,7 +9,8 @@ from dataclasses import replace
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.functions import function
 from sqlrewrite.plan.facts.session import SessionSettings, World
-from sqlrewrite.sql import definitions, parse
+from sqlrewrite.sql.ddl import definitions
+from sqlrewrite.sql.parse import statements as parse
 from sqlrewrite.sql.types.analysis import analyze
 from sqlrewrite.sql.types.cursor import Token, UnreadError, tokens
 from sqlrewrite.sql.types.expression import typed

@@ -13,8 +13,8 @@ from sqlrewrite.judge.case import Case
 from sqlrewrite.judge.filters import compared_type, constants, read_constant, within_years
 from sqlrewrite.plan.algebra import Expression, Literal, Subquery
 from sqlrewrite.plan.expressions import walk
-from sqlrewrite.sql.anchors import AnchorError, Anchors, Range
-from sqlrewrite.sql.formulas import is_call
+from sqlrewrite.sql.bind.formulas import is_call
+from sqlrewrite.sql.places.anchors import AnchorError, Anchors, Range
 from sqlrewrite.write.derived import compared, units, value, way_of, with_elsewhere
 from sqlrewrite.write.fact import either, facts
 from sqlrewrite.write.forms.predicate import Predicate

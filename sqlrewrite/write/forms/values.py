@@ -27,8 +27,8 @@ from sqlrewrite.plan.facts.types import TIMESTAMP, TIMESTAMP_NTZ
 from sqlrewrite.plan.relations import read_by
 from sqlrewrite.settings.forms import VALUES
 from sqlrewrite.settings.options import Keys, NotAskedError, Options, RefusedError
-from sqlrewrite.sql.anchors import Anchors
 from sqlrewrite.sql.marked import behind_value, plain
+from sqlrewrite.sql.places.anchors import Anchors
 from sqlrewrite.text.limits import SPARK
 from sqlrewrite.text.notes import note
 from sqlrewrite.warehouse import View, Warehouse, has_template

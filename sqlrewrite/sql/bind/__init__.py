@@ -1,0 +1,1 @@
+"""Trees to plans: names resolved against the catalog, what is not understood made unknown."""

@@ -1,0 +1,386 @@
+"""A statement's tree to a plan: names resolved against the catalog, every SELECT a block.
+
+In: a sqlglot tree, the text it was parsed from, the catalog. Out: a frozen ``Plan``. What is not
+known becomes ``Opaque`` (a relation), ``Unreadable`` (a query) or ``Unknown`` (an expression): a
+barrier for the rules, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import outputs
+from sqlrewrite.plan.expressions import columns, relations
+from sqlrewrite.plan.joins import simplify
+from sqlrewrite.plan.relations import leaves
+from sqlrewrite.plan.undone import undone
+from sqlrewrite.sql.bind.closed_world import plain, reason, strange
+from sqlrewrite.sql.bind.dml import query_of
+from sqlrewrite.sql.bind.from_clause import RelationBinder
+from sqlrewrite.sql.bind.ranking_windows import ranked
+from sqlrewrite.sql.bind.scope import Scope
+from sqlrewrite.sql.bind.select_clauses import SelectList, grouped, limited, listed, most, ordered
+from sqlrewrite.sql.bind.translate import Facts, Translator
+from sqlrewrite.sql.bind.trees import (
+    bare,
+    conjunct_trees,
+    listed_whole,
+    may_mean,
+    open_names,
+    short_names,
+)
+from sqlrewrite.sql.parse.query_grammar import HOMELESS, LED
+from sqlrewrite.warehouse import Warehouse
+
+_NO_CTES: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bound:
+    """A statement's plan, and the trees of its SELECTs and ONs, for the check of edits."""
+
+    plan: ra.Plan
+    selects: Mapping[int, exp.Select]
+    ons: Mapping[ra.Clause, exp.Expr]
+
+    def condition(self, block: int, on: ra.Clause | None) -> exp.Expr | None:
+        """The condition of an ON, or else of a block's WHERE."""
+        if on is not None:
+            return self.ons.get(on)
+        where = self.selects[block].args.get("where")
+        return where.this if where is not None else None
+
+
+def bind(
+    tree: exp.Expr,
+    text: str,
+    catalog: Warehouse,
+    around: frozenset[str] | None = None,
+    *,
+    whole: bool = False,
+) -> Bound | None:
+    """The plan of a statement, or None where it holds no query; ``around`` are its other words,
+    where "…" in it may be a name; with ``whole`` also what it returns is bound, and not its columns
+    alone."""
+    query, role = query_of(tree)
+    if query is None:
+        return None
+    with_ = None if query is tree else tree.args.get("with_")
+    binder = Binder(catalog, text)
+    binder.around, binder.whole = around, whole
+    ctes = binder.with_clause(with_, _NO_CTES) if with_ is not None else _NO_CTES
+    bound = binder.query(query, Scope(ctes), role)
+    blocks = tuple(sorted(binder.blocks, key=lambda block: block.number))
+    plan = ra.Plan(
+        bound, blocks, tuple(binder.ctes), binder.relations, binder.owner, _unbound(tree, binder)
+    )
+    return Bound(undone(plan), binder.selects, binder.ons)
+
+
+def _unbound(tree: exp.Expr, binder: Binder) -> frozenset[int]:
+    """The CTEs that the tree refers to more often than the plan does: from inside a recursive CTE,
+    a PIVOT, or anything else that was not bound; and those that some references may mean."""
+    if not binder.ctes:
+        return frozenset()
+    written = Counter(short_names(tree))
+    bound = Counter(
+        relation.name if isinstance(relation, ra.CteReference) else relation.parts[0]
+        for relation in binder.relations.values()
+        if isinstance(relation, ra.CteReference)
+        or (
+            isinstance(relation, ra.Scan | ra.Derived)
+            and relation.span
+            and len(relation.parts) == 1
+        )
+    )
+    more = {it.number for it in binder.ctes if written[it.name] > bound[it.name]}
+    opened = open_names(written)
+    maybe = {it.number for it in binder.ctes if opened and may_mean(opened, it.name)}
+    return frozenset(more | maybe | binder.disputed)
+
+
+def _hints_at_joins(node: exp.Select) -> tuple[tuple[str, str], ...]:
+    hint = node.args.get("hint")
+    found = () if hint is None else hint.find_all(exp.JoinHint)
+    return tuple((it.name.lower(), table.name.lower()) for it in found for table in it.expressions)
+
+
+def _stacked(
+    top: ra.Node,
+    having: tuple[ra.Condition, ...],
+    facts: Facts,
+    qualify: tuple[ra.Condition, ...],
+) -> ra.Node:
+    """What stands between the groups of a SELECT and its list."""
+    top = ra.Filter(top, having, "having") if having else top
+    top = ra.Window(top, tuple(facts.partitions)) if facts.partitions else top
+    return ra.Filter(top, qualify, "qualify") if qualify else top
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Role:
+    """How a block stands in the one around it; see ``Block``."""
+
+    name: str
+    parent: int | None = None
+    required: bool = False
+    negated: bool = False
+
+    @property
+    def skimmed(self) -> bool:
+        """Whether its columns are bound to names and no further: a statement returns them."""
+        return self.name in ("query", "merge", "change")
+
+
+class Binder(RelationBinder):
+    """Binds one statement; it numbers blocks, relations and CTEs as it goes."""
+
+    def __init__(self, catalog: Warehouse, text: str) -> None:
+        super().__init__(catalog, text)
+        self.blocks: list[ra.Block] = []
+        self.ctes: list[ra.Cte] = []
+        self.selects: dict[int, exp.Select] = {}
+        self.ons: dict[ra.Clause, exp.Expr] = {}
+        self._next_block = 0
+        self.whole = False
+        self._role = _Role("query")
+        self.disputed: set[int] = set()
+        self._fixed: frozenset[str] = frozenset()
+
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
+        """A query that may refer to ``scope.parent``; ``scope.outer`` collects where it does."""
+        around = self._role
+        inner = _Role(role, around.parent, around.required, around.negated)
+        return self._query(node, scope, inner)
+
+    def _query(self, node: exp.Expr, scope: Scope, role: _Role) -> ra.Query:
+        first = self._next_block
+        bound, top = self._query_node(node, scope, role)
+        found = outputs(bound)
+        names = None if found is None else tuple([output.name for output in found])
+        return ra.Query(bound, top, tuple(range(first, self._next_block)), names)
+
+    def _query_node(
+        self, node: exp.Expr, scope: Scope, role: _Role
+    ) -> tuple[ra.Node, tuple[int, ...]]:
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            scope = replace(scope, ctes=self.with_clause(with_, scope.ctes))
+        if not isinstance(node, exp.Select) and not plain(node):
+            return ra.Unreadable("a query of a kind that is not understood"), ()
+        match node:
+            case exp.Select():
+                return self._select(node, scope, role)
+            case exp.SetOperation():
+                return self._set_operation(node, scope, role)
+            case exp.Subquery() if isinstance(node.this, exp.Query):
+                bound, top = self._query_node(node.this, scope, role)
+                return self._limited(node, bound), top
+            case _:
+                return ra.Unreadable(reason(node, self.text)), ()
+
+    def _set_operation(
+        self, node: exp.SetOperation, scope: Scope, role: _Role
+    ) -> tuple[ra.Node, tuple[int, ...]]:
+        if node.args.get("by_name") or node.args.get("on") or node.args.get("side"):
+            return ra.Unreadable("a set operation by name is not understood"), ()
+        # Chains of UNION run to thousands: down the left spine without recursion.
+        role = replace(role, required=False)  # a row may pass by another branch
+        spine: list[exp.SetOperation] = []
+        left: exp.Expr = node
+        while isinstance(left, exp.SetOperation) and (left is node or bare(left)):
+            spine.append(left)
+            left = left.this
+        bound, top = self._query_node(left, scope, role)
+        for operation in reversed(spine):
+            right, more = self._query_node(operation.expression, scope, role)
+            kind = type(operation).__name__.lower()
+            bound = ra.SetOperation(bound, right, kind, not operation.args.get("distinct"))
+            top += more
+        return self._limited(node, bound), top
+
+    def _limited(self, node: exp.Expr, bound: ra.Node) -> ra.Node:
+        if any(node.args.get(key) is not None for key in ("limit", "offset")):
+            limit = ra.Limit(bound, most=most(node.args.get("limit")))
+            self.blocks[-1] = replace(self.blocks[-1], limit=limit)
+            return limit
+        return bound
+
+    def with_clause(self, with_: exp.Expr, outer: Mapping[str, int]) -> Mapping[str, int]:
+        """The CTEs visible after a WITH: each sees those before it, and hides outer ones."""
+        visible = dict(outer)
+        for cte in with_.expressions:
+            name = cte.alias.lower()
+            recursive = with_.args.get("recursive") and any(
+                table.name.lower() == name for table in cte.this.find_all(exp.Table)
+            )
+            why = "a recursive CTE is not understood" if recursive else ""
+            if name in self._fixed and name in outer:
+                # spark.sql.legacy.ctePrecedencePolicy decides which of the two the name means.
+                self.disputed |= {outer[name], len(self.ctes)}
+                why = f"{name} may mean a CTE further out"
+            query = (
+                ra.Query(ra.Unreadable(why), (), (), None)
+                if why
+                else self._within(visible, cte.this, Scope(dict(visible)), _Role("cte"))
+            )
+            renamed = tuple(column.name.lower() for column in cte.args["alias"].columns)
+            offset = cte.args["alias"].this.meta.get("start", 0)
+            # Nested WITHs have added their own in between: the number is where it lands.
+            number = len(self.ctes)
+            self.ctes.append(ra.Cte(number, name, query, offset, renamed))
+            visible[name] = number
+        return visible
+
+    def _within(
+        self, ctes: Mapping[str, int], node: exp.Expr, scope: Scope, role: _Role
+    ) -> ra.Query:
+        """A query inside a CTE or an expression, where those around it might not be hidden."""
+        held, self._fixed = self._fixed, frozenset(ctes)
+        query = self._query(node, scope, role)
+        self._fixed = held
+        return query
+
+    def _select(
+        self, node: exp.Select, outer: Scope, role: _Role
+    ) -> tuple[ra.Node, tuple[int, ...]]:
+        number, self._next_block = self._next_block, self._next_block + 1
+        self.selects[number] = node
+        enclosing, self._role = self._role, _Role("query", number)
+        translator = self._translator(node, outer)
+        scope, facts = translator.scope, translator.facts
+        source, shared = self.from_clause(node, translator)
+        scope.source = source
+        where = self.conditions(node.args.get("where"), "where", translator)
+        scope.source = source = simplify(source, where)
+        shown = listed(node, translator, skim=role.skimmed, in_full=self.whole)
+        in_having = replace(translator, first=shown.first) if shown.first else translator
+        having = self.conditions(node.args.get("having"), "having", in_having)
+        qualify = self.conditions(node.args.get("qualify"), "qualify", translator)
+        order = ordered(node, translator)
+        alone = not (role.skimmed or node.args.get("group") or having or qualify)
+        source, shown = self._generating(source, shown, facts, alone=alone)
+        top: ra.Node = ra.Filter(source, where) if where else source
+        aggregate = grouped(node, top, shown, translator)
+        top = _stacked(aggregate or top, having, facts, qualify)
+        top = ra.Project(top, shown.items, number, shown.complete)
+        distinct = node.args.get("distinct") is not None
+        top = ra.Aggregate(top, (), "distinct") if distinct else top
+        limit = limited(node, top, order, translator)
+        self.owner.update(dict.fromkeys(self.pending, number))
+        self.pending.clear()
+        self.blocks.append(
+            ra.Block(
+                number=number,
+                parent=role.parent,
+                role=role.name,
+                required=role.required,
+                negated=role.negated,
+                source=source,
+                where=where,
+                outputs=shown.items,
+                complete=shown.complete,
+                aggregate=aggregate.kind if aggregate else None,
+                keys=aggregate.keys if aggregate else (),
+                having=(*having, *qualify),
+                distinct=distinct,
+                limit=limit,
+                functions=frozenset(facts.functions),
+                unknowns=tuple(facts.unknowns),
+                ctes=outer.ctes,
+                in_view=self.in_view,
+                hints=_hints_at_joins(node),
+                strange=tuple(strange(node, self.text)),
+                led=node.meta.get(LED),
+                shared=shared,
+                homeless=node.meta.get(HOMELESS, ""),
+                order=order,
+                ranked=ranked(node, translator) if facts.partitions else None,
+            )
+        )
+        outer.outer.extend(scope.outer)
+        self._role = enclosing
+        return limit or top, (number,)
+
+    def _translator(self, node: exp.Select, outer: Scope) -> Translator:
+        """What translates the expressions of a SELECT in a scope of their own."""
+        scope = Scope(outer.ctes, outer.parent)
+        windows = {it.name.lower(): it for it in node.args.get("windows") or []}
+        found = Translator(self.text, self.in_view, self.subquery, scope, Facts(), windows)
+        found.around = self.around
+        return found
+
+    def _generating(
+        self, source: ra.Node, shown: SelectList, facts: Facts, *, alone: bool
+    ) -> tuple[ra.Node, SelectList]:
+        """A FROM whose rows a generator in the SELECT list makes several of, as LATERAL VIEW does,
+        if it is ``alone``, and the list. What WHERE says of the rows before it holds of all that it
+        makes of them."""
+        if shown.generated is None:
+            return source, shown
+        at, names = shown.generated
+        expression = shown.items[at].expression
+        alone = alone and not (facts.aggregates or facts.partitions or facts.uncertain)
+        columns = names or self.generated(expression) if alone else None
+        if columns is None:
+            return source, replace(shown, complete=False)
+        found = self.generate(source, "", columns, expression)
+        its = [ra.OutputColumn(it, ra.ColumnRef(found.relation, it, None)) for it in columns]
+        return found, replace(shown, items=(*shown.items[:at], *its, *shown.items[at + 1 :]))
+
+    def conditions(
+        self, clause: exp.Expr | None, kind: str, translator: Translator
+    ) -> tuple[ra.Condition, ...]:
+        """The conjuncts of a clause, numbered as ``anchors`` will find them in its tokens."""
+        if clause is None:
+            return ()
+        bare = isinstance(clause, exp.Where | exp.Having | exp.Qualify)
+        trees = conjunct_trees(clause.this if bare else clause)
+        translate = translator.conjunct if kind == "where" else translator.translate
+        expressions = [translate(tree) for tree in trees]
+        place = None if self.in_view else self._clause(kind, expressions, translator.scope.source)
+        if place is not None and kind == "on":
+            self.ons[place] = clause
+        return tuple(
+            [
+                ra.Condition(expression, relations(expression), place, ordinal, len(trees))
+                for ordinal, expression in enumerate(expressions)
+            ]
+        )
+
+    def _clause(
+        self, kind: str, expressions: list[ra.Expression], source: ra.Node | None
+    ) -> ra.Clause | None:
+        for expression in expressions:
+            for ref in columns(expression, inside=False):
+                if ref.span is not None:
+                    return ra.Clause(kind, ref.span.start)
+        if kind == "where":  # of subqueries alone: its SELECT is found from its FROM
+            for leaf in leaves(source):
+                if isinstance(leaf, ra.Scan | ra.CteReference) and leaf.span is not None:
+                    return ra.Clause(kind, leaf.span.start)
+        return None
+
+    def subquery(
+        self,
+        node: exp.Expr,
+        scope: Scope,
+        kind: str,
+        operand: ra.Expression | None,
+        required: bool,
+        negated: bool,
+    ) -> ra.Subquery:
+        """A subquery in an expression; its outer references are those that leave it."""
+        inner = Scope(scope.ctes, scope)
+        node = listed_whole(node) if kind == "in" else node
+        held, self.pending = self.pending, []
+        role = _Role(kind, self._role.parent, required, negated)
+        query = self._within(scope.ctes, node, inner, role)
+        self.pending = held
+        return ra.Subquery(kind, query, operand, tuple(inner.outer))

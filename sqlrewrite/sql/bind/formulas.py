@@ -1,0 +1,144 @@
+"""The expression that a derived column is computed by, read as Spark reads it.
+
+In: a table and the text of an expression over its columns. Out: a ``Formula``, which gives the same
+text over something else in place of the column; or why it cannot be read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from sqlglot import exp
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Call, Expression, Plan, Unknown
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import columns, walk
+from sqlrewrite.plan.facts.types import Type
+from sqlrewrite.sql.bind.binder import bind
+from sqlrewrite.sql.parse.statements import Statement, statements
+from sqlrewrite.warehouse import Table, Warehouse
+
+_BEFORE, _BEHIND = "SELECT 1 FROM spark_catalog.default.t WHERE (", ") IS NULL"
+_NO_EXPRESSION = "it cannot be read as an expression"
+_NAME = ("spark_catalog", "default", "t")
+_NAMED = re.compile(r"[\w.`]+")
+_OPENS_CALL = re.compile(r"\w+\(")
+_STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
+_COMMENT = re.compile(r"--|/\*|;")
+_TO_INT = re.compile(r"('[^']*')|\bAS\s+(?:INT|INTEGER|BIGINT|LONG)\s*\)", re.IGNORECASE)
+_CALLED = re.compile(r"\b(cast|to_date)(?=(\s*\())", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formula:
+    """An expression over one column of a table, its plan, and where its text names the column."""
+
+    text: str
+    expression: Expression
+    plan: Plan
+    source: str
+    spans: tuple[tuple[int, int], ...]
+
+    def of(self, expression: Expression) -> Type | None:
+        """The type of an expression of it."""
+        return type_of(self.plan, expression)
+
+    def over(self, value: str) -> str:
+        """Its text over a value in place of the column."""
+        inside = value if is_call(value) or _NAMED.fullmatch(value) else f"({value})"
+        found, end = "", 0
+        for start, stop in self.spans:
+            around = self.text[end:start].endswith(("(", ", ")) and self.text[stop:][:1] in ",)"
+            found += self.text[end:start] + (value if around else inside)
+            end = stop
+        return found + self.text[end:]
+
+
+def is_call(text: str) -> bool:
+    """Whether a text is one call, from its first to its last character."""
+    if not (_OPENS_CALL.match(text) and text.endswith(")")):
+        return False
+    return _arguments(_without_strings(text))[0] == len(text) - 1
+
+
+def tried(text: str) -> str:
+    """A text with casts that give NULL and no error, in functions of Spark 3.5."""
+    for found in reversed(list(_CALLED.finditer(_without_strings(text)))):
+        start, behind = found.start(), text[found.end() :]
+        if found[1].lower() == "cast":
+            text = f"{text[:start]}try_cast{behind}"
+            continue
+        end, pattern = _arguments(_without_strings(behind))
+        inside, rest = behind[len(found[2]) : end], behind[end + 1 :]
+        day = f"CAST(try_to_timestamp({inside})" if pattern else f"try_cast({inside}"
+        text = f"{text[:start]}{day} AS DATE){rest}"
+    return text
+
+
+def _without_strings(text: str) -> str:
+    """The text with quotes in place of what is in strings: of the same length."""
+    return _STRING.sub(lambda it: "'" * len(it[0]), text)
+
+
+def _arguments(call: str) -> tuple[int, bool]:
+    """Where the bracket that a text opens with is closed, and whether a comma stands in it."""
+    depth, comma = 0, False
+    for at, sign in enumerate(call):
+        depth += (sign == "(") - (sign == ")")
+        comma = comma or (sign == "," and depth == 1)
+        if sign == ")" and depth == 0:
+            return at, comma
+    return len(call), comma
+
+
+def wide(text: str) -> str | None:
+    """A text with its casts to INT or BIGINT as casts to BIGINT; None where it has none."""
+    casts = [it for it in _TO_INT.finditer(text) if it[1] is None]
+    return _TO_INT.sub(lambda it: it[1] or "AS BIGINT)", text) if casts else None
+
+
+def unreadable(text: str) -> str | None:
+    """Why a text is no expression of SQL, if it is none."""
+    found = _read(text)
+    return found if isinstance(found, str) else None
+
+
+def _read(text: str) -> tuple[exp.Expr, str] | str:
+    """The tree of a query that asks for an expression, and its text; or why it is none."""
+    if _COMMENT.search(_STRING.sub("''", text)):
+        return "it holds a comment or a semicolon"
+    whole = f"{_BEFORE}{text}{_BEHIND}"
+    read: list[Statement] = list(statements(whole))
+    tree = read[0].tree if len(read) == 1 and read[0].failure is None else None
+    return (tree, whole) if tree is not None and text.strip() else _NO_EXPRESSION
+
+
+@lru_cache(maxsize=256)
+def formula(text: str, table: Table) -> Formula | str:
+    """The expression of a derived column of a table; or, where it cannot be used, why."""
+    read = _read(text)
+    if isinstance(read, str):
+        return read
+    bare = Table(_NAME, table.columns, complete=table.complete)
+    bound = bind(*read, Warehouse({_NAME: bare}))
+    if bound is None or len(bound.plan.blocks) != 1 or len(bound.plan.blocks[0].where) != 1:
+        return _NO_EXPRESSION
+    block = bound.plan.blocks[0]
+    condition = block.where[0].expression
+    if not isinstance(condition, Call) or condition.name != "isnull" or block.strange:
+        return _NO_EXPRESSION
+    expression = condition.args[0]
+    strange = next((it for it in walk(expression) if isinstance(it, Unknown)), None)
+    if strange is not None:
+        return strange.reason
+    refs = columns(expression)
+    names = {ref.name for ref in refs}
+    if len(names) != 1:
+        return "it is over several columns" if names else "it names no column of the table"
+    if any(ref.span is None for ref in refs):
+        return _NO_EXPRESSION
+    at = len(_BEFORE)
+    spans = sorted((it.span.start - at, it.span.end - at) for it in refs if it.span is not None)
+    return Formula(text, expression, bound.plan, names.pop(), tuple(spans))

@@ -1,0 +1,319 @@
+"""FROM: derived tables, VALUES, generators and joins, each with its number."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+
+from sqlglot import exp
+
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.columns import type_of
+from sqlrewrite.plan.expressions import relations, walk
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.bind.closed_world import reason
+from sqlrewrite.sql.bind.scope import NAMELESS, Scope, key, star
+from sqlrewrite.sql.bind.tables import TableBinder
+from sqlrewrite.sql.bind.translate import Translator
+from sqlrewrite.sql.bind.trees import (
+    alias_columns,
+    alias_of,
+    alias_offset,
+    all_generated,
+    all_of,
+    behind_comma,
+    computed_alias,
+    is_beside,
+    is_generated,
+    is_query,
+    may_be_comma,
+)
+from sqlrewrite.sql.parse.expression_grammar import EXTENT
+from sqlrewrite.sql.parse.pipe_grammar import PIPED
+from sqlrewrite.sql.parse.query_grammar import SHARED
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import Name
+
+_SIDES = {
+    "LEFT": ra.JoinType.LEFT,
+    "RIGHT": ra.JoinType.RIGHT,
+    "FULL": ra.JoinType.FULL,
+    "": ra.JoinType.INNER,
+}
+_KINDS = {"SEMI": ra.JoinType.SEMI, "ANTI": ra.JoinType.ANTI, "CROSS": ra.JoinType.CROSS}
+_METHODS = ("", "NATURAL")
+
+_NOTHING = ra.Query(ra.Unreadable("nothing yet"), (), (), None)
+_MOST_ROWS = 200
+"""Of VALUES: more are data, and no one wants to read them twice."""
+
+
+class RelationBinder(TableBinder):
+    """The part of the binder that binds what stands in FROM."""
+
+    @abstractmethod
+    def conditions(
+        self, clause: exp.Expr | None, kind: str, translator: Translator
+    ) -> tuple[ra.Condition, ...]: ...
+
+    def from_clause(self, node: exp.Select, translator: Translator) -> tuple[ra.Node, bool]:
+        """The join tree of a SELECT, and whether several SELECTs share its FROM."""
+        held, self.sharing = self.sharing, self.sharing or SHARED in node.meta
+        shared, from_ = self.sharing, node.args.get("from_")
+        tree: ra.Node
+        if from_ is None:
+            tree = ra.Opaque(self.number(), "", "no FROM", columns=())
+        else:
+            tree = self._tree(from_.this, node.args.get("joins") or [], translator)
+        tree = self._laterals(node.args.get("laterals") or [], tree, translator)
+        self.sharing = held
+        return tree, shared
+
+    def _tree(self, first: exp.Expr, joins: list[exp.Expr], translator: Translator) -> ra.Node:
+        tree = self._relation(first, translator)
+        after_comma = False
+        for join in joins:
+            translator.scope.source = tree
+            if is_beside(join):
+                tree = self._laterals([join.this], tree, translator)
+                continue
+            right = self._relation(join.this, translator)
+            tree = self._join(tree, right, join, translator, either=after_comma)
+            if join.args.get("pivots") or join.this.args.get("pivots"):
+                # Written behind the last relation, it takes in the whole join before it.
+                tree = self.opaque(join, "PIVOT or UNPIVOT of a join", alias="")
+            after_comma = after_comma or may_be_comma(join, self.text)
+        return tree
+
+    def _join(
+        self,
+        left: ra.Node,
+        right: ra.Node,
+        join: exp.Expr,
+        translator: Translator,
+        either: bool = False,
+    ) -> ra.Node:
+        """A join; ``either`` says of one behind a comma that spark.sql.ansi.relationPrecedence
+        decides what it takes in: all that is before it, or what is behind the comma."""
+        method = (join.args.get("method") or "").upper()
+        kind = (join.args.get("kind") or "").upper()
+        side = (join.args.get("side") or "").upper()
+        declared = _KINDS.get(kind, _SIDES.get(side))
+        if declared is None or method not in _METHODS:
+            declared = ra.JoinType.UNKNOWN
+            translator.facts.unknowns.append(f"{method or side or kind} join is not understood")
+        if either and declared in (ra.JoinType.RIGHT, ra.JoinType.FULL):
+            declared = ra.JoinType.UNKNOWN
+        scope = translator.scope
+        scope.source = ra.Join(ra.JoinType.INNER, left, right, (), ra.JoinType.INNER)
+        if join.args.get("using") or method == "NATURAL":
+            using = self._using(left, right, join)
+            natural = method == "NATURAL"
+            equal = [_equality(left, right, name) for name in using or ()]
+            if using is None:
+                equal = [_condition(ra.Unknown("a NATURAL join over columns that are not known"))]
+                translator.facts.unknowns.append("a NATURAL join over columns that are not known")
+            settled, names = using is not None and not either, using or ()
+            return ra.Join(
+                declared, left, right, tuple(equal), declared, names, natural, settled=settled
+            )
+        conditions = self.conditions(join.args.get("on"), "on", translator)
+        if len(conditions) == 1 and conditions[0].expression == ra.Literal("boolean", "true"):
+            conditions = ()
+        comma = kind == "CROSS" and behind_comma(join.this, self.text)
+        return ra.Join(declared, left, right, conditions, declared, comma=comma)
+
+    def _using(self, left: ra.Node, right: ra.Node, join: exp.Expr) -> tuple[str, ...] | None:
+        """The names that a join merges, in order; None where they are not known."""
+        written = join.args.get("using")
+        if written:
+            return tuple(item.name.lower() for item in written)
+        ours, theirs = star(left), star(right)
+        if ours is None or theirs is None:
+            return None
+        other = Counter(name for name, _ in theirs)
+        shared = tuple(name for name, _ in ours if name in other)
+        # Of a name that one side has twice Spark joins as many as the other has.
+        return shared if len(set(shared)) == len(shared) else None
+
+    def _laterals(self, laterals: list[exp.Expr], tree: ra.Node, translator: Translator) -> ra.Node:
+        for lateral in laterals:
+            translator.scope.source = tree
+            expression = translator.translate(lateral.this)
+            alias = lateral.args.get("alias")
+            columns = alias_columns(lateral) or self.generated(expression)
+            tree = self.generate(tree, alias.name if alias else "", columns, expression)
+        return tree
+
+    def generate(
+        self, tree: ra.Node, alias: str, columns: Name | None, expression: ra.Expression
+    ) -> ra.Generate:
+        """A generator over a join tree."""
+        found = ra.Generate(self.number(), tree, alias, columns, expression)
+        self.relations[found.relation] = found
+        return found
+
+    def generated(self, expression: ra.Expression) -> Name | None:
+        """The names that a generator gives to its columns, as its type has them."""
+        so_far = ra.Plan(_NOTHING, (), (), self.relations, {}, frozenset())
+        kind = type_of(so_far, expression)
+        names = kind.names if kind is not None and kind.name == "struct" else ()
+        return tuple([name.lower() for name in names]) or None
+
+    def _relation(self, node: exp.Expr, translator: Translator) -> ra.Node:
+        if computed_alias(node):
+            return self.opaque(node, "an alias that is computed", alias=NAMELESS)
+        match node:
+            case exp.Table() if is_generated(node):
+                return self.keep(self._table_function(node, translator))
+            case exp.Table():
+                bound = self._joined(self.keep(self.table(node, translator)), node, translator)
+                return self._laterals(node.args.get("laterals") or [], bound, translator)
+            case exp.Subquery():
+                return self._parenthesised(node, translator)
+            case exp.Lateral():
+                return self.keep(self._lateral(node, translator.scope))
+            case exp.Values():
+                return self.keep(self._inline(node, translator))
+            case _:
+                why, columns = reason(node, self.text), alias_columns(node)
+                return self.keep(ra.Opaque(self.number(), alias_of(node), why, columns=columns))
+
+    def _inline(self, node: exp.Values, translator: Translator) -> ra.Relation:
+        """VALUES of constants, each row of as many; without an alias it has no name."""
+        alias, number = alias_of(node), self.number()
+        listed = alias_columns(node)
+        plain = all(name in ("expressions", "alias") for name, it in node.args.items() if it)
+        rows = [it.expressions for it in node.expressions if isinstance(it, exp.Tuple)]
+        widths = {len(row) for row in rows} | ({len(listed)} if listed else set())
+        cells = [
+            tuple(translator.translate(cell) for cell in row)
+            for row in (rows if len(widths) == 1 and len(rows) <= _MOST_ROWS else ())
+        ]
+        constant = all(_is_constant(cell) for row in cells for cell in row)
+        if not (plain and cells and constant and len(rows) == len(node.expressions)):
+            why = f"VALUES other than up to {_MOST_ROWS} rows of constants"
+            return ra.Opaque(number, alias, why, columns=listed)
+        columns = listed or tuple(f"col{at}" for at in range(1, widths.pop() + 1))
+        start, end = node.meta.get(EXTENT), node.expressions[-1].meta.get(EXTENT)
+        span = None if self.in_view or start is None or end is None else Span(start, end)
+        return ra.Inline(number, tuple(cells), columns, alias, span, listed or ())
+
+    def _joined(self, tree: ra.Node, node: exp.Expr, translator: Translator) -> ra.Node:
+        """A relation with the joins that its tree holds."""
+        outer = translator.scope.source
+        for join in node.args.get("joins") or []:
+            translator.scope.source = tree
+            right = self._relation(join.this, translator)
+            tree = self._join(tree, right, join, translator)
+        translator.scope.source = outer
+        return tree
+
+    def _parenthesised(self, node: exp.Subquery, translator: Translator) -> ra.Node:
+        extra = any(node.args.get(key) for key in ("pivots", "match"))
+        if isinstance(node.this, exp.Table | exp.Subquery) and not is_query(node.this):
+            if extra or node.args.get("sample"):
+                why = "PIVOT, UNPIVOT or TABLESAMPLE of a join"
+                return self.opaque(node, why)
+            if node.args.get("alias"):
+                return self._parenthesised(all_of(node), translator)
+            return self._joined(self._relation(node.this, translator), node, translator)
+        # A derived table sees the scopes around its SELECT, not its neighbours in FROM.
+        scope = translator.scope
+        outside = Scope(scope.ctes, scope.parent)
+        if SHARED in node.meta:
+            return self._joined(self.keep(self._shared_table(node, outside)), node, translator)
+        number = self.number()
+        query = self.inner(node.this, outside, "derived")
+        scope.outer.extend(outside.outer)
+        columns = alias_columns(node) or ()
+        alias = NAMELESS if PIPED in node.meta else alias_of(node)
+        start = None if self.in_view else node.meta.get(EXTENT)
+        bound: ra.Relation = ra.Derived(
+            number,
+            query,
+            alias,
+            None if start is None else Span(start, start + 1),
+            columns,
+            listed=columns,
+            anchor=None if self.in_view else alias_offset(node),
+            outer=tuple(outside.outer),
+            sampled=bool(node.args.get("sample")),
+        )
+        if extra:
+            bound = ra.Opaque(number, alias, "PIVOT, UNPIVOT or MATCH_RECOGNIZE", unread=True)
+        return self._joined(self.keep(bound), node, translator)
+
+    def _table_function(self, node: exp.Table, translator: Translator) -> ra.Relation:
+        """A generator in FROM: the derived table of what it gives."""
+        number, outside = self.number(), Scope(translator.scope.ctes, translator.scope.parent)
+        query = self.inner(all_generated(node), outside, "derived")
+        translator.scope.outer.extend(outside.outer)
+        start = None if self.in_view else node.this.meta.get("start")
+        span = None if start is None else Span(start, start + 1)
+        columns, outer = alias_columns(node) or (), tuple(outside.outer)
+        return ra.Derived(number, query, alias_of(node), span, columns, listed=columns, outer=outer)
+
+    def _shared_table(self, node: exp.Subquery, outside: Scope) -> ra.Relation:
+        """A derived table in a shared FROM: all SELECTs read its rows, as a nameless CTE's."""
+        number, alias, columns = self.number(), alias_of(node), alias_columns(node) or ()
+        key = node.meta[SHARED]
+        if key not in self._shared:
+            held, self.sharing = self.sharing, False
+            query = self.inner(node.this, outside, "cte")
+            self.sharing = held
+            self._shared[key] = len(self.ctes)
+            at = alias_offset(node) or 0
+            self.ctes.append(ra.Cte(len(self.ctes), "", query, at, outer=tuple(outside.outer)))
+        cte = self.ctes[self._shared[key]]
+        if cte.outer or node.args.get("pivots") or node.args.get("match"):
+            why = "a derived table that several SELECTs share"
+            return ra.Opaque(number, alias, why, unread=True)
+        sampled = bool(node.args.get("sample"))
+        return ra.CteReference(
+            number, cte.number, cte.query, alias, "", None, columns, columns, sampled
+        )
+
+    def _lateral(self, node: exp.Lateral, scope: Scope) -> ra.Relation:
+        number = self.number()
+        inner = node.this
+        if isinstance(inner, exp.Subquery) and is_query(inner):
+            siblings = Scope(scope.ctes, scope.parent, scope.source)
+            beside = Scope(scope.ctes, siblings)
+            query = self.inner(inner, beside, "lateral")
+            scope.outer.extend(siblings.outer)
+            columns = alias_columns(node) or ()
+            outer = tuple(beside.outer)
+            return ra.Derived(
+                number, query, alias_of(node), None, columns, outer=outer, lateral=True
+            )
+        return ra.Opaque(number, alias_of(node), "a table function", columns=alias_columns(node))
+
+
+def _equality(left: ra.Node, right: ra.Node, name: str) -> ra.Condition:
+    ours, theirs = key(left, name), key(right, name)
+    if ours is None or theirs is None:
+        return _condition(ra.Unknown(f"column {name} of USING is not known"))
+    return _condition(ra.Call("=", (ours, theirs)))
+
+
+def _condition(expression: ra.Expression) -> ra.Condition:
+    return ra.Condition(expression, relations(expression))
+
+
+def _is_constant(expression: ra.Expression) -> bool:
+    """Whether an expression is computed of constants, and has one value in a query."""
+    for node in walk(expression):
+        match node:
+            case ra.Literal(kind=kind) if kind not in ("star", "template"):
+                pass
+            case ra.Cast():
+                pass
+            case ra.Call(name=name):
+                found = function(name)
+                plain = found is not None and found.kind in ("operator", "scalar")
+                if found is None or not plain or not found.repeatable:
+                    return False
+            case _:
+                return False
+    return True

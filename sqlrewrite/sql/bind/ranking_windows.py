@@ -1,0 +1,110 @@
+"""Windows that put the rows of a SELECT in the order of one column, from one end on.
+
+In: a SELECT and what translates its expressions. Out: that column, and whether its greatest values
+come first, where each window of the SELECT ranks all rows so. Its first rows are then the same
+whether or not the last ones are there (docs/soundness.md, "The latest partition").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from sqlrewrite.plan.algebra import ColumnRef
+from sqlrewrite.plan.facts.functions import known
+from sqlrewrite.sql.bind.translate import Translator
+
+_FIRST = {"max": True, "min": False}
+"""Functions over all rows of which the value is that of the first ones."""
+
+OF_FIRST = frozenset({"first_value", "first"})
+"""Functions of which the value is that of the first row, in the order of the window."""
+
+OF_LAST = frozenset({"last_value", "last"})
+"""Functions of which it is that of the last row, where the frame has all of them."""
+
+
+def ranked(node: exp.Select, translator: Translator) -> tuple[ColumnRef, bool] | None:
+    """The column that all windows of a SELECT rank its rows by, and whether it descends. Rows that
+    have no value stand at one end in all: those that are first in one window and last in another
+    would have another rank there without the rows in between."""
+    alone = ("distinct", "group", "having", "laterals", "pivots")
+    if any(node.args.get(it) for it in alone):
+        return None
+    bases = [(it, _base(it, translator)) for it in _windows(node)]
+    found = {_ranked(it, base, translator) for it, base in bases}
+    first = {
+        bool(key.args.get("nulls_first")) is not _is_turned(it)
+        for it, base in bases
+        for key in _keys(base)[:1]
+    }
+    return found.pop() if len(found) == 1 and len(first) < 2 else None
+
+
+def _windows(node: exp.Select) -> Iterator[exp.Window]:
+    for clause in (*node.expressions, node.args.get("qualify"), node.args.get("order")):
+        if clause is not None:
+            yield from clause.find_all(exp.Window)
+
+
+def _base(window: exp.Window, translator: Translator) -> exp.Expr | None:
+    """What says the order of a window: itself, or the window that it names."""
+    named = window.args.get("alias")
+    return translator.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else window
+
+
+def _keys(base: exp.Expr | None) -> list[exp.Expr]:
+    order = base.args.get("order") if base is not None else None
+    return order.expressions if order is not None else []
+
+
+def _ranked(
+    window: exp.Window, base: exp.Expr | None, translator: Translator
+) -> tuple[ColumnRef, bool] | None:
+    if not isinstance(base, exp.Window) or (base is not window and window.args.get("order")):
+        return None
+    called, keys = window.this, _keys(base)
+    frames = [it for it in (base.args.get("spec"), window.args.get("spec")) if it is not None]
+    whole = bool(frames) and all(map(_is_whole, frames))
+    plain = not base.args.get("partition_by") and (whole or not frames)
+    if not plain or not isinstance(called, exp.Anonymous):
+        return None
+    name, given = called.name.lower(), called.expressions
+    if name in _FIRST and (whole or not keys) and len(given) == 1:
+        return _column(given[0], translator, _FIRST[name])
+    first = keys[0] if keys else None
+    if not isinstance(first, exp.Ordered):
+        return None
+    descends = bool(first.args.get("desc")) is not _is_turned(window)
+    found = _column(first.this, translator, descends)
+    if name in OF_FIRST or (name in OF_LAST and whole):
+        alone = found == _column(given[0], translator, descends) if len(given) == 1 else False
+        return found if alone else None
+    if name not in known("numbers") or given or frames:
+        return None
+    if name == "row_number" and len(keys) == 1:
+        return None  # of rows that are equal in its only key any may come first
+    return found
+
+
+def _is_whole(frame: exp.Expr) -> bool:
+    """Whether a frame is of all rows."""
+    ends = (f"{frame.args.get(it)} {frame.args.get(f'{it}_side')}" for it in ("start", "end"))
+    return [it.upper() for it in ends] == ["UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING"]
+
+
+def _is_turned(window: exp.Window) -> bool:
+    """Whether a window asks for the other end of its order."""
+    return isinstance(window.this, exp.Anonymous) and window.this.name.lower() in OF_LAST
+
+
+def _column(
+    tree: exp.Expr, translator: Translator, descends: bool
+) -> tuple[ColumnRef, bool] | None:
+    found = translator.translate(tree) if isinstance(tree, exp.Column) else None
+    return (
+        (ColumnRef(found.relation, found.name, None), descends)
+        if isinstance(found, ColumnRef)
+        else None
+    )

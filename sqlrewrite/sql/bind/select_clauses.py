@@ -1,0 +1,209 @@
+"""The clauses of a SELECT behind its FROM and WHERE: its list, GROUP BY, ORDER BY, LIMIT."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan.algebra import Aggregate, Call, Expression, Limit, Node, OutputColumn, Unknown
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.literals import whole
+from sqlrewrite.sql.bind.scope import Named, Scope, lacks, star, star_of
+from sqlrewrite.sql.bind.translate import Translator
+from sqlrewrite.text.templates import is_template
+from sqlrewrite.warehouse import Name
+
+Generated = tuple[int, Name]
+"""Where in a SELECT list its generator stands, and the names that are written for its columns."""
+
+_GROUPING_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectList:
+    """The items of a SELECT list, whether these are all columns, and those that GROUP BY ALL groups
+    by: neither aggregates nor generators; its generator, if it has one; and the names that in
+    HAVING come before a column of FROM."""
+
+    items: tuple[OutputColumn, ...]
+    complete: bool
+    plain: tuple[Expression, ...]
+    generated: Generated | None = None
+    first: frozenset[str] = frozenset()
+
+
+def listed(node: exp.Select, translator: Translator, *, skim: bool, in_full: bool) -> SelectList:
+    """The list of a SELECT. Of items that are skimmed all but columns are nothing that is known;
+    ``in_full`` they are, and what is not understood in them stays there."""
+    found: list[OutputColumn] = []
+    plain: list[Expression] = []
+    facts, complete = translator.facts, True
+    generated: Generated | None = None
+    aggregated: set[str] = set()
+    for item in node.expressions:
+        if _is_star(item):
+            expanded = _star(item, translator.scope)
+            complete = complete and expanded is not None
+            found += [OutputColumn(name, ref) for name, ref in expanded or ()]
+            plain += [ref for _, ref in expanded or ()]
+            continue
+        name = _name(item)
+        passing = skim and not isinstance(item.unalias(), exp.Column)
+        translate = translator.skim if passing and not in_full else translator.translate
+        noted = len(facts.unknowns)
+        before, facts.aggregates = facts.aggregates, False
+        expression = translate(item.this if isinstance(item, exp.Aliases) else item)
+        if passing and in_full:
+            del facts.unknowns[noted:]
+        found.append(OutputColumn(name, expression))
+        aggregates = facts.aggregates
+        plain += [] if aggregates else [expression]
+        facts.aggregates |= before
+        names = _generates(item, expression)
+        if names is not None and generated is None:
+            generated = len(found) - 1, names
+        else:
+            complete = complete and not _several(item, expression)
+        # From here on the name may stand for the value: in later items, GROUP BY, HAVING …
+        if isinstance(item, exp.Alias):
+            translator.aliases[name] = expression
+            aggregated |= {name} if aggregates else set()
+    first = _first_in_having(node, aggregated)
+    return SelectList(tuple(found), complete, tuple(plain), generated, first)
+
+
+def _is_star(item: exp.Expr) -> bool:
+    return isinstance(item.this if isinstance(item, exp.Column) else item, exp.Star)
+
+
+def _name(item: exp.Expr) -> str:
+    """The name of an item's column, empty where the engine makes one up."""
+    called = item.args.get("alias" if isinstance(item, exp.Alias) else "this")
+    if not isinstance(item, exp.Alias | exp.Column) or not isinstance(called, exp.Identifier):
+        return ""
+    return str(called.args["this"]).lower()
+
+
+def _first_in_having(node: exp.Select, aggregated: set[str]) -> frozenset[str]:
+    """In HAVING an aggregate's name comes before a column that no group is made by."""
+    if not aggregated or node.args.get("having") is None:
+        return frozenset()
+    group = node.args.get("group")
+    keys = group.find_all(exp.Column) if group is not None else ()
+    return frozenset(aggregated - {key.name.lower() for key in keys})
+
+
+def _star(item: exp.Expr, scope: Scope) -> list[Named] | None:
+    marker = item if isinstance(item, exp.Star) else item.this
+    if marker.args.get("replace") or marker.args.get("rename"):
+        return None
+    if isinstance(item, exp.Column):
+        found = star_of(scope.source, tuple(part.name.lower() for part in item.parts[:-1]))
+    else:
+        found = star(scope.source)
+    left_out = marker.args.get("except_") or ()
+    if any(isinstance(column, exp.Column) and column.table for column in left_out):
+        return None  # of one of several relations, or a field of a struct
+    dropped = {column.name.lower() for column in left_out}
+    return None if found is None else [(n, e) for n, e in found if n not in dropped]
+
+
+def _generates(item: exp.Expr, expression: Expression) -> Name | None:
+    """The names that are written for the columns of a generator, or none; None of what is none."""
+    called = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+    if not isinstance(called, exp.Anonymous) or not isinstance(expression, Call):
+        return None
+    known = function(expression.name)
+    if known is None or not known.generator:
+        return None
+    if isinstance(item, exp.Aliases):
+        return tuple(name.name.lower() for name in item.expressions)
+    return (item.alias.lower(),) if isinstance(item, exp.Alias) else ()
+
+
+def _several(item: exp.Expr, expression: Expression) -> bool:
+    """Whether a SELECT item may be several columns: a generator, or what could be one."""
+    if isinstance(item, exp.Aliases):
+        return True
+    alone = not isinstance(item, exp.Alias)
+    if isinstance(expression, Unknown):
+        return alone
+    if not isinstance(expression, Call) or not isinstance(item.unalias(), exp.Anonymous | exp.Dot):
+        return False
+    called = function(expression.name)
+    return alone if called is None else called.generator
+
+
+def _by_position(item: exp.Expr, shown: tuple[OutputColumn, ...]) -> Expression | None:
+    """The column that a position in GROUP BY stands for."""
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        position = int(item.name) - 1
+        if 0 <= position < len(shown):
+            return shown[position].expression
+    return None
+
+
+def grouped(
+    node: exp.Select, child: Node, shown: SelectList, translator: Translator
+) -> Aggregate | None:
+    """The aggregation of a block over ``child``, if there is one."""
+    group, facts = node.args.get("group"), translator.facts
+    if group is None:
+        # HAVING alone makes a single group of all rows, too.
+        if facts.aggregates or node.args.get("having") is not None:
+            return Aggregate(child, (), "global")
+        return Aggregate(child, (), "unknown") if facts.uncertain else None
+    if group.args.get("all"):  # Spark's ResolveGroupByAll
+        if not shown.complete or facts.uncertain or not lacks(translator.scope, "all"):
+            return Aggregate(child, (), "unknown")
+        return Aggregate(child, shown.plain) if shown.plain else Aggregate(child, (), "global")
+    grouping = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup", "totals"))
+    if grouping or any(isinstance(item, _GROUPING_SETS) for item in group.expressions):
+        for item in group.expressions:
+            for part in item.expressions if isinstance(item, _GROUPING_SETS) else (item,):
+                translator.translate(part)
+        return Aggregate(child, (), "grouping sets")
+    positions = shown.items if shown.complete else ()
+    keys = tuple(
+        _by_position(item, positions) or translator.translate(item) for item in group.expressions
+    )
+    if any(isinstance(key, Call) and key.name != "%" and is_template(key.name) for key in keys):
+        return Aggregate(child, (), "unknown")  # ${keys} WITH ROLLUP, and more
+    # GROUP BY () is one group, of all rows or of none.
+    empty = not keys or Call("tuple") in keys
+    return Aggregate(child, keys, "grouping sets" if empty else "group by")
+
+
+def ordered(node: exp.Select, translator: Translator) -> tuple[Expression, ...]:
+    """The keys of ORDER BY; there an alias comes before a column of FROM. A number is a
+    position or a constant, as spark.sql.orderByOrdinal says, and so is no key to rely on."""
+    keys: list[Expression] = []
+    for clause in ("order", "sort", "cluster", "distribute"):
+        found = node.args.get(clause)
+        for item in found.expressions if found is not None else ():
+            tree = item.this if isinstance(item, exp.Ordered) else item
+            alias = tree.name.lower() if isinstance(tree, exp.Column) and not tree.table else ""
+            key = translator.aliases.get(alias) or translator.translate(tree)
+            keys += [key] if clause == "order" else []
+    return tuple(keys)
+
+
+def limited(
+    node: exp.Select, child: Node, order: tuple[Expression, ...], translator: Translator
+) -> Limit | None:
+    """The LIMIT, or FETCH of other dialects, and OFFSET of a block over ``child``, if any."""
+    found: Limit | None = None
+    for clause in (node.args.get("limit"), node.args.get("offset")):
+        if clause is not None:
+            count = clause.args.get("expression") or clause.args.get("count")
+            if count is not None:
+                translator.translate(count)
+            found = Limit(found or child, order, most(node.args.get("limit")))
+    return found
+
+
+def most(limit: exp.Expr | None) -> int:
+    """The number of a LIMIT; 0 where there is none, it is not written out, or is no INT."""
+    count = None if limit is None else limit.args.get("expression")
+    text = count.args["this"] if isinstance(count, exp.Literal) else ""
+    return whole(text)

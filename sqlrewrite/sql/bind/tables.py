@@ -1,0 +1,180 @@
+"""Relations under a name: tables, views and CTEs, each with its number."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from functools import lru_cache
+
+from sqlglot import exp
+
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.sql.bind.scope import Scope
+from sqlrewrite.sql.bind.translate import Translator
+from sqlrewrite.sql.bind.trees import alias_columns, alias_of, names_of, streamed
+from sqlrewrite.sql.parse.statements import statements
+from sqlrewrite.sql.statements.double_quotes import unreadable, words_around
+from sqlrewrite.text.edits import Span
+from sqlrewrite.warehouse import TEMPORAL, Name, Table, View, Warehouse
+
+# What a table reference may carry and still be the plain table.
+_PLAIN_TABLE = frozenset(
+    {"this", "db", "catalog", "alias", "joins", "version", "sample", "laterals"}
+)
+_CALLED = {"pivots": "PIVOT or UNPIVOT"}
+_MAX_VIEW_DEPTH = 20
+
+
+class TableBinder:
+    """The part of the binder that numbers relations, and binds those that have a name."""
+
+    def __init__(self, catalog: Warehouse, text: str) -> None:
+        self.catalog = catalog
+        self.text = text
+        self.in_view = False
+        # The words around what is in double quotes in the text, where it may be a name.
+        self.around: frozenset[str] | None = None
+        self.relations: dict[int, ra.Relation | ra.Generate] = {}
+        self.owner: dict[int, int] = {}
+        self.pending: list[int] = []
+        self.ctes: list[ra.Cte] = []
+        self._numbered = 0
+        self._views: tuple[Name, ...] = ()
+        # Whether what is bound stands in a FROM that several SELECTs have, and the CTEs that the
+        # derived tables of such a FROM are, since all of them read the one text.
+        self.sharing = False
+        self._shared: dict[object, int] = {}
+
+    @abstractmethod
+    def query(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query: ...
+
+    def table(self, node: exp.Table, translator: Translator) -> ra.Relation:
+        """What a name in FROM stands for."""
+        number, alias = self.number(), alias_of(node)
+        columns = alias_columns(node)
+        span = None if self.in_view else self._name_span(node)
+        strange = [k for k, v in node.args.items() if v and k not in _PLAIN_TABLE]
+        stream = streamed(node)
+        if stream is not None:
+            return self._stream(number, stream, alias, span, columns)
+        if strange or not isinstance(node.this, exp.Identifier):
+            if not strange:
+                translator.facts.unknowns.append("a table function")
+            said = _CALLED.get(strange[0], strange[0].replace("_", " ").upper()) if strange else ""
+            why = f"{said} is not understood" if strange else "a table function"
+            return ra.Opaque(number, alias, why, span, columns, unread=bool(strange))
+        parts = tuple([name.name.lower() for name in names_of(node)])
+        aliased, sampled = (node.args.get(key) is not None for key in ("alias", "sample"))
+        name = parts[-1]
+        visible_ctes = translator.scope.ctes
+        if len(parts) == 1 and name in visible_ctes:
+            cte = self.ctes[visible_ctes[name]]
+            listed, names = columns or (), columns or cte.columns
+            return ra.CteReference(
+                number, cte.number, cte.query, alias, name, span, names, listed, sampled
+            )
+        found, version = self.catalog.resolve(parts), node.args.get("version")
+        temporal = version is not None and version.find(exp.Column) is not None
+        if isinstance(found, Table):
+            if columns:
+                why = (
+                    f"{alias}(…) renames the columns of {'.'.join(parts)}: rename them in a "
+                    f"derived table, (SELECT … AS {columns[0]} …) AS {alias}"
+                )
+                return ra.Opaque(number, alias, why, span, columns, unread=True)
+            shown = version.sql("spark") if version is not None else ""
+            if temporal:
+                found = replace(found, streaming=True, unsteady=TEMPORAL)
+            streaming = found.streaming
+            return ra.Scan(number, found, alias, parts, span, streaming, sampled, shown, aliased)
+        if temporal:
+            return ra.Opaque(number, alias, TEMPORAL, span, columns, streaming=True)
+        if isinstance(found, View):
+            return self._view(number, node, found, parts, span)
+        return ra.Opaque(number, alias, f"{'.'.join(parts)} is not in the catalog", span, columns)
+
+    def _stream(
+        self, number: int, parts: Name, alias: str, span: Span | None, columns: Name | None
+    ) -> ra.Relation:
+        found = self.catalog.resolve(parts)
+        if isinstance(found, Table):
+            alias = alias or parts[-1]
+            return ra.Scan(number, found, alias, parts, span, streaming=True)
+        return ra.Opaque(number, alias, "a stream", span, columns, streaming=True)
+
+    def _view(
+        self, number: int, node: exp.Table, view: View, parts: Name, span: Span | None
+    ) -> ra.Relation:
+        alias, columns = alias_of(node), alias_columns(node)
+        tree, around = _view_tree(view.query)
+        if tree is None or view.name in self._views or len(self._views) > _MAX_VIEW_DEPTH:
+            why = f"the view {'.'.join(parts)} is not understood"
+            return ra.Opaque(number, alias, why, span, unread=True)
+        held = self.catalog, self.text, self.in_view, self._views, self.around
+        self.catalog = replace(self.catalog, namespace=view.namespace)
+        self.text, self.in_view, self._views = view.query, True, (*self._views, view.name)
+        self.around = around  # whatever setting it was made under
+        query = self.inner(tree, Scope({}), "view")
+        self.catalog, self.text, self.in_view, self._views, self.around = held
+        return ra.Derived(
+            number,
+            query,
+            alias,
+            span,
+            columns or view.columns,
+            listed=columns or (),
+            view=view.name,
+            parts=parts,
+            sampled=node.args.get("sample") is not None,
+            aliased=node.args.get("alias") is not None,
+        )
+
+    def inner(self, node: exp.Expr, scope: Scope, role: str) -> ra.Query:
+        """A query in FROM, whose relations are not those of the FROM."""
+        held, self.pending = self.pending, []
+        query = self.query(node, scope, role)
+        self.pending = held
+        return query
+
+    def keep(self, relation: ra.Relation) -> ra.Relation:
+        """The relation, which can now be found by its number."""
+        self.relations[relation.relation] = relation
+        return relation
+
+    def opaque(self, node: exp.Expr, reason: str, *, alias: str | None = None) -> ra.Relation:
+        """A relation of a syntax that is not understood."""
+        called = alias_of(node) if alias is None else alias
+        return self.keep(ra.Opaque(self.number(), called, reason, unread=True))
+
+    def number(self) -> int:
+        """The next relation's number."""
+        number = self._numbered
+        self._numbered += 1
+        self.pending.append(number)
+        return number
+
+    def _name_span(self, node: exp.Table) -> Span | None:
+        """A table's name in the text, with the time travel behind it."""
+        parts = names_of(node)
+        if not parts or not all(isinstance(part, exp.Identifier) for part in parts):
+            return None
+        start, end = parts[0].meta.get("start"), parts[-1].meta.get("end")
+        if start is None or end is None:
+            return None
+        version = node.args.get("version")
+        if version is not None:
+            literal = version.expression
+            if not isinstance(literal, exp.Literal) or "end" not in literal.meta:
+                return None
+            end = literal.meta["end"]
+        return Span(start, end + 1)
+
+
+@lru_cache(maxsize=512)
+def _view_tree(query: str) -> tuple[exp.Expr | None, frozenset[str] | None]:
+    """The tree of a view's query, and the words around what is in double quotes in it."""
+    found = list(statements(query))
+    tree = found[0].tree if len(found) == 1 else None
+    if tree is None or unreadable(found[0], query, None) is not None:
+        return None, None
+    return tree, words_around(found[0], query)

@@ -1,0 +1,390 @@
+"""sqlglot's expression trees to the plan's own expressions, columns resolved on the way.
+
+An operator is a ``Call`` under its SQL sign, a function one under the name the author wrote. What
+is not in the tables here becomes ``Unknown``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field, replace
+from functools import partial, reduce
+from itertools import takewhile
+
+from sqlglot import exp
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.plan import algebra as ra
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.plan.facts.literals import fits
+from sqlrewrite.plan.facts.type_text import parse
+from sqlrewrite.sql.bind.closed_world import reason
+from sqlrewrite.sql.bind.plan_names import (
+    CAST_FUNCTIONS,
+    LITERAL_FUNCTIONS,
+    OPERATORS,
+    function_name,
+    interval_name,
+    type_name,
+)
+from sqlrewrite.sql.bind.scope import Scope, lacks, nowhere, resolve
+from sqlrewrite.sql.bind.trees import chained, operand_trees
+from sqlrewrite.sql.parse.dialect import SPELLED
+from sqlrewrite.sql.statements.double_quotes import maybe_name
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.templates import holds_template
+
+_OF_UNITS = {
+    **dict.fromkeys(("timestampadd", "dateadd", "date_add"), "timestampadd"),
+    **dict.fromkeys(("timestampdiff", "datediff", "date_diff", "timediff"), "timestampdiff"),
+}
+"""What a function is whose first argument is a unit."""
+
+# What may stand between a window and the function that it is of.
+_ABOVE_CALLS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Dot)
+
+_PART_OF_THE_PLAN = (exp.Query, exp.Window, exp.Placeholder, exp.Lambda)
+_SKIMMED = ra.Unknown("an expression that nothing asks for")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What the expressions of one block contain beside their values.
+
+    ``uncertain`` says that something is called which may be an aggregate or a generator.
+    """
+
+    functions: set[str] = field(default_factory=set)
+    unknowns: list[str] = field(default_factory=list)
+    partitions: list[tuple[ra.Expression, ...]] = field(default_factory=list)
+    aggregates: bool = False
+    uncertain: bool = False
+
+
+BindSubquery = Callable[[exp.Expr, Scope, str, ra.Expression | None, bool, bool], ra.Subquery]
+
+
+@dataclass(slots=True)
+class Translator:
+    """Translates the expressions of one block of a text, and collects its ``facts``.
+
+    ``in_view`` where the text is not the author's own; ``windows`` are the block's named windows,
+    ``aliases`` its outputs, once they are known, for the clauses that may name them; ``first`` are
+    those that come before a column of FROM where HAVING is translated. Where it is
+    not known whether "…" is a string or a name, ``around`` are the other words of the text.
+    """
+
+    text: str
+    in_view: bool
+    bind_subquery: BindSubquery
+    scope: Scope
+    facts: Facts
+    windows: dict[str, exp.Expr] = field(default_factory=dict)
+    aliases: dict[str, ra.Expression] = field(default_factory=dict)
+    first: frozenset[str] = frozenset()
+    around: frozenset[str] | None = None
+    variables: dict[str, ra.Variable] = field(default_factory=dict)
+    _under_over: exp.Expr | None = None
+
+    def translate(self, node: exp.Expr | None) -> ra.Expression:
+        """The plan's expression for a tree; sqlglot leaves operands out of texts that are cut."""
+        if node is None:
+            return ra.Unknown("an operand is missing", ())
+        return _HANDLERS.get(type(node), Translator._call)(self, node)
+
+    def skim(self, node: exp.Expr) -> ra.Expression:
+        """The expression of a tree whose value nothing will ask for: only its functions are noted,
+        unless there is a subquery or a window in it, which are part of the plan."""
+        calls: list[exp.Expr] = []
+        stack = [node]
+        while stack:
+            found = stack.pop()
+            kind = type(found)
+            if kind is exp.Column:
+                continue
+            if isinstance(found, _PART_OF_THE_PLAN):
+                return self.translate(node)
+            if kind is exp.Anonymous:
+                calls.append(found)
+            stack += operand_trees(found)
+        for called in calls:
+            self._note(called)
+        return _SKIMMED
+
+    def conjunct(self, node: exp.Expr) -> ra.Expression:
+        """A conjunct of WHERE: an EXISTS or IN that it is, or negates once, is required."""
+        return self._deciding(node, True, False)
+
+    def _deciding(self, node: exp.Expr, required: bool, negated: bool) -> ra.Expression:
+        while isinstance(node, exp.Paren):
+            node = node.this
+        match node:
+            case exp.Not():
+                return ra.Call("not", (self._deciding(node.this, required and not negated, True),))
+            case exp.Exists() if isinstance(node.this, exp.Query):
+                return self.bind_subquery(node.this, self.scope, "exists", None, required, negated)
+            case exp.In() if node.args.get("query") is not None:
+                operand = self.translate(node.this)
+                query = node.args["query"]
+                return self.bind_subquery(query, self.scope, "in", operand, required, negated)
+            case _:
+                return self.translate(node)
+
+    def _undecided(self, node: exp.Expr) -> ra.Expression:
+        return self._deciding(node, False, False)
+
+    def _column(self, node: exp.Expr) -> ra.Expression:
+        args = node.args
+        last = args["this"]
+        if isinstance(last, exp.Star):
+            return ra.Unknown("a star of columns")
+        if not isinstance(last, exp.Identifier):
+            return self._unknown(node)  # `s.$column`
+        if args.get("table"):
+            identifiers = [args[k] for k in ("catalog", "db", "table", "this") if args.get(k)]
+            parts = tuple([part.args["this"].lower() for part in identifiers])
+            spans = tuple([self._span(identifiers[0], part) for part in identifiers])
+        else:
+            name = last.args["this"].lower()
+            if name in self.aliases and (name in self.first or lacks(self.scope, name)):
+                return self.aliases[name]
+            parts, spans = (name,), (self._span(last, last),)
+        if parts[0] in self.variables:
+            fields = (ra.Literal("string", name) for name in parts[1:])
+            return reduce(
+                lambda base, name: ra.Call(".", (base, name)), fields, self._variable(last)
+            )
+        if len(parts) == 1 and parts[0] in LITERAL_FUNCTIONS and lacks(self.scope, parts[0]):
+            self.facts.functions.add(LITERAL_FUNCTIONS[parts[0]])
+            return ra.Call(LITERAL_FUNCTIONS[parts[0]])
+        found = resolve(self.scope, parts, spans)
+        if isinstance(found, ra.Unknown) and not found.args:
+            self.facts.unknowns.append(found.reason)
+        return found
+
+    def _span(self, first: exp.Expr, last: exp.Expr) -> Span | None:
+        if self.in_view:
+            return None
+        behind = last.meta
+        start = (behind if first is last else first.meta).get("start")
+        end = behind.get("end")
+        return None if start is None or end is None else Span(start, end + 1)
+
+    def _literal(self, node: exp.Expr) -> ra.Expression:
+        text = node.args["this"]
+        if not node.args["is_string"]:
+            return ra.Literal("number", text)
+        if self.around is not None:
+            look = partial(nowhere, self.scope)
+            why = maybe_name(node, self.text, self.around, look)
+            if why is not None:
+                self.facts.unknowns.append(why)
+                return ra.Unknown(why)
+        return ra.Literal("template" if holds_template(text) else "string", text)
+
+    def _constant(self, node: exp.Expr) -> ra.Expression:
+        if isinstance(node, exp.Boolean):
+            return ra.Literal("boolean", str(bool(node.this)).lower())
+        return ra.Literal("null" if isinstance(node, exp.Null) else "star")
+
+    def _connective(self, node: exp.Expr) -> ra.Expression:
+        name = "and" if isinstance(node, exp.And) else "or"
+        return ra.Call(name, tuple([self.translate(item) for item in chained(node, type(node))]))
+
+    def _in(self, node: exp.Expr) -> ra.Expression:
+        if node.args.get("query") is not None:
+            return self._undecided(node)
+        if node.args.get("unnest") or node.args.get("field"):
+            return self._unknown(node)
+        return ra.Call(
+            "in", tuple([self.translate(item) for item in (node.this, *node.expressions)])
+        )
+
+    def _exists(self, node: exp.Expr) -> ra.Expression:
+        # EXISTS(array, x -> …) is a function.
+        return self._undecided(node) if isinstance(node.this, exp.Query) else self._unknown(node)
+
+    def _distinct_from(self, node: exp.Expr) -> ra.Expression:
+        same = ra.Call("<=>", (self.translate(node.this), self.translate(node.expression)))
+        return ra.Call("not", (same,))
+
+    def _is(self, node: exp.Expr) -> ra.Expression:
+        if isinstance(node.expression, exp.Null):
+            return ra.Call("isnull", (self.translate(node.this),))
+        return ra.Call("is", (self.translate(node.this), self.translate(node.expression)))
+
+    def _field(self, node: exp.Expr) -> ra.Expression:
+        name = node.expression
+        if not isinstance(name, exp.Identifier):
+            return self._call(node)  # db.f(x)
+        return ra.Call(".", (self.translate(node.this), ra.Literal("string", name.name.lower())))
+
+    def _placeholder(self, node: exp.Expr) -> ra.Expression:
+        if node.this is None:
+            self.facts.functions.add("?")
+        return ra.Parameter(positional=node.this is None)
+
+    def _cast(self, node: exp.Expr) -> ra.Expression:
+        kind, spelled = type_name(node.args["to"]), node.meta.get(SPELLED)
+        if spelled is None and isinstance(node.this, exp.Literal):
+            return ra.Literal("typed", node.this.name, kind)  # DATE "…" can only be a string
+        operand = self.translate(node.this)
+        if spelled == "suffix" and kind.startswith("decimal"):
+            return operand  # 1.50BD has just the digits of 1.50
+        if isinstance(operand, ra.Literal) and spelled == "suffix":
+            return ra.Literal("typed", operand.text, kind)
+        return _cast_of(operand, kind, type(node) is exp.TryCast)
+
+    def _negative(self, node: exp.Expr) -> ra.Expression:
+        inner = self.translate(node.this)
+        plain = isinstance(node.this, exp.Literal) or node.this.meta.get(SPELLED) == "suffix"
+        if plain and isinstance(inner, ra.Literal) and inner.kind in ("number", "typed"):
+            return replace(inner, text=f"-{inner.text}")  # the sign is a part of the number
+        return ra.Call("-", (inner,))
+
+    def _interval(self, node: exp.Expr) -> ra.Expression:
+        if isinstance(node.this, exp.Literal):
+            return ra.Literal("typed", node.name, interval_name(node.args["unit"]))
+        return self._unknown(node)
+
+    def _extract(self, node: exp.Expr) -> ra.Expression:
+        field = ra.Literal("string", node.this.name)
+        return ra.Call("extract", (field, self.translate(node.expression)))
+
+    def _like(self, node: exp.Expr) -> ra.Expression:
+        pattern = node.expression
+        if isinstance(pattern, exp.Any | exp.All):
+            pattern = pattern.this
+        operands = (self.translate(node.this), self.translate(pattern))
+        found = ra.Call(OPERATORS[type(node)], operands)
+        return ra.Call("not", (found,)) if node.args.get("negate") else found
+
+    def _escaped(self, node: exp.Expr) -> ra.Expression:
+        """LIKE with the character behind ESCAPE."""
+        found, sign = self.translate(node.this), self.translate(node.expression)
+        negated = isinstance(found, ra.Call) and found.name == "not"
+        like = found.args[0] if isinstance(found, ra.Call) and negated else found
+        if not isinstance(like, ra.Call) or like.name not in ("like", "ilike"):
+            return self._unknown(node)
+        whole = ra.Call(like.name, (*like.args, sign))
+        return ra.Call("not", (whole,)) if negated else whole
+
+    def _window(self, node: exp.Expr) -> ra.Expression:
+        # The function itself aggregates nothing; what it is given may: sum(sum(x)) OVER ().
+        called = node.this
+        while isinstance(called, _ABOVE_CALLS):
+            called = called.expression if isinstance(called, exp.Dot) else called.this
+        self._under_over = called
+        inner = self.translate(node.this)
+        named = node.args.get("alias")
+        base = self.windows.get(named.name.lower()) if isinstance(named, exp.Expr) else node
+        keys = base.args.get("partition_by") or [] if base is not None else []
+        partition = tuple([self.translate(key) for key in keys])
+        self.facts.partitions.append(partition)
+        order = base.args.get("order") if base is not None else None
+        rest = [self.translate(item) for item in order.expressions] if order is not None else []
+        spec = node.args.get("spec") or (base.args.get("spec") if base is not None else None)
+        if spec is not None and spec.args.get("kind") != "RANGE":
+            self.facts.functions.add("over")  # which of several equal rows come before is open
+        return ra.Call("over", (inner, *partition, *rest))
+
+    def _call(self, node: exp.Expr) -> ra.Expression:
+        operator = OPERATORS.get(type(node))
+        if operator is None:
+            if isinstance(node, exp.Query):
+                return self.bind_subquery(node, self.scope, "scalar", None, False, False)
+            return self._unknown(node)
+        operands = operand_trees(node, names=bool(self.variables))
+        return ra.Call(operator, tuple([self.translate(child) for child in operands]))
+
+    def _function(self, node: exp.Expr) -> ra.Expression:
+        name = self._note(node)
+        given: list[ra.Expression] = []
+        operands = node.expressions
+        if name in _OF_UNITS and operands and isinstance(operands[0], exp.Var):
+            name = _OF_UNITS[name]
+            self.facts.functions.add(name)
+            given.append(ra.Literal("string", operands[0].name.lower()))
+            operands = operands[1:]
+        for child in operands:
+            lambdas = isinstance(child, exp.Lambda) and not isinstance(node.parent, exp.Dot)
+            given.append(self._lambda(child, name, given) if lambdas else self.translate(child))
+        arguments = tuple(given)
+        if name == "struct" and any(isinstance(it, exp.Alias) for it in operands):
+            names = [it.output_name or f"col{at}" for at, it in enumerate(operands, 1)]
+            pairs = zip(names, arguments, strict=True)
+            parts = (part for name, it in pairs for part in (ra.Literal("string", name), it))
+            return ra.Call("named_struct", tuple(parts))
+        if len(arguments) == 1 and name in CAST_FUNCTIONS:
+            return _cast_of(arguments[0], name)
+        return ra.Call(name, arguments)
+
+    def _lambda(self, node: exp.Expr, function: str, before: list[ra.Expression]) -> ra.Expression:
+        """A lambda behind other arguments; its parameters hide columns of their names."""
+        others = takewhile(lambda it: not (isinstance(it, ra.Call) and it.name == "=>"), before)
+        given = tuple(others)
+        around, number = self.variables, len(before) - len(given)
+        names = [it.name.lower() for it in node.expressions]
+        its = {it: ra.Variable(it, function, given, number, at) for at, it in enumerate(names)}
+        self.variables = around | its
+        body = self.translate(node.this)
+        self.variables = around
+        return ra.Call("=>", (body,))
+
+    def _variable(self, node: exp.Expr) -> ra.Expression:
+        name = node.name.lower()
+        return self.variables.get(name) or ra.Unknown(f"{name} is not understood")
+
+    def _note(self, node: exp.Expr) -> str:
+        """Notes a function among the facts; its name."""
+        name = function_name(node)
+        self.facts.functions.add(name)
+        if node is not self._under_over:
+            known = function(name)
+            if known is None:
+                self.facts.uncertain = True
+            elif known.aggregate:
+                self.facts.aggregates = True
+        return name
+
+    def _unknown(self, node: exp.Expr) -> ra.Expression:
+        why = reason(node, self.text)
+        if not isinstance(node, exp.Var | exp.Identifier | exp.DataType):
+            self.facts.unknowns.append(why)
+        return ra.Unknown(why, tuple([self.translate(child) for child in operand_trees(node)]))
+
+
+_HANDLERS: dict[type[exp.Expr], Callable[[Translator, exp.Expr], ra.Expression]] = {
+    exp.Column: Translator._column,
+    exp.Literal: Translator._literal,
+    **dict.fromkeys((exp.Paren, exp.Alias, exp.Where), lambda it, node: it.translate(node.this)),
+    **dict.fromkeys((exp.And, exp.Or), Translator._connective),
+    exp.Not: Translator._undecided,
+    exp.In: Translator._in,
+    exp.Exists: Translator._exists,
+    exp.Is: Translator._is,
+    exp.NullSafeNEQ: Translator._distinct_from,
+    **dict.fromkeys((exp.Null, exp.Boolean, exp.Star), Translator._constant),
+    exp.HexString: lambda _, node: ra.Literal("typed", node.args["this"], "binary"),
+    exp.Placeholder: Translator._placeholder,
+    exp.Dot: Translator._field,
+    **dict.fromkeys((exp.Cast, exp.TryCast), Translator._cast),
+    exp.Neg: Translator._negative,
+    exp.Interval: Translator._interval,
+    exp.Extract: Translator._extract,
+    **dict.fromkeys((exp.Like, exp.ILike), Translator._like),
+    exp.Escape: Translator._escaped,
+    exp.Anonymous: Translator._function,
+    exp.Window: Translator._window,
+    **dict.fromkeys((exp.Lambda, exp.Kwarg, exp.PropertyEQ), Translator._unknown),
+    exp.Identifier: Translator._variable,
+}
+
+
+def _cast_of(operand: ra.Expression, kind: str, safe: bool = False) -> ra.Expression:
+    """A cast; one of a constant is a constant where it is sure to give a value."""
+    if isinstance(operand, ra.Literal) and operand.kind in ("string", "number"):
+        wanted = parse(kind)
+        if wanted is not None and fits(operand.text, wanted):
+            return ra.Literal("typed", operand.text, kind)
+    return ra.Cast(operand, kind, safe)

@@ -1,0 +1,303 @@
+"""What sqlglot's trees say by themselves, before anything is bound: conjuncts and operands, and of
+a relation its names, its alias, and whether a comma stands before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from sqlglot import exp
+
+from sqlrewrite.plan.facts.functions import function
+from sqlrewrite.sql.bind.plan_names import function_name
+from sqlrewrite.sql.parse.expression_grammar import EXTENT
+from sqlrewrite.sql.parse.query_grammar import HOMELESS
+from sqlrewrite.warehouse import Name, has_template
+
+ANY = "*"
+"""Stands for any name of a table."""
+
+_BEFORE_A_NAME = frozenset({"stream", "table"})
+
+# A name in IDENTIFIER('…'), where it surely has a single part.
+_NAME = re.compile(r"[A-Za-z_]\w*|`[A-Za-z_]\w*`")
+
+_VARIABLE = re.compile(r"\{\{.*?\}\}|[$#]?\{[^{}]*\}|\$\w+|@\w+@?|%\(\w+\)s|&&?\w+", re.DOTALL)
+_WORD = re.compile(r"\w+")
+_OF_DBT = re.compile(r"\{\{[-+]?\s*(?:(?:ref|source)\s*\(|this\b)")
+
+# Most of a tree, and no table is below it; what a hint names is none.
+_NO_TABLES = frozenset({exp.Column, exp.Literal, exp.Identifier, exp.Hint, exp.DataType})
+
+_OF_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.And, exp.Or, exp.Not)
+
+_NO_OPERANDS = frozenset({exp.Identifier, exp.Var, exp.DataType, exp.TableAlias})
+
+# How far before a relation's first name its comma is looked for, and what in between speaks against
+# one: a join's word, or a comment, which may hold anything.
+_NEAR = 200
+_COMMENT = re.compile(r"--|/\*|\*/")
+_CROSS_JOIN = re.compile(r"\bcross\s+join\s*[\s(]*$", re.IGNORECASE)
+_NOT_A_COMMA = re.compile(r"\bjoin\b|--|/\*|\*/", re.IGNORECASE)
+
+
+def conjunct_trees(tree: exp.Expr) -> list[exp.Expr]:
+    """The conjuncts of a condition in the author's order, parentheses looked through."""
+    return chained(tree, exp.And, within=exp.Paren)
+
+
+def short_names(tree: exp.Expr) -> Iterator[str]:
+    """The names without a schema by which a tree refers to tables, hints left out, and ``ANY``
+    where it does so by a name that is only known when it runs."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind in _NO_TABLES:
+            continue
+        if kind is exp.Table and not node.args.get("db"):
+            yield from _table_names(node)
+        elif kind is exp.Anonymous and has_template(node.name):
+            yield from _names_in_template(node)
+        for value in node.args.values():
+            if type(value) is list:
+                stack += [item for item in value if isinstance(item, exp.Expr)]
+            elif type(value) not in _NO_TABLES and isinstance(value, exp.Expr):
+                stack.append(value)
+
+
+def _table_names(node: exp.Expr) -> Iterator[str]:
+    """The names that one item of a FROM may be a reference to."""
+    inner = node.this
+    if computed_alias(node):
+        yield ANY  # STREAM IDENTIFIER('c')
+    if isinstance(inner, exp.Identifier):
+        name = inner.name.lower()
+        yield name
+        if name in _BEFORE_A_NAME and node.args.get("alias") is not None:
+            yield node.alias.lower()  # STREAM c and TABLE c, which sqlglot reads as an alias
+        return
+    if has_template(inner.name):
+        yield ANY  # {{ f('c') }}, which may be rendered to a query of it, too
+    if inner.name.lower() == "identifier":
+        written = inner.expressions[0] if len(inner.expressions) == 1 else None
+        plain = isinstance(written, exp.Literal) and _NAME.fullmatch(written.name)
+        yield written.name.strip("`").lower() if plain and written is not None else ANY
+    yield from (column.name.lower() for column in inner.find_all(exp.Column))  # f(TABLE(c))
+
+
+def _names_in_template(node: exp.Expr) -> Iterator[str]:
+    """The tables that a variable in the place of an expression may be rendered to a subquery over:
+    any where it is a whole condition, those that its text names where it is the call of a macro,
+    and none where it stands for a value."""
+    above = node.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    if isinstance(above, _OF_CONDITIONS):
+        yield ANY
+    elif "(" in node.name:
+        yield from (it.lower() for it in _WORD.findall(node.name))
+
+
+def open_names(names: Iterable[str]) -> list[str]:
+    """Those that are only known when the query runs, or have a variable in them. What dbt renders
+    a ``ref`` to has a schema, and is no CTE."""
+    return [it for it in names if it == ANY or (has_template(it) and not _OF_DBT.match(it))]
+
+
+def may_mean(opened: Iterable[str], name: str) -> bool:
+    """Whether one of the names may be this one when the query runs, by what is written of it."""
+    return any(it == ANY or (it != name and _rendered(it).fullmatch(name)) for it in opened)
+
+
+@cache
+def _rendered(written: str) -> re.Pattern[str]:
+    """What a name with variables may be rendered to."""
+    return re.compile(".*".join(map(re.escape, _VARIABLE.split(written))), re.DOTALL)
+
+
+def computed_alias(node: exp.Expr) -> bool:
+    """Whether an alias is ``IDENTIFIER('…')``, which sqlglot reads as a name and columns."""
+    alias = node.args.get("alias")
+    if not isinstance(alias, exp.TableAlias) or not isinstance(alias.this, exp.Identifier):
+        return False
+    return alias.name.lower() == "identifier" and bool(alias.columns)
+
+
+def bare(node: exp.Expr) -> bool:
+    """Whether a set operation has nothing of its own beside its two sides."""
+    return not any(
+        node.args.get(key) for key in ("limit", "offset", "with_", "order", "by_name", "on", "side")
+    )
+
+
+def chained(
+    node: exp.Expr, kind: type[exp.Expr], *, within: type[exp.Expr] | tuple[()] = ()
+) -> list[exp.Expr]:
+    """The operands of a chain of one connective in order, also ``within`` nodes of a kind; without
+    recursion: chains run to thousands."""
+    found: list[exp.Expr] = []
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        while isinstance(current, within):
+            current = current.this
+        if isinstance(current, kind):
+            stack += [current.args["expression"], current.this]
+        else:
+            found.append(current)
+    return found
+
+
+def operand_trees(node: exp.Expr, *, names: bool = False) -> list[exp.Expr]:
+    """The operands of a tree, without types, and with ``names`` as those of a lambda."""
+    found: list[exp.Expr] = []
+    for value in node.args.values():
+        if type(value) is list:
+            found += [it for it in value if isinstance(it, exp.Expr) and _is_operand(it, names)]
+        elif isinstance(value, exp.Expr) and _is_operand(value, names):
+            found.append(value)
+    return found
+
+
+def _is_operand(node: exp.Expr, names: bool) -> bool:
+    return type(node) not in _NO_OPERANDS or (names and type(node) is exp.Identifier)
+
+
+def names_of(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a table's name that are written; of another relation what is in it."""
+    return [node.args[key] for key in ("catalog", "db", "this") if node.args.get(key)]
+
+
+def behind_comma(node: exp.Expr, text: str) -> bool:
+    """Whether a relation surely stands behind a comma; sqlglot reads CROSS JOIN the same way."""
+    start = _first(node)
+    _, comma, between = text[max(0, start - _NEAR) : start].rpartition(",")
+    return bool(comma) and _NOT_A_COMMA.search(between) is None
+
+
+def may_be_comma(join: exp.Expr, text: str) -> bool:
+    """Whether a join may be a comma: it is unless CROSS JOIN stands right before its relation."""
+    if join.args.get("kind") != "CROSS":
+        return False
+    before = text[max(0, _first(join.this) - _NEAR) : _first(join.this)]
+    return _COMMENT.search(before) is not None or _CROSS_JOIN.search(before) is None
+
+
+def _first(node: exp.Expr) -> int:
+    """Where a relation's first name stands in the text, or what stands first in it."""
+    start = next(iter(names_of(node)), node).meta.get("start")
+    if start is None:
+        tree = node.walk(bfs=False, prune=lambda it: isinstance(it, exp.Hint))
+        start = next((it.meta["start"] for it in tree if "start" in it.meta), 0)
+    return int(start)
+
+
+def all_of(node: exp.Subquery) -> exp.Subquery:
+    """A join in parentheses with an alias, as the derived table of all its columns that it is."""
+    joined = node.this.copy()
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=joined))
+    select.meta[HOMELESS] = "a join under an alias has no WHERE"
+    alias, joins = node.args["alias"].copy(), [it.copy() for it in node.args.get("joins") or []]
+    found = exp.Subquery(this=select, alias=alias, joins=joins)
+    found.meta.update(node.meta)
+    return found
+
+
+def is_beside(join: exp.Expr) -> bool:
+    """Whether what is joined is a generator for each row before it: ``LATERAL explode(…) e``."""
+    if not isinstance(join.this, exp.Lateral) or not isinstance(join.this.this, exp.Anonymous):
+        return False
+    known = function(function_name(join.this.this))
+    alone = not any(join.args.get(key) for key in ("on", "using", "method", "side", "pivots"))
+    return alone and known is not None and known.generator and not join.this.args.get("outer")
+
+
+def is_generated(node: exp.Table) -> bool:
+    """Whether what stands for a table is the call of a generator that is understood."""
+    if not isinstance(node.this, exp.Anonymous):
+        return False
+    known = function(function_name(node.this))
+    only = all(name in ("this", "alias") for name, value in node.args.items() if value)
+    return only and known is not None and known.kind in ("generator", "table")
+
+
+def all_generated(node: exp.Table) -> exp.Select:
+    """A generator in FROM as the query of all its columns that it is."""
+    lateral = exp.Lateral(this=node.this.copy(), view=True)
+    select = exp.Select(expressions=[exp.Star()], laterals=[lateral])
+    select.meta[HOMELESS] = "a table function has no WHERE"
+    return select
+
+
+def listed_whole(node: exp.Expr) -> exp.Expr:
+    """The query of an IN; a UNION, one with groups or a generator as a derived table."""
+    query = node.this if isinstance(node, exp.Subquery) else node
+    first = query
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or EXTENT not in node.meta or not _makes_rows(query):
+        return node
+    if any(item.is_star or isinstance(item, exp.Aliases) for item in first.expressions):
+        return node
+    names = [exp.to_identifier(f"key{at}") for at, _ in enumerate(first.expressions, 1)]
+    table = exp.Subquery(this=query, alias=exp.TableAlias(columns=names))
+    table.meta[EXTENT] = node.meta[EXTENT]
+    select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
+    select.meta[HOMELESS] = "the query of an IN is read as a whole"
+    return select
+
+
+def _makes_rows(query: exp.Expr) -> bool:
+    """Whether the rows of a query are other than those of a FROM, with more or fewer of each."""
+    if not isinstance(query, exp.Select):
+        return isinstance(query, exp.SetOperation)
+    calls = (it for item in query.expressions for it in item.find_all(exp.Anonymous))
+    found = (function(function_name(call)) for call in calls)
+    grouped, chosen = (query.args.get(it) is not None for it in ("group", "having"))
+    made = any(it is not None and (it.generator or (grouped and it.aggregate)) for it in found)
+    return made or (grouped and chosen)
+
+
+def is_query(node: exp.Expr) -> bool:
+    """Whether a tree in parentheses is a query, and not a relation or a join."""
+    while isinstance(node, exp.Subquery):
+        if node.args.get("alias") or node.args.get("joins"):
+            return False
+        node = node.this
+    return isinstance(node, exp.Select | exp.SetOperation)
+
+
+def streamed(node: exp.Table) -> Name | None:
+    """The table of ``STREAM t`` (which sqlglot reads as STREAM AS t) or ``STREAM(t)``, if any."""
+    inner = node.this
+    if isinstance(inner, exp.Anonymous) and inner.name.lower() == "stream":
+        argument = inner.expressions[0] if inner.expressions else None
+        if isinstance(argument, exp.Column):
+            return tuple(part.name.lower() for part in argument.parts)
+        return ("?",)
+    if node.name.lower() == "stream" and not node.args.get("db") and not inner.quoted:
+        return (node.alias.lower(),) if node.alias else None
+    return None
+
+
+def alias_of(node: exp.Expr) -> str:
+    """The name under which a relation's columns are found."""
+    alias = node.args.get("alias")
+    if alias is not None and alias.name:
+        return str(alias.name)
+    return str(node.name) if isinstance(node, exp.Table) else ""
+
+
+def alias_offset(node: exp.Expr) -> int | None:
+    """Where a relation's alias stands in the text."""
+    alias = node.args.get("alias")
+    return alias.this.meta.get("start") if alias is not None and alias.this is not None else None
+
+
+def alias_columns(node: exp.Expr) -> tuple[str, ...] | None:
+    """The names that a relation's alias gives to its columns."""
+    alias = node.args.get("alias")
+    names = tuple(column.name.lower() for column in alias.columns) if alias is not None else ()
+    return names or None

@@ -1,0 +1,179 @@
+"""A definition's tokens, read one after the other: words, names and what stands in parentheses.
+
+In: the tokens of a statement and the text that they stand in. Definitions are read from these alone
+and not from a tree: what engines write into a CREATE TABLE (SERDEs, clustering, masks) is more than
+any parser knows, and little of it says which columns and partitions a table has. Raises nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.sql.lex.keywords import QUOTED, word
+from sqlrewrite.text.templates import is_template
+
+_NESTED = frozenset({"array", "map", "struct", "uniontype"})
+_ENDS_NAME = frozenset(".,;()=<>")
+_QUOTES = ("'", '"', "`", "/*")
+
+
+class Cursor:
+    """A place among tokens. ``end`` is behind the last of them."""
+
+    def __init__(self, tokens: Sequence[Token], text: str, at: int = 0) -> None:
+        self.tokens = tokens
+        self.text = text
+        self.at = at
+        self.end = len(tokens)
+
+    @property
+    def done(self) -> bool:
+        """Whether no token is left."""
+        return self.at >= self.end
+
+    @property
+    def endless(self) -> bool:
+        """Whether the last token is a quote or comment that has no end."""
+        last = self.tokens[-1]
+        return last.token_type is TokenType.UNKNOWN and last.text.startswith(_QUOTES)
+
+    @property
+    def word(self) -> str:
+        """The token here in lower case; empty for a string, a quoted name, and at the end."""
+        return self.word_at(self.at)
+
+    def word_at(self, at: int) -> str:
+        """``word``, of the token at an index."""
+        return "" if at >= self.end else word(self.tokens, at)
+
+    def follow(self, *words: str) -> bool:
+        """Whether these words stand here. ORDER BY and its like are one token, and two words."""
+        at = self.at
+        left = list(words)
+        while left:
+            found = self.word_at(at).split()
+            if not found or found != left[: len(found)]:
+                return False
+            del left[: len(found)]
+            at += 1
+        return True
+
+    def take(self, *words: str) -> bool:
+        """Steps over these words, if they stand here."""
+        if not self.follow(*words):
+            return False
+        wanted = len(words)
+        while wanted > 0:
+            wanted -= len(self.word.split())
+            self.at += 1
+        return True
+
+    def string(self) -> str | None:
+        """The value of a string that stands here, which is stepped over."""
+        if self.done or self.tokens[self.at].token_type not in QUOTED:
+            return None
+        self.at += 1
+        return self.tokens[self.at - 1].text
+
+    def slice(self, start: int, end: int) -> str:
+        """The text from one token up to another."""
+        if start >= end:
+            return ""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end + 1]
+
+    def part(self) -> str:
+        """One part of a name, stepped over. Tokens that touch are one part (``dwd_${day}``), a
+        template in it stands as it is written, but for a variable whose value is known; empty where
+        no name can be."""
+        if self.done or self._ends_name(self.at):
+            return ""
+        start = self.at
+        self.at += 1
+        # Strings and quoted names that touch, as before a comment, are each their own.
+        while (
+            not self.done
+            and self.tokens[self.at].start == self.tokens[self.at - 1].end + 1
+            and not self._ends_name(self.at)
+            and self.tokens[self.at].token_type is not TokenType.STRING
+        ):
+            self.at += 1
+        if self.at == start + 1:
+            token = self.tokens[start]
+            raw = self.text[token.start : token.end + 1]
+            unknown = is_template(token.text) or not token.text.strip("_")
+            masked = token.token_type not in QUOTED and token.text != raw
+            return raw if masked or (is_template(raw) and unknown) else token.text
+        return self.slice(start, self.at)
+
+    def _ends_name(self, at: int) -> bool:
+        """Whether a sign stands here; the first token of a template may be a colon (``:value``)."""
+        token = self.tokens[at]
+        return token.text in _ENDS_NAME or self.text.startswith(":", token.start)
+
+    def name(self) -> tuple[str, ...]:
+        """A dotted name in lower case, stepped over; empty where there is none, and for one that is
+        only known when it runs: ``IDENTIFIER(:schema || '.t')``."""
+        if self.word == "identifier" and self.word_at(self.at + 1) == "(":
+            inner = self.tokens[self.at + 2] if self.at + 2 < self.end else None
+            if inner is not None and (inner.text == ":" or inner.token_type is TokenType.STRING):
+                return ()
+            if self.word_at(self.at + 3) in ("(", "||", ")"):  # and no column's type
+                return ()
+        parts = [self.part().lower()]
+        while parts[-1] and not self.done and self.tokens[self.at].text == ".":
+            self.at += 1
+            parts.append(self.part().lower())
+        return tuple(parts) if all(parts) else ()
+
+    @property
+    def opens(self) -> bool:
+        """Whether a parenthesis opens here."""
+        return self.word == "("
+
+    def closing(self, at: int) -> int | None:
+        """The index of the parenthesis that closes the one at an index; None where none does."""
+        depth = 0
+        for index in range(at, self.end):
+            sign = self.word_at(index)
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0:
+                return index
+        return None
+
+    def group(self) -> Cursor | None:
+        """The inside of the parentheses that open here, stepped over; None if they never close."""
+        close = self.closing(self.at) if self.opens else None
+        if close is None:
+            return None
+        inner, self.at = self.between(self.at + 1, close), close + 1
+        return inner
+
+    def items(self) -> Iterator[Cursor]:
+        """What is left, cut at the commas outside of parentheses and brackets, a type's among them;
+        where nothing stands between two, nothing is given."""
+        start, index, depth = self.at, self.at, 0
+        while index <= self.end:
+            sign = self.word_at(index) if index < self.end else ","
+            if sign == "(":
+                index = self.closing(index) or self.end
+            elif sign == "[" or (sign == "<" and self.word_at(index - 1) in _NESTED):
+                depth += 1
+            elif sign in ("]", ">") and depth:
+                depth -= 1
+            elif sign == "," and (not depth or index == self.end):
+                if index > start:
+                    yield self.between(start, index)
+                start = index + 1
+            index += 1
+
+    def between(self, start: int, end: int) -> Cursor:
+        """A cursor over some of the tokens."""
+        inner = Cursor(self.tokens, self.text, start)
+        inner.end = end
+        return inner
+
+    def rest(self) -> str:
+        """The text from here to the end."""
+        return self.slice(self.at, self.end)

@@ -1,0 +1,119 @@
+"""The head of a CREATE: where the name of what it makes begins, and the statement without the rest.
+
+What engines write between a table's name and its query (SERDEs, clustering, masks, expectations,
+schedules) is more than any parser knows, and says nothing of the query: it is not parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.sql.ddl.clauses import read
+from sqlrewrite.sql.ddl.cursor import Cursor
+from sqlrewrite.warehouse import Name
+
+SCHEMAS = frozenset({"schema", "database", "namespace"})
+
+# What a CREATE or DROP may be of before the word TABLE comes, in CREATE POLICY p ON TABLE t.
+_OTHER_KINDS = frozenset({"function", "index", "on", "procedure", *SCHEMAS})
+_BEFORE_NAME = frozenset({"(", "as", "select"})
+
+_QUERY = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.VALUES})
+
+# Words of another statement, where a semicolon is missing.
+_OF_ANOTHER = frozenset({TokenType.CREATE, TokenType.INSERT})
+
+
+def after_kind(at: Cursor) -> int:
+    """The index where the name of a defined table or view begins, 0 if nothing of the kind is."""
+    for index in range(at.end):
+        word = at.word_at(index)
+        if word in _BEFORE_NAME or word in _OTHER_KINDS:
+            break
+        if word in {"table", "view"}:
+            after = index + 1
+            while at.word_at(after) in {"if", "not", "exists"}:
+                after += 1
+            return after
+    return 0
+
+
+def defined(at: Cursor) -> tuple[frozenset[str], Name]:
+    """The words before the name of a defined table or view, and the name, all stepped over; no name
+    where nothing of the kind is defined."""
+    at.at = after_kind(at)
+    head = frozenset(map(at.word_at, range(at.at)))
+    return head, at.name() if at.at else ()
+
+
+def function_query(tokens: Sequence[Token]) -> int | None:
+    """The index of the query that a function of SQL returns; None of what is none, and of one that
+    returns an expression.
+
+    Its parameters are named as columns are, which they are not: a name is a column's where a
+    relation around it has one, and in a subquery it is never a parameter (docs/spark.md).
+    """
+    if tokens[0].token_type is not TokenType.CREATE:
+        return None
+    if not any(it.token_type is TokenType.FUNCTION for it in tokens[:5]):
+        return None
+    depth = 0
+    for index, token in enumerate(tokens[:-1]):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        word, behind = token.text.lower(), tokens[index + 1]
+        if depth or word not in ("language", "return"):
+            continue
+        if word == "language" and behind.text.lower() != "sql":
+            return None
+        if word == "return":
+            return index + 1 if _is_query(tokens[index + 1 :]) else None
+    return None
+
+
+def _is_query(tokens: Sequence[Token]) -> bool:
+    """Whether these are one query, with or without parentheses around it."""
+    kinds = [it.token_type for it in tokens]
+    if kinds[0] is not TokenType.L_PAREN:
+        return kinds[0] in _QUERY
+    depth = 0
+    for index, kind in enumerate(kinds):
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0:
+            return index == len(kinds) - 1 and _is_query(tokens[1:-1])
+    return False
+
+
+def without_head(tokens: Sequence[Token], text: str) -> list[Token]:
+    """``CREATE TABLE name AS query`` of any CREATE or REPLACE that has a query, ``CREATE VIEW name
+    AS query`` of a function's; other statements as they are."""
+    returned = function_query(tokens)
+    if returned is not None:
+        name = next(n for n, it in enumerate(tokens) if it.token_type is TokenType.FUNCTION) + 1
+        it = tokens[name - 1]
+        view = Token(TokenType.VIEW, "VIEW", it.line, it.col, it.start, it.end)
+        return _made(tokens, view, (name, name + 1), returned)
+    at = Cursor(tokens, text)
+    start = after_kind(at) if at.word in ("create", "replace") else 0
+    if not start:
+        return list(tokens)
+    at.at = start
+    if at.name():
+        behind = at.at
+    else:  # IDENTIFIER(:schema || '.t'): it makes something, and nobody knows what
+        behind = at.at = start + 1
+        at.group()
+    query = read(at).query
+    if query is None or any(it.token_type in _OF_ANOTHER for it in tokens[behind:query]):
+        return list(tokens)
+    kind = next(it for it in tokens if it.token_type in (TokenType.TABLE, TokenType.VIEW))
+    return _made(tokens, kind, (start, behind), query)
+
+
+def _made(tokens: Sequence[Token], kind: Token, name: tuple[int, int], query: int) -> list[Token]:
+    """The tokens of a CREATE of which only the name and the query are left."""
+    first, before = tokens[0], tokens[query - 1]
+    made = Token(TokenType.CREATE, "CREATE", first.line, first.col, first.start, first.end)
+    word = Token(TokenType.ALIAS, "AS", before.line, before.col, before.start, before.end)
+    return [made, kind, *tokens[slice(*name)], word, *tokens[query:]]

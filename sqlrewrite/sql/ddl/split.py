@@ -1,0 +1,77 @@
+"""The definitions in a text, whatever else is in it: statements as tokens alone, none parsed.
+
+A statement that cannot be read costs only itself: what is no SQL is blanked before (``readable``),
+and a definition at the beginning of a line begins a statement, also without a semicolon before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import Token
+
+from sqlrewrite.sql.lex.agreement import spelled
+from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
+from sqlrewrite.sql.lex.keywords import word
+from sqlrewrite.sql.lex.lexemes import Lexeme, LexemeKind, lexemes
+from sqlrewrite.sql.lex.template_tokens import named
+from sqlrewrite.sql.parse.statements import Statement
+from sqlrewrite.text.masking import mask, untouched
+from sqlrewrite.text.templates import Refer, no_name
+
+_STARTS = frozenset({"create", "use", "insert"})
+_STARTS_TABLE = frozenset({"alter", "drop"})
+_TELLING = frozenset({"create", "replace", "alter", "use", "set", "cache", "insert", "load"})
+_SIGNS = {"(": 1, ")": -1}
+
+
+def statements(text: str, refer: Refer = no_name) -> Iterator[Statement]:
+    """The statements that define something, or insert into something, in a text that ``readable``
+    has made. Templates stand as they are written, but for the names that ``refer`` gives to
+    variables. Raises nothing."""
+    found = mask(text)
+    masked = found.text
+    as_written = untouched(found, text)
+    computed, index = computes_names(text), 0
+    for part in _parts(masked):
+        if _TELLING.isdisjoint(masked[start:end].lower() for _, start, end in part):
+            continue
+        for piece in _pieces(text, spelled(masked, part)):
+            if not as_written:
+                piece = [named(token, text, refer) for token in piece]
+            if computed:
+                piece = with_computed_names(piece, text, refer)
+            yield Statement(index, piece[0].start, piece, None, end=piece[-1].end)
+            index += 1
+
+
+def _parts(text: str) -> Iterator[Sequence[Lexeme]]:
+    """The lexemes between two semicolons."""
+    found = lexemes(text)
+    start = 0
+    for index, (kind, _, _) in enumerate(found):
+        if kind == LexemeKind.SEMICOLON:
+            if index > start:
+                yield found[start:index]
+            start = index + 1
+    if start < len(found):
+        yield found[start:]
+
+
+def _pieces(text: str, tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """A statement's tokens, cut where the next one begins without a semicolon before it."""
+    start = depth = 0
+    for index in range(len(tokens)):
+        if index > start and depth <= 0 and _starts(text, tokens, index):
+            yield tokens[start:index]
+            start, depth = index, 0
+        depth += _SIGNS.get(word(tokens, index), 0)
+    yield tokens[start:]
+
+
+def _starts(text: str, tokens: Sequence[Token], at: int) -> bool:
+    """Whether a token at the beginning of its line begins a statement."""
+    first, start = word(tokens, at), tokens[at].start
+    table = first in _STARTS_TABLE and word(tokens, at + 1) in ("table", "view")
+    begins = table or first in _STARTS
+    return begins and not text[text.rfind("\n", 0, start) + 1 : start].strip()

@@ -1,0 +1,100 @@
+"""Names that are put together where a query runs, ``IDENTIFIER(:c || '.t')``, as dotted names.
+
+In: tokens. Out: the same with ``${c}.t`` in the place of such a call where a relation is named, its
+parts tiled over the stretch that the call takes up, as ``template_tokens`` does it for ``ref``.
+What a parameter holds is as little known as what is in any variable; a call of anything but texts
+and named parameters stays what it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.sql.lex.keywords import word
+from sqlrewrite.sql.lex.template_tokens import tiled
+from sqlrewrite.text.templates import Refer, is_template
+from sqlrewrite.text.variables import given
+
+_QUERY = frozenset({"select", "with", "from"})
+_BEFORE = frozenset("from join into table view update using exists overwrite".split())
+_WORD = "identifier"
+_PART = r"(?:\$\{[^{}]*\}|\w)+"
+_DOTTED = re.compile(rf"{_PART}(?:\.{_PART})*")
+
+
+def computes_names(text: str) -> bool:
+    """Whether a text may have such a call."""
+    return _WORD in text.lower()
+
+
+def with_computed_names(tokens: Sequence[Token], text: str, refer: Refer) -> list[Token]:
+    """The tokens with the names for such calls."""
+    found: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        parts, end = _computed(tokens, at, text) if _may_begin(tokens, at) else ((), at)
+        if not parts:
+            found.append(tokens[at])
+            at += 1
+            continue
+        first, last = tokens[at], tokens[end]
+        whole = Token(first.token_type, first.text, first.line, first.col, first.start, last.end)
+        names = [(TokenType.IDENTIFIER, given(part, refer)) for part in parts]
+        dotted = [piece for name in names for piece in ((TokenType.DOT, "."), name)]
+        found += tiled(whole, dotted[1:])
+        at = end + 1
+    return found
+
+
+def names_unread(tokens: Sequence[Token]) -> bool:
+    """Whether a relation of a statement has a name that is put together of something else."""
+    return any(_may_begin(tokens, at) for at in range(len(tokens)))
+
+
+def _may_begin(tokens: Sequence[Token], at: int) -> bool:
+    if word(tokens, at) != _WORD or word(tokens, at + 1) != "(" or not at:
+        return False
+    before = word(tokens, at - 1)
+    return before in _BEFORE and (before != "from" or _is_of_query(tokens, at - 1))
+
+
+def _is_of_query(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a FROM is not that of ``extract(day FROM x)`` or ``IS DISTINCT FROM x``."""
+    if at and word(tokens, at - 1) == "distinct":
+        return False
+    depth = 0
+    for index in range(at - 1, -1, -1):
+        sign = word(tokens, index)
+        depth += (sign == ")") - (sign == "(")
+        if depth < 0:
+            return word(tokens, index + 1) in _QUERY
+        if sign == ";":
+            break
+    return True
+
+
+def _computed(tokens: Sequence[Token], at: int, text: str) -> tuple[Sequence[str], int]:
+    """The parts of the name that begins there, and its last token; no parts where it is none."""
+    name, index = "", at + 2
+    while index + 1 < len(tokens):
+        token, behind = tokens[index], tokens[index + 1]
+        raw = text[token.start : token.end + 1]
+        if token.token_type is TokenType.STRING and raw.startswith("'"):
+            name += token.text
+        elif word(tokens, index) == ":" and behind.start == token.end + 1:
+            name += behind.text if is_template(behind.text) else f"${{{behind.text}}}"
+            index += 1
+        elif is_template(raw):
+            name += raw
+        else:
+            break
+        index += 1
+        if word(tokens, index) == ")" and _DOTTED.fullmatch(name):
+            return re.findall(_PART, name), index
+        if word(tokens, index) != "||":
+            break
+        index += 1
+    return (), at

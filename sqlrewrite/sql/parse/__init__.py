@@ -1,0 +1,1 @@
+"""Text to statements, and statements to trees, by a parser of Spark's grammar on sqlglot's."""

@@ -1,0 +1,274 @@
+"""Spark's grammar of expressions, where sqlglot's reads another tree without a word.
+
+``booleanExpression``, ``predicate`` and ``valueExpression`` of SqlBaseParser.g4, rule for rule. A
+comparison binds tighter than BETWEEN, IN, LIKE and IS, whose operands may be comparisons; ``!`` is
+NOT; COLLATE belongs to the operand before it; ``|``, ``^`` and ``&`` have levels of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.sql.lex.keywords import token_types
+from sqlrewrite.sql.parse.base_parser import QuickParser
+from sqlrewrite.text.templates import is_template
+
+_UNARY = 8
+_SHIFT = 5
+
+# The binary operators of valueExpression: how tight each binds, and what it becomes. All are
+# left-associative, comparisons too.
+_BINARY: dict[TokenType, tuple[int, type[exp.Expr]]] = {
+    TokenType.EQ: (1, exp.EQ),
+    TokenType.NEQ: (1, exp.NEQ),
+    TokenType.LT: (1, exp.LT),
+    TokenType.LTE: (1, exp.LTE),
+    TokenType.GT: (1, exp.GT),
+    TokenType.GTE: (1, exp.GTE),
+    TokenType.NULLSAFE_EQ: (1, exp.NullSafeEQ),
+    TokenType.PIPE: (2, exp.BitwiseOr),
+    TokenType.CARET: (3, exp.BitwiseXor),
+    TokenType.AMP: (4, exp.BitwiseAnd),
+    TokenType.PLUS: (6, exp.Add),
+    TokenType.DASH: (6, exp.Sub),
+    TokenType.DPIPE: (6, exp.DPipe),
+    TokenType.STAR: (7, exp.Mul),
+    TokenType.SLASH: (7, exp.Div),
+    TokenType.MOD: (7, exp.Mod),
+    TokenType.DIV: (7, exp.IntDiv),
+}
+_SHIFTS: dict[TokenType, type[exp.Expr]] = {
+    TokenType.LT: exp.BitwiseLeftShift,
+    TokenType.GT: exp.BitwiseRightShift,
+}
+_PREFIXES: dict[TokenType, type[exp.Expr] | None] = {
+    TokenType.DASH: exp.Neg,
+    TokenType.TILDE: exp.BitwiseNot,
+    TokenType.PLUS: None,
+}
+_PREDICATES = token_types("not between in rlike like ilike is")
+_LIKES: dict[TokenType, type[exp.Expr]] = {TokenType.LIKE: exp.Like, TokenType.ILIKE: exp.ILike}
+_QUANTIFIERS = {TokenType.ANY: exp.Any, TokenType.SOME: exp.Any, TokenType.ALL: exp.All}
+
+
+EXTENT = "extent"
+"""The key in the ``meta`` of VALUES: where they, or the parenthesis around them, begin in the text;
+in that of a row: where it ends; in that of the query of an IN: where its parenthesis is."""
+
+
+class ExpressionParser(QuickParser):
+    """Reads conditions and values; see the module."""
+
+    # `payload:a.b`, a path into a VARIANT.
+    COLON_IS_VARIANT_EXTRACT: ClassVar[bool] = True
+    # `array(a, b)[0]` and `list[0]` take an element: no name before a bracket makes an array.
+    ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}
+
+    # --- booleanExpression ---------------------------------------------------------------------
+
+    def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:
+        """What AND and OR connect."""
+        if self._match(TokenType.NOT):
+            return exp.Not(this=self._needed(self._parse_equality()))
+        value = self._value(0)
+        return self._predicate(value) if self._curr.token_type in _PREDICATES else value
+
+    def _predicate(self, value: exp.Expr | None) -> exp.Expr | None:
+        index = self._index
+        negated = self._match(TokenType.NOT)
+        kind = self._curr.token_type
+        found: exp.Expr | None
+        if kind is TokenType.IS and not negated:
+            return self._is(value)
+        if kind not in _PREDICATES or kind in (TokenType.NOT, TokenType.IS):
+            self._retreat(index)
+            return value
+        self._advance()
+        value = self._needed(value)
+        if kind is TokenType.IN:
+            found = self._parse_in(value)
+        elif kind is TokenType.BETWEEN:
+            found = self._between(value)
+        elif kind is TokenType.RLIKE:
+            found = exp.RegexpLike(this=value, expression=self._operand(0))
+        else:
+            found = self._like(_LIKES[kind], value)
+            if negated:  # x NOT LIKE ANY (…) is no NOT of the other
+                like = found.this if isinstance(found, exp.Escape) else found
+                like.set("negate", True)
+            return found
+        return exp.Not(this=found) if negated else found
+
+    def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+        start = self._curr.start
+        if not self._match(TokenType.L_PAREN):
+            return exp.In(this=this, expressions=[self._list_of_template()])
+        # A query in parentheses of its own is a value: IN ((SELECT …)) is a list of one.
+        alone = self._curr.token_type is not TokenType.L_PAREN
+        items = self._parse_csv(self._parse_select_or_expression)
+        if alone and len(items) == 1 and isinstance(items[0], exp.Query):
+            found = exp.In(this=this, query=items[0].subquery(copy=False))
+            found.args["query"].meta[EXTENT] = start
+        else:
+            found = exp.In(this=this, expressions=items)
+        self._match_r_paren()
+        return found
+
+    def _list_of_template(self) -> exp.Expr:
+        """``IN ${days}``: the parentheses come with what stands in them."""
+        found = self._parse_placeholder() if self._curr.token_type is TokenType.COLON else None
+        named = isinstance(found, exp.Placeholder) and is_template(str(found.this))
+        if found is None or not named:
+            self.raise_error("Expected ( behind IN")
+        return self._needed(found)
+
+    def _between(self, value: exp.Expr | None) -> exp.Expr:
+        low = self._operand(0)
+        if not self._match(TokenType.AND):
+            self.raise_error("Expected AND behind the lower bound of BETWEEN")
+        return exp.Between(this=value, low=low, high=self._operand(0))
+
+    def _like(self, kind: type[exp.Expr], value: exp.Expr | None) -> exp.Expr:
+        quantifier = _QUANTIFIERS.get(self._curr.token_type)
+        if quantifier is not None and self._next.token_type is TokenType.L_PAREN:
+            self._advance()
+            patterns = exp.Tuple(expressions=self._parse_wrapped_csv(self._parse_disjunction))
+            return kind(this=value, expression=quantifier(this=patterns))
+        found: exp.Expr = kind(this=value, expression=self._operand(0))
+        if self._match(TokenType.ESCAPE):
+            found = exp.Escape(this=found, expression=self._parse_string())
+        return found
+
+    def _is(self, value: exp.Expr | None) -> exp.Expr | None:
+        index = self._index
+        self._advance()
+        negated = self._match(TokenType.NOT)
+        if self._match_text_seq("DISTINCT", "FROM"):
+            kind = exp.NullSafeEQ if negated else exp.NullSafeNEQ
+            return kind(this=value, expression=self._operand(0))
+        constant = self._parse_null() or self._parse_boolean()
+        if constant is None:
+            self._retreat(index)
+            return value
+        found = exp.Is(this=value, expression=constant)
+        return exp.Not(this=found) if negated else found
+
+    # --- valueExpression -----------------------------------------------------------------------
+
+    def _value(self, least: int) -> exp.Expr | None:
+        """A value of operators that all bind tighter than ``least``."""
+        value = self._parse_unary()
+        while True:
+            kind = self._curr.token_type
+            level, operator = _BINARY.get(kind, (0, None))
+            if kind in _SHIFTS and self._next.token_type is kind:
+                if least >= _SHIFT:
+                    return value
+                value = self._shift(self._needed(value), kind)
+                continue
+            if operator is None or level <= least:
+                return value
+            index = self._index
+            self._advance()
+            right = self._value(level)
+            if right is None and kind is TokenType.DIV:  # a name
+                self._retreat(index)
+                return value
+            value = self.expression(operator(this=value, expression=self._needed(right)))
+
+    def _operand(self, least: int) -> exp.Expr:
+        """A value that an operator cannot do without."""
+        return self._needed(self._value(least))
+
+    def _needed(self, value: exp.Expr | None) -> exp.Expr:
+        if value is None:
+            self.raise_error("Expected an operand")
+            raise AssertionError("errors are raised at once")  # ErrorLevel.IMMEDIATE
+        return value
+
+    def _shift(self, value: exp.Expr, kind: TokenType) -> exp.Expr:
+        self._advance(2)
+        if kind is TokenType.GT and self._match(TokenType.GT):
+            operands = [value, self._operand(_SHIFT)]
+            return exp.Anonymous(this="shiftrightunsigned", expressions=operands)
+        return _SHIFTS[kind](this=value, expression=self._operand(_SHIFT))
+
+    def _parse_unary(self) -> exp.Expr | None:
+        kind = self._curr.token_type
+        if kind in _PREFIXES:
+            self._advance()
+            operand, sign = self._operand(_UNARY - 1), _PREFIXES[kind]
+            if sign is None:
+                return exp.Anonymous(this="positive", expressions=[operand])
+            return self.expression(sign(this=operand))
+        # A column and a literal are tried first: so does sqlglot, but some calls further down.
+        column = kind in self.IDENTIFIER_TOKENS or kind is TokenType.L_PAREN
+        value = self._parse_column() if column else self._parse_atom()
+        value = value or self._parse_type()
+        while self._curr.token_type is TokenType.COLLATE and self._match(TokenType.COLLATE):
+            value = exp.Collate(this=value, expression=self._parse_id_var())
+        return value
+
+    def _parse_cast(self, strict: bool, safe: bool | None = None) -> exp.Expr:
+        found = super()._parse_cast(strict, safe)
+        self._needed(found.args.get("this"))
+        return found
+
+    def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
+        """A column that is a name, or one behind its table's, as most are; sqlglot goes from dot to
+        dot."""
+        token, behind, table = self._curr, self._next, None
+        if token.token_type not in self.IDENTIFIER_TOKENS:
+            return None
+        if behind.token_type is TokenType.DOT:
+            ahead = self._tokens[self._index + 2 : self._index + 4]
+            if len(ahead) < 2 or token.comments or behind.comments or ahead[0].comments:
+                return super()._parse_column_parts_fast()
+            table, (token, behind) = token, ahead
+            if token.token_type not in self.IDENTIFIER_TOKENS or behind.token_type is TokenType.DOT:
+                return super()._parse_column_parts_fast()
+        if behind.token_type in self.COLUMN_OPERATORS:
+            return None
+        if behind.token_type in self.COLUMN_POSTFIX_TOKENS:
+            return None
+        if (table or token).text.upper() in self.NO_PAREN_FUNCTION_PARSERS:
+            return None
+        if table is not None:
+            self._advance(3)
+            return exp.Column(this=_name(token), table=_name(table))
+        self._advance()
+        column = exp.Column(this=_name(token))
+        if self._prev_comments:
+            column.add_comments(self._prev_comments)
+            self._prev_comments = []
+        return column
+
+    def _parse_colon_as_variant_extract(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Asked of every column; sqlglot makes the root of a path first."""
+        if self._curr.token_type is not TokenType.COLON:
+            return this
+        return super()._parse_colon_as_variant_extract(this)
+
+    # What the rest of the parser calls an operand.
+
+    def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        return self._value(0)
+
+    def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> Any:
+        return self._value(0)
+
+    def _parse_bitwise(self) -> exp.Expr | None:
+        return self._value(0)
+
+    def _parse_term(self, parse_mod: bool = True) -> exp.Expr | None:
+        return self._value(_SHIFT)
+
+    def _parse_factor(self, parse_mod: bool = True) -> exp.Expr | None:
+        return self._value(_UNARY - 2)
+
+
+def _name(token: Token) -> exp.Identifier:
+    quoted = token.token_type is TokenType.IDENTIFIER
+    return exp.Identifier(this=token.text, quoted=quoted).update_positions(token)

@@ -1,0 +1,140 @@
+"""Spark's pipe syntax: ``FROM t |> JOIN d ON … |> WHERE … |> SELECT …``.
+
+``operatorPipeRightSide`` of SqlBaseParser.g4. Operators in the order of one SELECT (FROM, JOIN,
+WHERE, SELECT) become one; each other is a SELECT over all before it. Names of relations are visible
+through operators without an alias: such a derived table has a name that nobody knows.
+"""
+
+from __future__ import annotations
+
+from sqlglot import TokenType, exp
+
+from sqlrewrite.sql.lex.keywords import token_types
+from sqlrewrite.sql.parse.query_grammar import BARE, HOMELESS, QueryParser
+
+PIPED = "piped"
+"""The key in the ``meta`` of a derived table that is what stands before ``|>``."""
+
+_OPEN = "open"
+_NO_WHERE = "there is no |> WHERE to take a predicate"
+_JOINS = token_types("join inner left right full cross semi anti natural")
+_ORDERS = token_types("order_by sort_by cluster_by distribute_by limit offset")
+_SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})
+_OF_A_SELECT = frozenset({"expressions", "distinct", "hint", "windows"})
+
+
+class PipeParser(QueryParser):
+    """Reads queries with pipes; see the module."""
+
+    def _parse_select(
+        self,
+        nested: bool = False,
+        table: bool = False,
+        parse_subquery_alias: bool = True,
+        parse_set_operation: bool = True,
+        consume_pipe: bool = True,
+    ) -> exp.Expr | None:
+        return self._parse_select_query(nested, table, parse_subquery_alias, parse_set_operation)
+
+    def _parse_set_operations(self, this: exp.Expr | None) -> exp.Expr | None:
+        found = super()._parse_set_operations(this)
+        while isinstance(found, exp.Query) and self._match(TokenType.PIPE_GT):
+            found = super()._parse_set_operations(self._pipe(found))
+        return found
+
+    def _pipe(self, query: exp.Query) -> exp.Expr:
+        """The query with the operator behind a pipe."""
+        kind = self._curr.token_type
+        if kind in _JOINS:
+            found = _opened(query, "where", "laterals")
+            found.append("joins", self._parse_join())
+        elif kind is TokenType.WHERE:
+            found = _opened(query, "where")
+            found.set("where", self._parse_where())
+        elif kind is TokenType.SELECT:
+            found = self._selected(_opened(query))
+        elif kind in _ORDERS:
+            found = self._parse_query_modifiers(_closed(_over(query)))
+        elif kind in _SETS:
+            return self.parse_set_operation(query) or query
+        elif kind is TokenType.ALIAS:
+            self._advance()
+            alias = exp.TableAlias(this=self._parse_id_var())
+            return _all(exp.Subquery(this=query, alias=alias))
+        elif kind in (TokenType.PIVOT, TokenType.UNPIVOT, TokenType.TABLE_SAMPLE):
+            pivots, sample = self._parse_pivots(), self._parse_table_sample()
+            return _all(_derived(query, pivots=pivots, sample=sample))
+        elif self._match_text_seq("EXTEND"):
+            found = _closed(_over(query))
+            found.set("expressions", [exp.Star(), *self._parse_csv(self._parse_expression)])
+        else:
+            found = self._other(query)
+        return found
+
+    def _selected(self, found: exp.Select) -> exp.Select:
+        """``|> SELECT``: the list of a SELECT, and its windows."""
+        listed = super()._parse_select_query(parse_set_operation=False)
+        said = {key for key, value in listed.args.items() if value} if listed else set()
+        if not isinstance(listed, exp.Select) or not said <= _OF_A_SELECT:
+            self.raise_error("Expected nothing but a list behind |> SELECT")
+        else:
+            for key in said:
+                found.set(key, listed.args[key])
+        return _closed(found)
+
+    def _other(self, query: exp.Query) -> exp.Select:
+        """An operator whose columns are not told: AGGREGATE, SET, DROP."""
+        word = self._curr.text.upper()
+        found = _closed(_over(query))
+        items: list[exp.Expr | None] = []
+        if self._match_text_seq("AGGREGATE"):
+            if self._curr.token_type is not TokenType.GROUP_BY:
+                items = self._parse_csv(self._parse_expression)
+            found.set("group", self._parse_group())
+        elif self._match(TokenType.SET) or self._match_text_seq("SET"):
+            items = self._parse_csv(self._parse_expression)
+        elif self._match(TokenType.DROP):
+            items = self._parse_csv(self._parse_id_var)
+        else:
+            self.raise_error("Expected an operator behind |>")
+        # `kind` is in no table of what is understood, nor is a star of other names.
+        found.set("kind", word)
+        found.set("expressions", [exp.Star(rename=[exp.Identifier(this=word)]), *items])
+        return found
+
+
+def _opened(query: exp.Query, *without: str) -> exp.Select:
+    """The SELECT that an operator goes on with: the one before it, or one over all of that, where
+    it has a clause already that comes behind the operator's own."""
+    if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in without):
+        return _all(_derived(query))
+    return query if query.meta.get(_OPEN) else _over(query)
+
+
+def _over(query: exp.Query) -> exp.Select:
+    """All columns of a query, or of a FROM that has no SELECT yet."""
+    if isinstance(query, exp.Select) and query.meta.get(HOMELESS) == BARE:
+        return _marked(query)
+    return _all(_derived(query))
+
+
+def _all(table: exp.Subquery) -> exp.Select:
+    """All columns of a derived table."""
+    return _marked(exp.Select(expressions=[exp.Star()], from_=exp.From(this=table)))
+
+
+def _marked(select: exp.Select) -> exp.Select:
+    select.meta[HOMELESS], select.meta[_OPEN] = _NO_WHERE, True
+    return select
+
+
+def _closed(select: exp.Select) -> exp.Select:
+    """A SELECT that what comes next is not a part of."""
+    select.meta.pop(_OPEN, None)
+    return select
+
+
+def _derived(query: exp.Query, **more: object) -> exp.Subquery:
+    found = exp.Subquery(this=query, **more)
+    found.meta[PIPED] = True
+    return found

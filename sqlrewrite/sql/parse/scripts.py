@@ -1,0 +1,214 @@
+"""SQL scripts, BEGIN … END: which of their tokens are statements, and where a script ends.
+
+``compoundStatement`` of SqlBaseParser.g4. In: the tokens of a text. Out: its statements; those of a
+script without the words before them (IF … THEN, ELSE, WHILE … DO, a label), and the query of FOR r
+AS query DO. A query means in a script what it means outside, since columns come before variables;
+but not if it reads what the script makes, as that depends on the way taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
+from sqlrewrite.sql.lex.keywords import word
+
+ENDLESS = "a SQL script without its END is not read, nor what follows it"
+MADE = "the script makes, changes or drops what this reads: it is left alone"
+MOVED = "the script changes its schema with USE: its statements are left alone"
+UNREAD = (
+    "the script runs a text that is a value, which may change what names mean: its statements are "
+    "left alone"
+)
+
+_CELL_END = "COMMAND"  # in the comment that ends a cell
+_BLOCKS = frozenset({"if", "case", "while", "loop", "repeat", "for"})
+# What leads to a statement, and the word before that begins.
+_LEADS = {"if": "then", "elseif": "then", "when": "then", "case": "then", "while": "do"}
+_TRANSACTION = frozenset({"transaction", "tran", "work"})
+_DEFINES = frozenset({"create", "replace", "drop", "alter", "cache", "uncache"})
+_BEFORE_A_NAME = frozenset(
+    "create replace drop alter cache uncache lazy or global temporary temp external"
+    " materialized table view schema database namespace function if not exists".split()
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A statement's tokens and the stretch of text that is its own; ``why`` a part of a script is
+    left alone, and whether it ``defines`` what the script makes."""
+
+    tokens: list[Token]
+    since: int
+    until: int
+    why: str = ""
+    defines: bool = False
+
+
+_CHANGES_NO_NAME = pattern(
+    r"immediate\s+['\"][\s(]*"
+    r"(?:select|with|from|values|table|insert|merge|update|delete|explain|show|desc(?:ribe)?)\b",
+    re.IGNORECASE,
+)
+
+
+def runs_unread(tokens: Sequence[Token]) -> bool:
+    """Whether this is EXECUTE IMMEDIATE of a text that may define, drop or set something: one that
+    is not written there, or that begins with another word than a query or a change of rows does."""
+    if word(tokens, 0) != "execute" or len(tokens) < 2:
+        return False
+    return _CHANGES_NO_NAME.match(tokens[1].text) is None  # sqlglot has one token for the rest
+
+
+def pieces(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
+    """The statements of a text, those in scripts among them, by its tokens."""
+    split = _split(text, tokens)
+    scripted = "begin" in text.lower() and any(it.token_type is TokenType.BEGIN for it in tokens)
+    return _parted(split) if scripted else split
+
+
+def _split(text: str, tokens: Sequence[Token]) -> Iterator[Piece]:
+    if tokens and not any(it in text for it in (";", _CELL_END, "{%")):
+        yield Piece(list(tokens), 0, len(text))
+        return
+    since = 0
+    piece: list[Token] = []
+    for token in tokens:
+        if token.token_type is not TokenType.SEMICOLON:
+            piece.append(token)
+            continue
+        if piece:
+            yield Piece(piece, since, token.start)
+        piece, since = [], token.end + 1
+    if piece:
+        yield Piece(piece, since, len(text))
+
+
+def _parted(found: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, and in the place of those of a script the statements in them."""
+    script: list[Piece] = []
+    depth = 0
+    for piece in found:
+        if not script and not _begins(piece.tokens):
+            yield piece
+            continue
+        script.append(piece)
+        depth += _deeper(piece.tokens)
+        if depth <= 0:
+            yield from _statements(script)
+            script, depth = [], 0
+    yield from (replace(piece, why=ENDLESS) for piece in script)
+
+
+def _begins(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is BEGIN …, or label: BEGIN …, of a script."""
+    labelled = len(tokens) > 1 and tokens[1].token_type is TokenType.COLON
+    body = tokens[2:] if labelled else tokens
+    begins = len(body) > 1 and body[0].token_type is TokenType.BEGIN
+    return begins and word(body, 1) not in _TRANSACTION
+
+
+def _deeper(tokens: Sequence[Token]) -> int:
+    """How many blocks of BEGIN … END a piece opens more than it closes."""
+    found, before, handler = 0, "", False
+    for index in range(len(tokens)):
+        said = word(tokens, index)
+        handler |= _declares_handler(tokens, index)
+        if said == "begin" and (handler or before in _BEFORE_BEGIN):
+            found += 1
+        elif said == "end" and before in ("", "begin"):
+            found -= word(tokens, index + 1) not in _BLOCKS
+        before = said or "a name"
+    return found
+
+
+_BEFORE_BEGIN = frozenset({"", "begin", "then", "else", "do", "loop", "repeat", ":", "atomic"})
+
+
+def _statements(script: Sequence[Piece]) -> Iterator[Piece]:
+    found = [it for piece in script for it in _led(piece)]
+    made: set[str] = set()
+    moved = ""
+    for piece in found:
+        first = word(piece.tokens, 0)
+        made |= _defined(piece.tokens) if first in _DEFINES else set()
+        if first == "use" or (first, word(piece.tokens, 1)) == ("set", "catalog"):
+            moved = MOVED
+        elif runs_unread(piece.tokens):
+            moved = UNREAD
+    for piece in found:
+        if word(piece.tokens, 0) in (*_DEFINES, "use", "set"):
+            yield replace(piece, defines=True)
+        elif moved:
+            yield replace(piece, why=moved)
+        elif made.isdisjoint(token.text.lower() for token in piece.tokens):
+            yield piece
+        else:
+            yield replace(piece, why=MADE)
+
+
+def _defined(tokens: Sequence[Token]) -> set[str]:
+    """The parts of the name that a statement defines."""
+    index = 0
+    while word(tokens, index) in _BEFORE_A_NAME:
+        index += 1
+    found: set[str] = set()
+    while index < len(tokens):
+        found.add(tokens[index].text.lower())
+        index += 1
+        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
+            break
+        index += 1
+    return found
+
+
+def _declares_handler(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a DECLARE stands here of what an error, or another condition, is handled by."""
+    first, *behind = (word(tokens, at) for at in range(index, index + 3))
+    return first == "declare" and "handler" in behind
+
+
+def _led(piece: Piece) -> Iterator[Piece]:
+    """The statement that a piece of a script leads to, and a query on the way there."""
+    tokens, index = piece.tokens, 0
+    while index < len(tokens):
+        said = word(tokens, index)
+        if said == "end" or said == "until":
+            return
+        if _declares_handler(tokens, index):
+            index = _behind(tokens, index, "begin")
+        elif said in ("begin", "else", "loop", "repeat", "not", "atomic"):
+            index += 1
+        elif word(tokens, index + 1) == ":":
+            index += 2
+        elif said == "for":
+            start = index + (3 if word(tokens, index + 2) == "as" else 1)
+            index = _behind(tokens, index, "do")
+            yield replace(piece, tokens=tokens[start : index - 1], until=tokens[index - 1].start)
+        elif said in _LEADS:
+            start, index = index, _behind(tokens, index, _LEADS[said])
+            if any(it.token_type is TokenType.JOIN for it in tokens[start:index]):
+                yield replace(piece, tokens=tokens[start:index], until=tokens[index - 1].start)
+        else:
+            break
+    if index < len(tokens):
+        yield replace(piece, tokens=tokens[index:])
+
+
+def _behind(tokens: Sequence[Token], index: int, wanted: str) -> int:
+    """The index behind a word outside of parentheses and CASE; beyond the last if there is none."""
+    depth = 0
+    for at in range(index + 1, len(tokens)):
+        kind, said = tokens[at].token_type, word(tokens, at)
+        if said == wanted and depth == 0:
+            return at + 1
+        if kind is TokenType.L_PAREN or said == "case":
+            depth += 1
+        elif kind is TokenType.R_PAREN or said == "end":
+            depth -= 1
+    return len(tokens)

@@ -1,0 +1,166 @@
+"""Statements by their first word: which may hold a query that is rewritten, which are none of our
+business, and which hold queries that we leave alone and so have to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from sqlglot import Token, TokenType, exp
+
+from sqlrewrite.sql.bind.dml import changes, held
+from sqlrewrite.sql.ddl.head import function_query
+from sqlrewrite.sql.lex.keywords import token_types
+from sqlrewrite.sql.lex.lexemes import LexemeKind, lexemes
+from sqlrewrite.text.templates import DEFINES
+
+_QUERY_OPENERS = token_types(
+    "select with l_paren insert create cache merge delete update from values table use drop"
+)
+"""A statement that opens with one of these may hold a query that can be rewritten, or changes what
+names mean; any other (SET, DROP FUNCTION, GRANT …) is not for us, whatever it says."""
+
+_ALSO_OPENERS = {TokenType.REPLACE: TokenType.TABLE, TokenType.ALTER: TokenType.VIEW}
+"""With a SELECT behind them these do as well: REPLACE TABLE … AS, ALTER VIEW … AS."""
+
+_COMMANDS = DEFINES | frozenset(
+    """
+    add alter analyze apply begin call clear close commit comment compute convert copy declare
+    delete desc describe dfs end execute exit explain export fetch fsck generate get grant if import
+    install invalidate iterate kill leave list load lock map merge msck open optimize put quit
+    reduce refresh reload remove reorg repair replace reset restore return revoke rollback set show
+    signal source start sync truncate uncache undrop unlock update vacuum while !
+    model audit on_virtual_update_begin on_virtual_update_end
+    """.split()
+)
+"""Statements of Spark, Hive, Impala, Delta, Databricks and SQLMesh without a query: not parsed."""
+
+_DEFINITIONS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.USE})
+_BEGIN_QUERY = frozenset({TokenType.SELECT, TokenType.FROM, TokenType.VALUES})
+"""A definition without one of these, nor AS TABLE, holds no query either. What it defines is read
+from its tokens (``definitions``): more than any parser knows is written there."""
+
+# Of all that is not parsed, what cannot hold a query.
+_NO_QUERY = frozenset("comment grant revoke show ! source add list dfs load model audit".split())
+
+# Behind a WITH, what the statement is.
+_CHANGE = frozenset({TokenType.MERGE, TokenType.UPDATE, TokenType.DELETE})
+
+# Behind these no line begins with the word of another statement, but for AS and its query.
+_HOLD_NO_STATEMENT = frozenset("alter create drop msck refresh set truncate use".split())
+UNENDED = "a statement begins here, and the one before it has no end: is a ; missing?"
+_BEGIN_LINES = token_types("create drop insert select use alter merge delete truncate")
+
+_AFTER_FROM = frozenset(
+    "where group having qualify window order sort cluster distribute limit offset select"
+    " union except intersect insert when set".split()
+)
+
+_CALLED = (
+    "is left alone: it is a part of the texts that call it (as dbt compiles them, in "
+    "target/compiled, they can be read)"
+)
+_EXECUTED = "EXECUTE IMMEDIATE runs a text that is a value: the query in it is not read"
+
+
+def opens_query(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is one that is parsed."""
+    kind = tokens[0].token_type
+    if kind in _ALSO_OPENERS:
+        second = tokens[1].token_type if len(tokens) > 1 else None
+        selects = any(it.token_type is TokenType.SELECT for it in tokens)
+        return second is _ALSO_OPENERS[kind] and selects
+    return kind in _QUERY_OPENERS and not (_defines_alone(tokens) or _makes_function(tokens))
+
+
+def known(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is of a kind that is passed over."""
+    return _word(tokens) in _COMMANDS or _defines_alone(tokens) or _makes_function(tokens)
+
+
+def _makes_function(tokens: Sequence[Token]) -> bool:
+    """Whether a statement makes a function, and not by a query alone."""
+    opens = tokens[0].token_type is TokenType.CREATE
+    makes = opens and any(it.token_type is TokenType.FUNCTION for it in tokens[:5])
+    return makes and function_query(tokens) is None
+
+
+def _defines_alone(tokens: Sequence[Token]) -> bool:
+    """Whether a statement defines something, and not by a query."""
+    if tokens[0].token_type not in _DEFINITIONS:
+        return False
+    before = tokens[0].token_type
+    for token in tokens:
+        kind = token.token_type
+        if kind in _BEGIN_QUERY or (kind is TokenType.TABLE and before is TokenType.ALIAS):
+            return False
+        before = kind
+    return True
+
+
+def told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> tuple[int, str] | None:
+    """What a person has to hear of a statement that is passed over, and where: that it joins, or
+    runs what nobody has read. A MERGE, DELETE or UPDATE may be rewritten: who finds that it is not
+    asks without its ``tree``."""
+    if tree is not None and (held(tree) is not None or changes(tree)):
+        return None
+    word, start = _word(tokens), tokens[0].start
+    if word == "execute":
+        return start, _EXECUTED
+    at = None if word in _NO_QUERY else first_join(text, start, tokens[-1].end + 1)
+    if at is None:
+        return None
+    function = _makes_function(tokens)  # RETURN may stand at the end of a line, SELECT in the next
+    second = None if function or word not in _HOLD_NO_STATEMENT else unended(text, tokens)
+    if second is not None and second < at:
+        return second, UNENDED
+    why = "predicates go into SELECT, INSERT, CREATE … AS and CACHE only: put the join into one"
+    if function:
+        word = "create function"
+    if word in DEFINES:
+        return at, f"a join in {{% {word} %}} {_CALLED}"
+    if word == "with":
+        word = next((it.text for it in tokens if it.token_type in _CHANGE), word)
+    return at, f"a join in {word.upper()} is left alone: {why}"
+
+
+def unended(text: str, tokens: Sequence[Token]) -> int | None:
+    """Where a line begins that looks like the next statement, outside of all parentheses."""
+    depth = 0
+    for before, token in pairwise(tokens):
+        kind = before.token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0 and token.token_type in _BEGIN_LINES:
+            blank = text[text.rfind("\n", 0, token.start) + 1 : token.start].strip() == ""
+            if blank and kind is not TokenType.ALIAS:
+                return token.start
+    return None
+
+
+def first_join(text: str, start: int, end: int) -> int | None:
+    """Where a part of a text first joins: at a JOIN, or a comma between two relations."""
+    part = text[start:end].lower()
+    if "join" not in part and ("," not in part or "from" not in part):
+        return None
+    depth, froms = 0, set[int]()
+    for kind, begins, ends in lexemes(part):
+        word = part[begins:ends]
+        named = part[max(0, begins - 1) : begins] == "." or part.startswith(".", ends)
+        if kind == LexemeKind.NAME and word == "join" and not named:  # hive.auto.convert.join
+            return start + begins
+        if kind == LexemeKind.NAME and word == "from":
+            froms.add(depth)
+        elif word == "," and depth in froms:
+            return start + begins
+        elif word == "(":
+            depth += 1
+        elif word == ")" or (kind == LexemeKind.NAME and word in _AFTER_FROM):
+            froms.discard(depth)
+            depth -= word == ")"
+    return None
+
+
+def _word(tokens: Sequence[Token]) -> str:
+    # sqlglot has tokens of two words.
+    return tokens[0].text.lower().partition(" ")[0]

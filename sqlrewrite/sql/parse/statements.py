@@ -1,0 +1,315 @@
+"""Text in, statements out: each with its own tokens and tree, so that a bad one costs only itself.
+
+Templates are masked before the text is lexed. What sqlglot reads wrongly without complaint
+(``t@v1``) is found among the tokens, before parsing, and left alone with a reason.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import ParseError
+from sqlglot.errors import TokenError as TokenError
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.patterns import pattern
+from sqlrewrite.results import NOT_PARSED
+from sqlrewrite.sql.ddl.head import without_head
+from sqlrewrite.sql.deep import TOO_DEEP, deep
+from sqlrewrite.sql.lex import template_tokens
+from sqlrewrite.sql.lex import tokens as lexer
+from sqlrewrite.sql.lex.agreement import Difference
+from sqlrewrite.sql.lex.computed_names import computes_names, with_computed_names
+from sqlrewrite.sql.lex.keywords import as_names
+from sqlrewrite.sql.lex.tokens import read
+from sqlrewrite.sql.parse.dialect import parser
+from sqlrewrite.sql.parse.limits import exceeded
+from sqlrewrite.sql.parse.scripts import Piece, pieces
+from sqlrewrite.sql.parse.statement_kinds import (
+    UNENDED,
+    first_join,
+    known,
+    opens_query,
+    told,
+    unended,
+)
+from sqlrewrite.text.edits import Span
+from sqlrewrite.text.limits import Limits
+from sqlrewrite.text.masking import mask, untouched
+from sqlrewrite.text.templates import Obstacle, Refer, Template, no_name
+
+_TOKEN_SHOWN = pattern(r"<Token token_type: [^,]*, text: (.*?), line: .*?>")
+_INCOMPLETE = pattern(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_CLASSES = {"If": "CASE or IF", "Order": "ORDER BY", "Group": "GROUP BY"}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a statement was not read: an offset into the text, and a sentence.
+
+    ``parsed`` tells a statement that does not parse (False) from one left alone on purpose (True).
+    """
+
+    offset: int
+    message: str
+    parsed: bool = False
+    code: str = NOT_PARSED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    """One statement: its number in the text, its tokens (offsets into the whole text), its tree,
+    and where it ends, with the comments behind it.
+
+    ``tree`` is None for a statement that is not a query and for one with a ``failure``; ``refer``
+    is what its templates were read with; ``maybe`` is said of what a script defines, on one of its
+    ways.
+    """
+
+    index: int
+    start: int
+    tokens: Sequence[Token]
+    tree: exp.Expr | None
+    failure: Failure | None = None
+    refer: Refer = no_name
+    end: int = 0
+    maybe: bool = False
+
+    @property
+    def words(self) -> frozenset[str]:
+        """What its tokens say, in lower case, every name among them."""
+        return frozenset(map(str.lower, {token.text for token in self.tokens}))
+
+    @property
+    def last_words(self) -> frozenset[str]:
+        """The same, and of a name with dots in backquotes its last part."""
+        words = self.words
+        return words | {it.rpartition(".")[2] for it in words if "." in it}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexed:
+    """A text's tokens, semicolons included, where Spark reads it otherwise, and its templates:
+    those that are tokens now, and those that stand in the way."""
+
+    tokens: Sequence[Token]
+    differences: tuple[Difference, ...] = ()
+    templates: tuple[Template, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+    refer: Refer = no_name
+
+    @property
+    def places(self) -> Iterator[Span]:
+        """Where its tokens stand."""
+        return (Span(it.start, it.end + 1) for it in self.tokens)
+
+
+def lex(text: str, refer: Refer = no_name) -> Lexed:
+    """The tokens of a text, and where Spark's differ; ``refer`` resolves its templates."""
+    masked = mask(text)
+    tokens, differences = read(masked.text)
+    if untouched(masked, text) and not masked.obstacles:
+        return Lexed(_named(tokens, text, refer), differences)
+    found, obstacles = template_tokens.substituted(tokens, masked, text, refer)
+    obstacles = sorted((*masked.obstacles, *obstacles), key=lambda obstacle: obstacle.start)
+    return Lexed(_named(found, text, refer), differences, masked.templates, tuple(obstacles), refer)
+
+
+def statements(
+    text: str, lexed: Lexed | None = None, limits: Limits | None = None
+) -> Iterator[Statement]:
+    """The statements of a text; those over the limits are not parsed. Raises nothing."""
+    lexed, limits = lexed or lex(text), limits or Limits()
+    obstacles, differences = deque(lexed.obstacles), deque(lexed.differences)
+    for index, piece in enumerate(pieces(text, lexed.tokens)):
+        tokens, start = piece.tokens, piece.tokens[0].start
+        while differences and differences[0].offset < piece.since:
+            differences.popleft()  # where no statement is left
+        parts = bool(differences) and differences[0].offset < piece.until
+        parted = differences[0] if parts else None
+        if piece.why or piece.defines:
+            yield _of_script(text, index, piece)
+            continue
+        while obstacles and obstacles[0].end <= piece.since:
+            obstacles.popleft()
+        # The first that is left ends behind the beginning; all others begin no earlier.
+        blocked = bool(obstacles) and obstacles[0].start < piece.until
+        over = _over(text, tokens, limits)
+        if over is not None:
+            yield Statement(index, start, tokens, None, over, end=piece.until)
+            continue
+        yield _statement(text, index, piece, lexed, obstacles[0] if blocked else None, parted)
+
+
+def tokenize(text: str, refer: Refer = no_name) -> list[Token]:
+    """Spark's tokens, templates read with ``refer``. Raises sqlglot's TokenError."""
+    masked = mask(text)
+    tokens = lexer.tokenize(masked.text)
+    if not untouched(masked, text):
+        tokens = template_tokens.substituted(tokens, masked, text, refer)[0]
+    return list(_named(tokens, text, refer))
+
+
+def _named(tokens: Sequence[Token], text: str, refer: Refer) -> Sequence[Token]:
+    return with_computed_names(tokens, text, refer) if computes_names(text) else tokens
+
+
+def parse_tokens(tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one statement's tokens. Raises sqlglot's ParseError."""
+    return _parsed(tokens, lambda it: _tree(it, text))[0]
+
+
+def parse_condition(tokens: list[Token], text: str) -> exp.Expr:
+    """The tree of one condition, given its tokens. Raises sqlglot's errors."""
+    return _parsed(tokens, lambda it: _one(parser().parse_into(exp.Condition, it, text)))[0]
+
+
+def _tree(tokens: list[Token], text: str) -> exp.Expr:
+    return _one(parser().parse(tokens, text))
+
+
+def _one(trees: Sequence[exp.Expr | None]) -> exp.Expr:
+    if len(trees) != 1 or trees[0] is None:
+        raise ParseError("not one statement")
+    return trees[0]
+
+
+def _parsed(
+    tokens: list[Token], tree: Callable[[list[Token]], exp.Expr]
+) -> tuple[exp.Expr, list[Token]]:
+    """The tree of tokens, and the tokens with words made names if need be. Raises ParseError."""
+    try:
+        return tree(tokens), tokens
+    except ParseError:
+        named = as_names(tokens)
+        if named is not None:
+            with suppress(ParseError):
+                return tree(named), named
+        raise
+
+
+def _of_script(text: str, index: int, piece: Piece) -> Statement:
+    """A part of a script that is left alone; of one that defines something only a join is told."""
+    tokens, start = piece.tokens, piece.tokens[0].start
+    failure = Failure(start, piece.why, True) if piece.why else None
+    if piece.defines and (at := first_join(text, start, piece.until)) is not None:
+        failure = Failure(at, "a join in what a script makes: it is left alone", True)
+    return Statement(index, start, tokens, None, failure, end=piece.until, maybe=piece.defines)
+
+
+def _statement(
+    text: str,
+    index: int,
+    piece: Piece,
+    lexed: Lexed,
+    obstacle: Obstacle | None,
+    parted: Difference | None,
+) -> Statement:
+    tokens = piece.tokens
+    start = tokens[0].start
+    templates = template_tokens.among(lexed.templates, tokens)
+    passed = known(tokens)
+    parses = opens_query(tokens)
+    ours = parses or not passed
+    failure = None
+    if ours:
+        obstacle = obstacle or (template_tokens.unfit(templates, tokens) if parses else None)
+        if obstacle is not None:
+            said = f"template text: {obstacle.message}: left alone"
+            failure = Failure(obstacle.start, said, True)
+    if failure is None and parted is not None and (ours or parted.endless):
+        failure = Failure(parted.offset, parted.why, not parted.endless)
+    if failure is None and ours:
+        failure = misread(text, tokens)
+    if failure is not None or parted is not None:
+        return Statement(index, start, tokens, None, failure, end=piece.until)
+    if not parses:
+        why = Failure(start, _no_beginning(text, start, tokens[0]))
+        failure = _told(text, tokens, None) if passed else _excused(why, templates)
+        return Statement(index, start, tokens, None, failure, end=piece.until)
+    try:
+        tree, tokens = _parsed(tokens, lambda it: deep(lambda: _tree(without_head(it, text), text)))
+    except ParseError as error:  # a MERGE may be what only its engine can read
+        failure = _told(text, tokens, None) if passed else _parse_failure(error, text, tokens)
+    except RecursionError:
+        failure = Failure(start, f"{TOO_DEEP} to be parsed")
+    except Exception as error:  # a parser's own bug must cost no more than this statement
+        failure = Failure(start, f"the parser failed: {type(error).__name__}: {error}")
+    else:
+        if templates:
+            template_tokens.loosened(tree)
+        failure = _told(text, tokens, tree)
+        return Statement(index, start, tokens, tree, failure, lexed.refer, piece.until)
+    return Statement(index, start, tokens, None, _excused(failure, templates), end=piece.until)
+
+
+def _no_beginning(text: str, start: int, first: Token) -> str:
+    """That no statement begins with a token."""
+    if text.startswith("//", start):
+        return "// begins no comment in SQL, and so is a part of the statement: write --"
+    return f"no statement begins with {first.text!r}"
+
+
+def _over(text: str, tokens: Sequence[Token], limits: Limits) -> Failure | None:
+    """That a statement is over the limits, if it is."""
+    start = tokens[0].start
+    why = exceeded(text[start : tokens[-1].end + 1], tokens, limits)
+    return None if why is None else Failure(start, why, True)
+
+
+def passed_over(statement: Statement, text: str) -> Failure | None:
+    """What is told of a statement that turned out to hold no query of ours."""
+    return _told(text, statement.tokens, None)
+
+
+def _told(text: str, tokens: Sequence[Token], tree: exp.Expr | None) -> Failure | None:
+    found = told(text, tokens, tree)
+    return None if found is None else Failure(*found, True)
+
+
+def _excused(failure: Failure | None, templates: Sequence[Template]) -> Failure | None:
+    """The failure of a statement with templates, which may be none in the SQL that they make."""
+    if failure is None or failure.parsed or not templates:
+        return failure
+    return replace(failure, message=f"template text: {failure.message}: left alone", parsed=True)
+
+
+def _parse_failure(error: ParseError, text: str, tokens: Sequence[Token]) -> Failure:
+    if not error.errors:
+        return Failure(tokens[0].start, _first_line(error))
+    first = error.errors[0]
+    line, column = first.get("line"), first.get("col")
+    # sqlglot's column is that of the token's last character.
+    offset = next((t.start for t in tokens if t.line == line and t.col == column), tokens[0].start)
+    if unended(text, [it for it in tokens if it.start <= offset]) == offset:
+        return Failure(offset, UNENDED)
+    message = (first.get("description") or _first_line(error)).rstrip(".")
+    return Failure(offset, _in_words(message))
+
+
+def _in_words(message: str) -> str:
+    """A message of sqlglot without the names of its own classes."""
+    message = _TOKEN_SHOWN.sub(r"'\1'", message)
+    message = message.replace(" but got 'SENTINEL'", ", but the statement ends")
+    return _INCOMPLETE.sub(
+        lambda found: f"{_CLASSES.get(found[1], found[1].upper())} is not complete", message
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0].rstrip(".") or type(error).__name__
+
+
+def misread(text: str, tokens: Sequence[Token]) -> Failure | None:
+    """What in the statement sqlglot would read wrongly in silence, if anything."""
+    if text.find("@", tokens[0].start, tokens[-1].end + 1) < 0:
+        return None
+    for token in tokens:
+        if token.token_type is TokenType.PARAMETER and token.text == "@":
+            why = "time travel written as t@v1 is not supported: write VERSION AS OF"
+            return Failure(token.start, why, True)
+    return None

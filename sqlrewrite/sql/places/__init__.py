@@ -1,0 +1,1 @@
+"""Where in the text clauses, conjuncts, table references and operands begin and end."""

@@ -1,0 +1,278 @@
+"""The tokens of a statement, and the way from one place among them to another.
+
+Outward to the SELECT that a token belongs to, along its own depth of parentheses to the next token
+of some kind, and to the words that stand at the top of a condition.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.sql.lex.keywords import (
+    AFTER_NAME,
+    ALSO_FUNCTIONS,
+    BEFORE_STATEMENT,
+    BETWEEN_QUERIES,
+    CASE_END,
+    CLOSE,
+    NO_QUERY,
+    OPEN,
+    OR,
+    STEPS,
+    token_types,
+)
+
+ENDS_OPERAND = token_types("r_paren var identifier number string null true false end")
+_TO_SELECT = BETWEEN_QUERIES | {TokenType.SELECT}
+_QUERY = frozenset({TokenType.SELECT, TokenType.WITH})
+
+
+class AnchorError(Exception):
+    """The text around a place is not of the form that the tree promised."""
+
+
+class Range(NamedTuple):
+    """A stretch of tokens, ``end`` exclusive."""
+
+    start: int
+    end: int
+
+
+class Walk:
+    """The tokens of one statement, and how to get about among them."""
+
+    def __init__(self, text: str, tokens: Sequence[Token]) -> None:
+        self.text = text
+        self.tokens = tokens
+        self._starts = [token.start for token in tokens]
+        self._types = [token.token_type for token in tokens]
+        if TokenType.FOR in self._types:
+            _end_queries_of_loops(self._types, tokens)
+        self._partner = _partners(self._types)
+        self._merges = TokenType.MERGE in self._types
+        self._tops: dict[Range, list[int]] = {}
+        self._ands: dict[Range, list[int]] = {}
+
+    def index(self, offset: int) -> int:
+        """The token at an offset. Raises AnchorError where there is none."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or self.tokens[index].end < offset:
+            raise AnchorError(f"no token at {offset}")
+        return index
+
+    def kind(self, index: int) -> TokenType | None:
+        """The type of a token, None beyond the last."""
+        return self._types[index] if 0 <= index < len(self._types) else None
+
+    def _of_merge(self, keyword: int) -> bool:
+        """Whether an ON is that of a MERGE, and not of a join in a query."""
+        return (
+            self._merges
+            and not self._stands_in(keyword, TokenType.SELECT)
+            and self._stands_in(keyword, TokenType.MERGE)
+        )
+
+    def in_query(self, index: int) -> bool:
+        """Whether a token stands in a SELECT of its statement."""
+        return self._stands_in(index, TokenType.SELECT)
+
+    def _stands_in(self, index: int, opening: TokenType) -> bool:
+        """Whether a token stands behind one of that type, in the same statement or parentheses."""
+        try:
+            self._outward(index, opening)
+        except AnchorError:
+            return False
+        return True
+
+    def select(self, index: int) -> int:
+        """The SELECT that a token belongs to; it may stand behind its FROM. Where there is none the
+        first word of the operator behind ``|>``, or of the query."""
+        found = self.lead(index)
+        if self.kind(found) in NO_QUERY and self.kind(found - 1) in BEFORE_STATEMENT:
+            raise AnchorError("no SELECT around the place")
+        return found
+
+    def lead(self, index: int) -> int:
+        """The SELECT that a token belongs to, or what stands for it (``select``); of what is in no
+        query of its statement the DELETE, UPDATE or MERGE."""
+        types = self._types
+        while True:
+            start = index
+            while start >= 0:
+                kind = types[start]
+                if kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(start, kind)):
+                    break
+                if kind is TokenType.SELECT:
+                    return start
+                if kind in NO_QUERY and self.kind(start - 1) in BEFORE_STATEMENT:
+                    return start
+                start = (self.opening(start) if kind is CLOSE else start) - 1
+            if self.kind(start) is TokenType.PIPE_GT:
+                return start + 1  # an operator by itself
+            select = self._find(index, _TO_SELECT)
+            if self.kind(select) is TokenType.SELECT and self._opens(index) is TokenType.FROM:
+                if self.kind(self._find(select, _TO_SELECT)) is TokenType.SELECT:
+                    raise AnchorError("several SELECTs share the FROM")
+                return select
+            if self.kind(start + 1) in (TokenType.FROM, TokenType.WITH) or (
+                self.kind(start) is not OPEN and self._opens(index) is TokenType.FROM
+            ):
+                return start + 1  # of a FROM that no SELECT stands behind
+            if self.kind(start) is not OPEN:
+                raise AnchorError("no SELECT around the place")
+            index = start - 1
+
+    def _opens(self, index: int) -> TokenType | None:
+        """Which of SELECT and FROM comes first in the query that a token is in, at its depth."""
+        found: TokenType | None = None
+        while not self._begins_query(index):
+            kind = self._types[index]
+            found = kind if kind in (TokenType.SELECT, TokenType.FROM) else found
+            index = (self.opening(index) if kind is CLOSE else index) - 1
+        return found
+
+    def _begins_query(self, index: int) -> bool:
+        """Whether a query, or what it is in, begins right behind a token."""
+        kind = self.kind(index)
+        return kind is OPEN or (kind in BETWEEN_QUERIES and self._keyword(index, kind))
+
+    def _outward(self, index: int, wanted: TokenType) -> int:
+        """The nearest token of a type before this one and not inside a closed parenthesis."""
+        types = self._types
+        while index >= 0:
+            kind = types[index]
+            if kind is wanted:
+                return index
+            if kind is TokenType.SEMICOLON:
+                break
+            if kind in NO_QUERY and self.kind(index - 1) in BEFORE_STATEMENT:
+                break
+            if kind is CLOSE:
+                index = self.opening(index)
+            index -= 1
+        raise AnchorError(f"no {wanted.name} around the place")
+
+    def _find(self, start: int, wanted: frozenset[TokenType | None]) -> int:
+        """The next token of one of these types at a token's depth, or where that depth ends."""
+        types, index = self._types, start + 1
+        while index < len(types):
+            kind = types[index]
+            if kind is OPEN:
+                index = self._partner.get(index, len(types))
+            elif kind is CLOSE or (kind in wanted and self._keyword(index, kind)):
+                return index
+            index += 1
+        return min(index, len(types))
+
+    def _keyword(self, index: int, kind: TokenType | None) -> bool:
+        """Whether a token that could be a keyword is one, and not a name or a function."""
+        if self.kind(index - 1) is TokenType.DOT:
+            return False
+        if kind is TokenType.EXCEPT and self.kind(index - 1) is TokenType.STAR:
+            return False  # SELECT * EXCEPT (…)
+        if kind is TokenType.WINDOW:
+            return self.kind(index + 2) is TokenType.ALIAS
+        if kind is TokenType.INSERT:
+            return self.kind(index + 1) in (TokenType.INTO, TokenType.OVERWRITE)
+        if kind in (TokenType.LIMIT, TokenType.OFFSET):
+            return self.kind(index + 1) not in AFTER_NAME
+        return not (kind in ALSO_FUNCTIONS and self.kind(index + 1) is OPEN)
+
+    def opening(self, close: int) -> int:
+        """The partner of a parenthesis: the one that it closes. Raises AnchorError for none."""
+        if close not in self._partner:
+            raise AnchorError("parentheses do not match")
+        return self._partner[close]
+
+    def group(self, opening: int) -> Range:
+        """The parentheses, both included, of which one opens. Raises AnchorError where it does not
+        close."""
+        return Range(opening, self.opening(opening) + 1)
+
+    def subqueries(self, tokens: Range) -> Iterator[Range]:
+        """The subqueries among tokens, with their parentheses, and none that is in another."""
+        at = tokens.start
+        while at < tokens.end:
+            if self.kind(at) is OPEN and self.kind(at + 1) in _QUERY:
+                found = self.group(at)
+                yield found
+                at = found.end
+            at += 1
+
+    def _unwrapped(self, condition: Range) -> Range:
+        """A condition without the parentheses around the whole of it."""
+        start, end = condition.start, condition.end
+        while (
+            end - start > 2
+            and self.kind(start) is OPEN
+            and self.kind(end - 1) is CLOSE
+            and self.opening(end - 1) == start
+        ):
+            start, end = start + 1, end - 1
+        return Range(start, end)
+
+    def disjunction(self, condition: Range) -> bool:
+        """Whether a condition has an OR at its top."""
+        return any(self._types[index] in OR for index in self._top(condition))
+
+    def connectives(self, condition: Range) -> list[int]:
+        """The ANDs at the top of a condition, without those of BETWEEN."""
+        found = self._ands.get(condition)
+        if found is not None:
+            return found
+        found = self._ands[condition] = []
+        between = 0
+        for index in self._top(condition):
+            kind = self._types[index]
+            if kind is TokenType.BETWEEN:
+                between += 1
+            elif kind is TokenType.AND and between:
+                between -= 1
+            elif kind is TokenType.AND:
+                found.append(index)
+        return found
+
+    def _top(self, condition: Range) -> list[int]:
+        """The tokens of a condition outside any parentheses, brackets and CASE … END."""
+        known = self._tops.get(condition)
+        if known is not None:
+            return known
+        found = self._tops[condition] = []
+        depth = cases = 0
+        for index in range(condition.start, condition.end):
+            kind = self._types[index]
+            step = STEPS.get(kind)
+            if kind in CASE_END and (
+                self.kind(index - 1) is TokenType.DOT or (kind is TokenType.END and not cases)
+            ):
+                step = None  # a column of that name
+            if step is not None:
+                depth += step
+                cases += step if kind in CASE_END else 0
+            elif depth == 0:
+                found.append(index)
+        return found
+
+
+def _end_queries_of_loops(types: list[TokenType], tokens: Sequence[Token]) -> None:
+    """Makes the DO behind the query of FOR end it; behind an operand it is no name."""
+    for index, token in enumerate(tokens):
+        if token.text.upper() == "DO" and types[index - 1] in ENDS_OPERAND:
+            types[index] = TokenType.SEMICOLON
+
+
+def _partners(types: Sequence[TokenType]) -> dict[int, int]:
+    """The index of each parenthesis' partner, both ways; one without a partner is not in it."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for index, kind in enumerate(types):
+        if kind is OPEN:
+            opened.append(index)
+        elif kind is CLOSE and opened:
+            found[index] = start = opened.pop()
+            found[start] = index
+    return found

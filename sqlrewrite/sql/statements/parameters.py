@@ -1,0 +1,120 @@
+"""Parameter markers, ``:name`` and ``?``, and the text with literals in their place.
+
+In: a text and its parameters as literals of SQL. Out: a ``FilledText``, which maps offsets back to
+the text with the markers. What is decided of the one can be inserted into the other: an insertion
+repeats literals, and needs no parameter.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any
+
+from sqlglot import Token, TokenType
+
+from sqlrewrite.frozen import dataclass
+from sqlrewrite.sql.lex.keywords import token_types
+from sqlrewrite.sql.parse.statements import lex
+from sqlrewrite.text.edits import Edit, Span
+
+Literals = Mapping[str, str] | Sequence[str]
+"""Named or positional parameters, each as a literal of SQL."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
+# Quotes and backslashes depend on settings, braces may be templates.
+_PLAIN_TEXT = re.compile(r"[^\\'\"{}$\x00-\x1f\x7f]*")
+_LONG = 1 << 63
+
+# Behind one of these a colon asks for a field of a VARIANT: ``v:field``.
+_OPERANDS = token_types("var identifier r_paren r_bracket string number")
+
+
+@dataclass(frozen=True, slots=True)
+class FilledText:
+    """A text with literals for its markers; ``ends`` are where each literal ends in it, and
+    ``shifts`` by how much what follows stands further back than in the original."""
+
+    text: str
+    ends: tuple[int, ...] = ()
+    shifts: tuple[int, ...] = ()
+
+    def original(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Insertions into this text as insertions into the one with the markers."""
+        return [Edit(it.offset - self._shift(it.offset), it.text) for it in edits]
+
+    def _shift(self, offset: int) -> int:
+        before = bisect_right(self.ends, offset)
+        return self.shifts[before - 1] if before else 0
+
+
+def literals(args: object) -> Literals | None:
+    """The parameters of ``spark.sql(text, args)`` as literals; None where one has none."""
+    if not args:
+        return ()
+    if isinstance(args, Mapping):
+        named = {str(name): _literal(value) for name, value in args.items()}
+        known = {name: value for name, value in named.items() if value is not None}
+        return known if len(known) == len(named) else None
+    if isinstance(args, list | tuple):
+        found = [value for it in args if (value := _literal(it)) is not None]
+        return tuple(found) if len(found) == len(args) else None
+    return None
+
+
+def filled(text: str, given: Literals) -> FilledText | None:
+    """The text with the parameters in it; None where they and the markers do not fit."""
+    tokens = lex(text).tokens
+    values: list[tuple[Span, str]] = []
+    for number, (span, name) in enumerate(_markers(tokens)):
+        if isinstance(given, Mapping):
+            value = given.get(name)
+        else:
+            value = given[number] if not name and number < len(given) else None
+        if value is None:
+            return None
+        values.append((span, value))
+    if not isinstance(given, Mapping) and len(values) != len(given):
+        return None
+    pieces, done, ends, grown = [], 0, [], []
+    for span, value in values:
+        pieces += [text[done : span.start], value]
+        done = span.end
+        ends.append(sum(map(len, pieces)))
+        grown.append(len(value) - (span.end - span.start))
+    return FilledText("".join([*pieces, text[done:]]), tuple(ends), tuple(accumulate(grown)))
+
+
+def _markers(tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
+    """The markers in order, with their names; one without a name is a ``?``."""
+    before: Token | None = None
+    for token, behind in zip(tokens, [*tokens[1:], None], strict=True):
+        kind = token.token_type
+        if kind is TokenType.PLACEHOLDER:
+            yield Span(token.start, token.end + 1), ""
+        elif kind is TokenType.COLON and behind is not None and behind.start == token.end + 1:
+            field = before is not None and before.token_type in _OPERANDS
+            if not field and _NAME.fullmatch(behind.text):
+                yield Span(token.start, behind.end + 1), behind.text
+        before = token
+
+
+def _literal(value: Any) -> str | None:
+    """A value as PySpark's ``lit`` takes it: by its exact type, since a subclass may be another."""
+    write = _WRITERS.get(type(value))
+    return write(value) if write is not None else None
+
+
+# A Decimal is missing: over Connect its parameter has another type than its literal.
+_WRITERS: Mapping[type, Any] = {
+    type(None): lambda _: "NULL",
+    bool: lambda value: "true" if value else "false",
+    int: lambda value: f"({value})" if -_LONG < value < _LONG else None,
+    float: lambda value: f"({value!r}D)" if math.isfinite(value) else None,
+    datetime.date: lambda value: f"DATE'{value:%Y-%m-%d}'" if value.year >= 1000 else None,
+    str: lambda value: f"'{value}'" if _PLAIN_TEXT.fullmatch(value) else None,
+}
