@@ -1,15 +1,18 @@
-"""Texts of other dialects than Spark's, heard as Spark: the same text, of the same length.
+"""Texts of other dialects than Spark's, transliterated: read by Spark's grammar all the same.
 
-In: a text of Trino, DuckDB or Flink. Out: one that means the same to Spark's grammar, character for
-character in the same place, so that all that is known of places, names and clauses holds for the
-author's own text; and back again. A quoted name stands in backquotes. What means something to one
-of the two alone (a backslash in a string, ``/*+``) is a private character. A function that Spark
-does not have, or has with another meaning, and a word that is a keyword to Spark alone, begin with
-a letter of the dialect's own alphabet, wherever they stand: no table of Spark's knows such a name,
-``rules/functions`` of the dialect may. What has no reading in Spark's grammar is told, and its
-statement left alone.
+In: a text of Trino, DuckDB or Flink. Out: a text that means the same to Spark's grammar, with every
+character in the same place, so that all places, names and clauses found in it are those of the
+author's own text; and the way back. Three things change:
 
-The rules of each are data: ``rules/dialects``, and which functions there are, ``rules/functions``.
+- a quoted name stands in backquotes;
+- a character that has a meaning in one of the two grammars alone (a backslash in a string, ``/*+``)
+  is replaced by a character of Unicode's private use area;
+- the name of a function that Spark lacks or has with another meaning, and a word that is a keyword
+  to Spark alone, begin with a letter of the dialect's own alphabet, wherever they stand: no table
+  of Spark's has such a name, the dialect's own table in ``rules/functions`` may.
+
+What has no reading in Spark's grammar is reported, and its statement left alone. The lexer and the
+keywords of each dialect are data: ``rules/dialects``.
 """
 
 from __future__ import annotations
@@ -30,39 +33,48 @@ from sqlrewrite.text.nearest import nearest
 from sqlrewrite.text.toml import read_toml
 
 _PRIVATE = 0xE000
-"""Characters that mean something to Spark alone, such as a backslash, stand here, by their code."""
-_HELD = frozenset("\\`")
+"""Added to the code of a character that means something to Spark alone, such as a backslash."""
+_SPARK_ONLY = frozenset("\\`")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 T = TypeVar("T")
 
-_COMPARING = frozenset("= <> < <= > >= in is between".split())
-_VALUES = frozenset("end null true false unknown not date string".split())
-"""Before a comparison these are no names."""
+_COMPARISONS = frozenset("= <> < <= > >= in is between".split())
+_NOT_NAMES = frozenset("end null true false unknown not date string".split())
+"""Words that are no column even where a comparison follows."""
 
-# Behind these a name is made, whose columns are in the parentheses.
-_NAMING = frozenset({"as", "into", "table", "view", "exists"})
+# Behind these a name is defined, and the parentheses behind it hold its columns.
+_BEFORE_DEFINED = frozenset({"as", "into", "table", "view", "exists"})
 _TYPES = frozenset({"array", "map"})
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A text as Spark's grammar has it, and what of it has no reading there: offsets and why.
-    ``strange`` says why the whole of it cannot be heard, if that is so."""
+class Transliteration:
+    """A text as Spark's grammar has it. ``unreadable`` are the places that have no reading there,
+    each an offset and the reason; ``failure`` is why nothing of the text has one, or empty."""
 
     text: str
-    unheard: tuple[tuple[int, str], ...] = ()
-    strange: str = ""
+    unreadable: tuple[tuple[int, str], ...] = ()
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """How a text is read and what is written into it. ``forms`` are the predicates it can say;
-    ``hidden`` are words that are keywords to Spark alone, ``lacking`` types and phrases and what
-    each is called, ``clauses`` what stands before parentheses and calls nothing, ``same`` the
-    functions that mean what Spark's of that name do, ``alphabet`` the letters with which all others
-    begin, ``reader`` the dialect of sqlglot that reads it, too, ``quote`` what stands around a
-    name, and ``reserved`` the words that are a name only in it, where Spark takes them for one."""
+    """How a text is read, and what may be written into it.
+
+    ``forms``: the forms of predicates that it has words for.
+    ``lexeme``: one lexeme, the name of its group being the kind.
+    ``nested``: whether comments nest.
+    ``qualifies_merged``: whether a column that USING merges may have its table's name before it.
+    ``hidden``: words that are keywords to Spark alone.
+    ``lacking``: types and phrases that it does not have, and what each is called.
+    ``clauses``: words that stand before parentheses and call nothing.
+    ``same``: functions that mean what Spark's of that name do.
+    ``alphabet``: the letters with which the names of all other functions begin.
+    ``reader``: the name of sqlglot's dialect for the second reading.
+    ``quote``: the sign around a quoted name.
+    ``reserved``: words that are names only in quotes, which they do not need in Spark.
+    """
 
     name: str
     forms: frozenset[str]
@@ -78,61 +90,62 @@ class Dialect:
     quote: str
     reserved: frozenset[str]
 
-    def hear(self, text: str) -> Heard:
+    def to_spark(self, text: str) -> Transliteration:
         """The text as Spark's grammar has it."""
         taken = next(
-            (it for it in text if ord(it) in _said(self.alphabet, '"') and it != "`"), None
+            (it for it in text if ord(it) in _way_back(self.alphabet, '"') and it != "`"), None
         )
         if taken is not None:
-            return Heard(text, strange=f"{taken!r} stands for another character here")
-        made, unheard = [_held(sign) if sign == "`" else sign for sign in text], []
+            return Transliteration(text, failure=f"{taken!r} stands for another character here")
+        made, unreadable = [_private(sign) if sign == "`" else sign for sign in text], []
         found = list(self._lexemes(mask(text).text))
-        hidden = self._hidden(text, found)
+        marked = self._marked_words(text, found)
         for kind, start, end in found:
-            said = text[start:end]
+            lexeme = text[start:end]
             if kind in ("comment", "hint"):
-                made[start:end] = self._comment(said)
-            elif kind in ("string", "quoted"):
-                made[start:end] = [_held(sign) for sign in said]
-                if kind == "quoted" and self.quote == '"':
-                    made[start:end] = said.replace("`", _held("`")).replace('"', "`")
-                elif kind == "quoted":
-                    made[start:end] = said.replace("\\", _held("\\"))
+                made[start:end] = self._comment(lexeme)
+            elif kind == "string":
+                made[start:end] = [_private(sign) for sign in lexeme]
+            elif kind == "quoted" and self.quote == '"':
+                made[start:end] = lexeme.replace("`", _private("`")).replace('"', "`")
+            elif kind == "quoted":
+                made[start:end] = lexeme.replace("\\", _private("\\"))
             if kind in ("odd", "hint"):
-                unheard.append((start, f"{said!r} is not understood in {self.name}'s SQL"))
-            name = said.strip(self.quote).lower()
+                unreadable.append((start, f"{lexeme!r} is not understood in {self.name}'s SQL"))
+            name = lexeme.strip(self.quote).lower()
             field = made[start - 1 : start] == ["."] and not text.startswith("(", end)
-            if kind in ("name", "quoted") and name in hidden and not field:
+            if kind in ("name", "quoted") and name in marked and not field:
                 first = start + (kind == "quoted")
                 made[first] = self._letter(text[first])
-        return Heard("".join(made), tuple(unheard))
+        return Transliteration("".join(made), tuple(unreadable))
 
-    def say(self, text: str) -> str:
-        """The text as its author wrote it, or would."""
-        return text.translate(_said(self.alphabet, self.quote))
+    def from_spark(self, text: str) -> str:
+        """The text as its author wrote it, or would write it."""
+        return text.translate(_way_back(self.alphabet, self.quote))
 
-    def read_by_sqlglot(self, text: str) -> str:
+    def for_sqlglot(self, text: str) -> str:
         """The text as sqlglot's ``reader`` has it: names in double quotes, a hint a comment."""
         hint = _PRIVATE + ord("+")
-        return text.translate({**_said(self.alphabet, '"'), hint: chr(hint)})
+        return text.translate({**_way_back(self.alphabet, '"'), hint: chr(hint)})
 
-    def said(self, value: T) -> T:
-        """A result, all texts in it as in the dialect."""
-        found: Any = value
-        if type(value) is str:
-            found = self.say(str(value))
-        elif isinstance(value, tuple) and type(value) is tuple:
-            found = tuple([self.said(it) for it in value])
-        elif is_dataclass(value) and not isinstance(value, type):
-            its = {it.name: getattr(value, it.name) for it in fields(value) if it.init}
-            found = replace(value, **{name: self.said(it) for name, it in its.items()})
-        elif callable(value) and not isinstance(value, type):
-            found = lambda: self.said(value())  # noqa: E731
+    def in_dialect(self, result: T) -> T:
+        """A result of reading a text, every string in it back in the dialect; what a function in it
+        returns, too."""
+        found: Any = result
+        if type(result) is str:
+            found = self.from_spark(str(result))
+        elif isinstance(result, tuple) and type(result) is tuple:
+            found = tuple([self.in_dialect(it) for it in result])
+        elif is_dataclass(result) and not isinstance(result, type):
+            its = {it.name: getattr(result, it.name) for it in fields(result) if it.init}
+            found = replace(result, **{name: self.in_dialect(it) for name, it in its.items()})
+        elif callable(result) and not isinstance(result, type):
+            found = lambda: self.in_dialect(result())  # noqa: E731
         return found  # type: ignore[no-any-return]
 
-    def named(self, written: str) -> str:
-        """What is written, its names in quotes where they are no names here without: behind a dot,
-        before a comparison, and in the list of an alias."""
+    def with_quotes(self, written: str) -> str:
+        """SQL that was written for the dialect, with backquotes around the reserved words that are
+        names in it: behind a dot, before a comparison, and in the list of an alias."""
         found = list(self._lexemes(written)) if self.reserved else []
         words = ["", *(written[start:end].lower() for _, start, end in found), ""]
         made, done, listed = [], 0, False
@@ -141,29 +154,29 @@ class Dialect:
             listed = listed and words[at] != ")"
             if kind != "name" or words[at] not in self.reserved or words[at + 1] == "(":
                 continue
-            compared = words[at + 1] in _COMPARING and words[at] not in _VALUES
+            compared = words[at + 1] in _COMPARISONS and words[at] not in _NOT_NAMES
             if listed or words[at - 1] == "." or words[at + 1] == "." or compared:
                 made += [written[done:start], "`", written[start:end], "`"]
                 done = end
         return "".join([*made, written[done:]])
 
-    def unwritable(self, predicate: str) -> str | None:
-        """What of a predicate the dialect has no words for: whatever is called in it, and is not of
-        the author's own, must be one of its functions."""
-        before, found = "", list(self._lexemes(self.say(predicate)))
+    def why_unwritable(self, predicate: str) -> str | None:
+        """Why a predicate cannot be written in the dialect, or None: every function in it that is
+        not the author's must be one that the dialect has as Spark has it."""
+        before, found = "", list(self._lexemes(self.from_spark(predicate)))
         words = f" {' '.join(predicate[start:end].lower() for _, start, end in found)} "
-        for phrase, said in self.lacking.items():
+        for phrase, description in self.lacking.items():
             if f" {phrase} " in words:
-                return f"{self.name} has no {said}"
+                return f"{self.name} has no {description}"
         for kind, start, end in found:
-            said = predicate[start:end]
+            lexeme = predicate[start:end]
             if kind == "odd":
-                return f"{self.name} has no {said}"
+                return f"{self.name} has no {lexeme}"
             called = kind == "name" and predicate[end:].lstrip().startswith("(")
-            called, before = called and before not in _NAMING, said.lower()
-            known = self.same | self.clauses - _TYPES  # no function of theirs builds an array
-            if called and said.isascii() and said.lower() not in known:
-                return f"{self.name} has no {said}() as Spark has it"
+            called, before = called and before not in _BEFORE_DEFINED, lexeme.lower()
+            shared = self.same | self.clauses - _TYPES  # no function of theirs builds an array
+            if called and lexeme.isascii() and lexeme.lower() not in shared:
+                return f"{self.name} has no {lexeme}() as Spark has it"
         return None
 
     def _lexemes(self, text: str) -> Iterator[tuple[str, int, int]]:
@@ -173,21 +186,22 @@ class Dialect:
             assert match is not None
             kind, end = match.lastgroup or "odd", match.end()
             if kind == "comment" and self.nested and text.startswith("/*", at):
-                end = _behind(text, at)
+                end = _comment_end(text, at)
             if kind != "space":
                 yield kind, at, end
             at = end
 
-    def _hidden(self, text: str, found: list[tuple[str, int, int]]) -> frozenset[str]:
-        """The words of a text that stand for no word of Spark's."""
+    def _marked_words(self, text: str, found: list[tuple[str, int, int]]) -> frozenset[str]:
+        """The words of a text that must not be taken for Spark's: keywords, and functions."""
         words = [(kind, text[start:end].lower()) for kind, start, end in found if kind != "comment"]
-        hidden = {said for kind, said in words if kind == "name" and said in self.hidden}
-        known = self.same | self.clauses
-        for at, (kind, said) in enumerate(words[:-1]):
-            calls = kind == "name" and words[at + 1][1] == "(" and said not in known
-            if calls and not (at and words[at - 1][1] in _NAMING) and not _names_columns(words, at):
-                hidden.add(said)
-        return frozenset(hidden)
+        marked = {word for kind, word in words if kind == "name" and word in self.hidden}
+        shared = self.same | self.clauses
+        for at, (kind, word) in enumerate(words[:-1]):
+            calls = kind == "name" and words[at + 1][1] == "(" and word not in shared
+            defined = at > 0 and words[at - 1][1] in _BEFORE_DEFINED
+            if calls and not defined and not _is_cte_with_columns(words, at):
+                marked.add(word)
+        return frozenset(marked)
 
     def _letter(self, sign: str) -> str:
         at = _LETTERS.find(sign.lower())
@@ -195,12 +209,13 @@ class Dialect:
             return sign
         return self.alphabet[at + 26 * sign.isupper()]
 
-    def _comment(self, said: str) -> list[str]:
-        made = [_held(sign) for sign in said]
-        if said.startswith("/*+"):
+    def _comment(self, comment: str) -> list[str]:
+        """The characters of a comment, so that Spark's lexer ends it at the same place."""
+        made = [_private(sign) for sign in comment]
+        if comment.startswith("/*+"):
             made[2] = chr(_PRIVATE + ord("+"))
-        if not self.nested and said.startswith("/*"):
-            for inner in re.finditer(r"/(?=\*)", said[1:-1]):
+        if not self.nested and comment.startswith("/*"):
+            for inner in re.finditer(r"/(?=\*)", comment[1:-1]):
                 made[inner.start() + 1] = chr(_PRIVATE + ord("/"))
         return made
 
@@ -208,7 +223,7 @@ class Dialect:
 @cache
 def dialect(name: str) -> Dialect | None:
     """The dialect of that name; None for Spark's, whose texts are read as they are. Raises
-    ConfigError with what would do."""
+    ConfigError for an unknown name."""
     if name == SPARK:
         return None
     folder = rules_folder() / "dialects"
@@ -238,9 +253,8 @@ def dialect(name: str) -> Dialect | None:
     )
 
 
-def able(name: str, form: str) -> None:
-    """Raises ConfigError for a dialect that is not there, and for a form that it has no words
-    for."""
+def check_form(name: str, form: str) -> None:
+    """Raises ConfigError for an unknown dialect, and for a form of predicate that it lacks."""
     found = dialect(name)
     if found is not None and form not in found.forms:
         forms = ", ".join(sorted(found.forms))
@@ -248,23 +262,24 @@ def able(name: str, form: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _said(alphabet: str, quote: str) -> dict[int, str]:
+def _way_back(alphabet: str, quote: str) -> dict[int, str]:
+    """The characters that stand for others, for ``str.translate``."""
     back = {_PRIVATE + code: chr(code) for code in range(0x20, 0x7F)}
     letters = dict(zip(map(ord, alphabet), _LETTERS + _LETTERS.upper(), strict=True))
     return {**back, **letters, ord("`"): quote}
 
 
-def _held(sign: str) -> str:
-    return chr(_PRIVATE + ord(sign)) if sign in _HELD else sign
+def _private(sign: str) -> str:
+    return chr(_PRIVATE + ord(sign)) if sign in _SPARK_ONLY else sign
 
 
-def _names_columns(words: Sequence[tuple[str, str]], at: int) -> bool:
+def _is_cte_with_columns(words: Sequence[tuple[str, str]], at: int) -> bool:
     """Whether a word is the name of a CTE with a list of columns: ``w(a, b) AS (``."""
     end = next((n for n in range(at, len(words)) if words[n][1] == ")"), len(words))
-    return [said for _, said in words[end + 1 : end + 3]] == ["as", "("]
+    return [word for _, word in words[end + 1 : end + 3]] == ["as", "("]
 
 
-def _behind(text: str, at: int) -> int:
+def _comment_end(text: str, at: int) -> int:
     """The end of a comment that may hold others."""
     depth = 0
     for match in re.compile(r"/\*|\*/").finditer(text, at):

@@ -14,8 +14,14 @@ from sqlrewrite.catalog.queried import followed
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import changed_otherwise, stale
 from sqlrewrite.find.around import Around
-from sqlrewrite.find.heard import heard, left, spoken, understood, with_views
 from sqlrewrite.find.reading import Reading, guarded, missing, read_statement
+from sqlrewrite.find.transliterated import (
+    cross_checked,
+    in_dialect,
+    left_alone,
+    to_spark,
+    with_views_of,
+)
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Problem
 from sqlrewrite.settings.forms import VALUES
@@ -90,10 +96,11 @@ def read(
     alone; ``lines`` are those of the file that the text is a part of, where it is no more; with
     ``named`` each statement has the names of all that it reads, also where the whole file is left
     alone; with ``whole`` also what a statement returns is bound. Never raises for bad SQL."""
-    said = heard(sql, limits)
-    if said is not None and said.strange:
-        return _unsayable(sql, said.strange, catalog, limits)
-    sql = sql if said is None else said.text
+    transliteration = to_spark(sql, limits)
+    if transliteration is not None:
+        if transliteration.failure:
+            return _not_read(sql, transliteration.failure, catalog, limits)
+        sql = transliteration.text
     catalog = in_force(catalog, sql)
     lexed = lex(sql, catalog.refer)
     asked = directives(sql, lexed.tokens, lines)
@@ -106,10 +113,10 @@ def read(
     text = strip(sql, lexed.tokens, kept, changes=changes)
     if text.removed:
         lexed = lex(text.text, catalog.refer)
-    known, found = with_views(catalog, text.text, limits), []
+    known, found = with_views_of(text.text, catalog, limits), []
     for statement in statements(text.text, lexed, limits):
-        if said is not None:
-            statement = understood(statement, text, said, limits, catalog)
+        if transliteration is not None:
+            statement = cross_checked(statement, text, transliteration, limits, catalog)
         reading = read_statement(statement, text.text, known, limits, whole=whole)
         if text.predicates:
             reading = replace(reading, missing=missing(statement, known))
@@ -120,11 +127,11 @@ def read(
     return Document(sql, catalog, limits, text, asked, tuple(found), suppressed)
 
 
-def _unsayable(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:
-    """A text of another dialect that cannot be heard as a whole."""
+def _not_read(sql: str, why: str, catalog: Warehouse, limits: Limits) -> Document:
+    """A text of another dialect of which nothing can be read."""
     limits = replace(limits, dialect=SPARK)
     document = read("", catalog, limits)
-    statement = left(Statement(0, 0, (), None), why)
+    statement = left_alone(Statement(0, 0, (), None), why)
     reading = Reading(statement, catalog, failure=statement.failure)
     return replace(document, original=sql, stripped=Stripped(sql, sql), statements=(reading,))
 
@@ -133,7 +140,7 @@ def heeded(document: Document) -> Document:
     """A document that was read without heeding its comments, as they ask."""
     asked = document.directives
     if document.stripped.removed or asked.whole_file:
-        sql = spoken(document.original, document.limits)
+        sql = in_dialect(document.original, document.limits)
         return read(sql, document.catalog, document.limits, lines=asked.lines)
     suppressed = Suppressed(asked, document.catalog) if asked.found else None
     return replace(document, suppressed=suppressed)

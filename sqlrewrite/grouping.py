@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import partial
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.meetings import Meeting
 from sqlrewrite.find.reading import Reading, guarded
+from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.judge.bounds import partition_wise
 from sqlrewrite.judge.combines import Whole
 from sqlrewrite.judge.distributes import Split, partition_columns, split
@@ -65,7 +65,7 @@ def by_groups(sql: str, catalog: Warehouse, wanted: Options) -> Rewrite:
         notes=tuple(Problem(CODE, it, *document.place(at)) for at, it in told),
         grouped=tuple(grouped),
     )
-    return spoken(done, wanted.limits)
+    return in_dialect(done, wanted.limits)
 
 
 def missing(sql: str, catalog: Warehouse, wanted: Options) -> dict[int, dict[str, str]]:

@@ -14,8 +14,8 @@ from itertools import repeat
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.decision.earlier import columns_of, left_to_engine, stale
 from sqlrewrite.document import Decision, Document, decide, read
-from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.reading import BUG
+from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Candidate, PlanDiff, Problem, Removed, Rewrite
 from sqlrewrite.settings.forms import IN, VALUES
 from sqlrewrite.settings.options import Options, Resolve, options
@@ -185,7 +185,7 @@ def _alike(one: str, other: str) -> bool:
 
 def result(decision: Decision) -> Rewrite:
     """What a caller is told: the new text, every candidate with its verdict, what was not read."""
-    return spoken(_result(decision), decision.document.limits)
+    return in_dialect(_result(decision), decision.document.limits)
 
 
 def _result(decision: Decision) -> Rewrite:
@@ -212,7 +212,7 @@ def changes(decision: Decision) -> Iterator[tuple[Span, str]]:
     """What a rewrite changes in the original: its stretches, each with what takes its place."""
     edits = (it for of in decision.statements for it in of.edits)
     for span, text in decision.document.stripped.changes(edits):
-        yield span, spoken(text, decision.document.limits)
+        yield span, in_dialect(text, decision.document.limits)
 
 
 def candidates(document: Document, decided: Decided) -> list[Candidate]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 
-from sqlrewrite.find.heard import heard, spoken
+from sqlrewrite.find.transliterated import in_dialect, to_spark
 from sqlrewrite.results import NOT_PARSED, Problem, Removed, Rewrite
 from sqlrewrite.sql.managed import Stripped, strip
 from sqlrewrite.sql.parse.statements import lex, statements
@@ -32,10 +32,10 @@ _IN_CHANGE = (
 def stripped(sql: str, limits: Limits | None = None) -> Rewrite:
     """A text without any predicate of ours: ``--strip``. What the author wrote stays."""
     limits = limits or Limits()
-    said = heard(sql, limits)
-    if said is None or said.strange:
+    transliteration = to_spark(sql, limits)
+    if transliteration is None or transliteration.failure:
         return taken_out(sql)[0]
-    return spoken(taken_out(said.text)[0], limits)
+    return in_dialect(taken_out(transliteration.text)[0], limits)
 
 
 def taken_out(sql: str, lines: Lines | None = None) -> tuple[Rewrite, Stripped]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sqlrewrite.decision.decided import Decided
 from sqlrewrite.document import Document, decide, heeded, read
-from sqlrewrite.find.heard import spoken
+from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.linting import joins, managed, merges, scans
 from sqlrewrite.linting.exchanged import exchanged
 from sqlrewrite.linting.findings import Finding, LintResult, of_no_statement
@@ -80,7 +80,7 @@ def findings(document: Document, wanted: Options) -> LintResult:
     bugs = tuple(it for it in errors(decision) if it.code != NOT_PARSED)
     found = list(suppress(found, document))
     found.sort(key=lambda it: (it.place.span.start, it.code))
-    return spoken((tuple(found), bugs), document.limits)
+    return in_dialect((tuple(found), bugs), document.limits)
 
 
 def _statement(subject: Subject) -> list[Finding]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sqlrewrite.document import Document, read
-from sqlrewrite.find.heard import spoken
 from sqlrewrite.find.survey import Surveyed, survey
+from sqlrewrite.find.transliterated import in_dialect
 from sqlrewrite.results import Rewrite
 from sqlrewrite.text.hosts import host_of
 from sqlrewrite.text.limits import Limits
@@ -21,7 +21,7 @@ def surveyed(documents: Iterable[Document], done: Rewrite | None = None) -> tupl
     return tuple(
         told
         for it in documents
-        for told in spoken(
+        for told in in_dialect(
             tuple(survey(it.statements, it.stripped.text, it.place, lines)), it.limits
         )
     )

@@ -145,9 +145,9 @@ def options(
             raise ConfigError(f"the function {name} is one of Spark's own: it needs no declaration")
     spark = its.dialect == SPARK
     if not spark:
-        from sqlrewrite.dialects import able
+        from sqlrewrite.dialects import check_form
 
-        able(its.dialect, its.predicate)
+        check_form(its.dialect, its.predicate)
     limits = limits or its.limits
     return Options(
         engine_named(its.engine),

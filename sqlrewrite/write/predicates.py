@@ -49,36 +49,38 @@ def write(
     constants = values.constants(first, anchors) if len(cases) == 1 else None
     if constants is not None:
         said = f"{fact(first, anchors, style)} {style.word('IN')} ({constants})"
-        return _sayable([Predicate(said)], first)
+        return _in_dialect([Predicate(said)], first)
     form = chosen(first)
     queries = KeyQueries(anchors, style, words, union)
     if form == VALUES or (first.around.noted and not first.pair.filtered):
         found = values.write(cases, queries)
         if found:
-            return _sayable(found, first)
+            return _in_dialect(found, first)
     if first.pair.tie.block.role == "merge":  # whose ON takes no subquery
         raise NotAskedError(fact(first, anchors, style))
-    return _sayable(FORMS[form](cases, queries), first)
+    return _in_dialect(FORMS[form](cases, queries), first)
 
 
-def _sayable(found: list[Predicate], case: Case) -> list[Predicate]:
+def _in_dialect(found: list[Predicate], case: Case) -> list[Predicate]:
     """The predicates, where the dialect of the text has words for them. Raises AnchorError."""
     name, pair = case.options.limits.dialect, case.pair
     if name == SPARK:
         return found
     if pair.derived is not None:
         raise AnchorError(f"what {pair.pruned} is computed from is said in Spark's words")
-    from sqlrewrite.dialects import dialect  # of which no other text has need
+    from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
 
-    spoken = dialect(name)
-    assert spoken is not None
+    written_in = dialect(name)
+    assert written_in is not None
     merged = {it for join in joins(case.target_block.source) for it in join.using}
-    if not spoken.qualifies_merged and pair.target_column in merged:
+    if not written_in.qualifies_merged and pair.target_column in merged:
         raise AnchorError(f"{pair.target_column}, which USING merges, has no table there")
-    for said in filter(None, (spoken.unwritable(it.text) for it in found)):
-        raise AnchorError(said)
-    named = spoken.named
-    return [replace(it, text=named(it.text), queries=tuple(map(named, it.queries))) for it in found]
+    for why in filter(None, (written_in.why_unwritable(it.text) for it in found)):
+        raise AnchorError(why)
+    quoted = written_in.with_quotes
+    return [
+        replace(it, text=quoted(it.text), queries=tuple(map(quoted, it.queries))) for it in found
+    ]
 
 
 def _distinct(

@@ -1,4 +1,4 @@
-"""Texts of other dialects, heard as Spark's and said back; and what Trino's engine is told."""
+"""Texts of other dialects, transliterated to Spark's and back; and what Trino's engine is told."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ CREATE TABLE web.dim (day date, "group" varchar, yr integer);
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_what_is_heard_is_said_back(name: str) -> None:
+def test_a_text_comes_back_as_it_was(name: str) -> None:
     """Of any text, and of the same length."""
-    spoken = dialect(name)
-    assert spoken is not None
+    written_in = dialect(name)
+    assert written_in is not None
     for case in query_cases():
-        heard = spoken.hear(case.text())
-        if not heard.strange:
-            assert len(heard.text) == len(case.text())
-            assert spoken.say(heard.text) == case.text()
+        found = written_in.to_spark(case.text())
+        if not found.failure:
+            assert len(found.text) == len(case.text())
+            assert written_in.from_spark(found.text) == case.text()
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -50,7 +50,7 @@ def test_its_functions_are_told_from_sparks(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "heard"),
+    ("name", "text", "transliterated"),
     [
         ("trino", """SELECT "a b" FROM t""", "SELECT `a b` FROM t"),
         ("trino", "SELECT date_format(d, '%Y')", "SELECT 𝖽ate_format(d, '%Y')"),
@@ -66,18 +66,18 @@ def test_its_functions_are_told_from_sparks(name: str) -> None:
         ("trino", "SELECT week(d.week) AS week", "SELECT 𝗐eek(d.week) AS 𝗐eek"),
     ],
 )
-def test_heard(name: str, text: str, heard: str) -> None:
-    spoken = dialect(name)
-    assert spoken is not None
-    assert spoken.hear(text).text == heard
+def test_transliteration(name: str, text: str, transliterated: str) -> None:
+    written_in = dialect(name)
+    assert written_in is not None
+    assert written_in.to_spark(text).text == transliterated
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 @pytest.mark.parametrize("text", ["SELECT 'a\\'", "SELECT 1 -- a\\\n, 2", "SELECT /*+ x */ 1"])
 def test_what_spark_alone_escapes_is_nothing(name: str, text: str) -> None:
-    spoken = dialect(name)
-    assert spoken is not None
-    lexed = lex(spoken.hear(text).text)
+    written_in = dialect(name)
+    assert written_in is not None
+    lexed = lex(written_in.to_spark(text).text)
     assert lexed.differences == ()
     assert not [it for it in lexed.tokens if it.token_type.name == "HINT"]
 

@@ -1,8 +1,9 @@
 """A second reading of a text of another dialect: by sqlglot's own parser of that dialect.
 
-Ours reads it by Spark's grammar (``dialects``). Only where both put each column and each table at
-the same place (in which SELECT, clause and join, under which AND, OR, NOT, comparison or subquery)
-is it taken to say what we read; what stands in calls is each parser's own business.
+The first reading is by Spark's grammar, of the transliterated text (``dialects``). It is trusted
+only where both readings put each column and each table in the same place: in the same SELECT,
+clause and join, under the same AND, OR, NOT, comparison or subquery. The insides of calls are not
+compared.
 """
 
 from __future__ import annotations
@@ -30,18 +31,20 @@ _NO_PARENTHESES = "current_"
 _Places = dict[int, tuple[str, ...]]
 
 
-def otherwise(statement: Statement, text: str, name: str) -> str | None:
-    """Why the second reading of a statement is not the first, if it is not; ``text`` is heard."""
-    return deep(lambda: _otherwise(statement, text, name))
+def disagreement(statement: Statement, text: str, name: str) -> str | None:
+    """Why the second reading of a statement is not the first, or None where both agree.
+
+    ``text`` is transliterated (``dialects``); ``name`` is the dialect's."""
+    return deep(lambda: _disagreement(statement, text, name))
 
 
-def _otherwise(statement: Statement, text: str, name: str) -> str | None:
-    spoken = dialect(name)
-    assert spoken is not None
+def _disagreement(statement: Statement, text: str, name: str) -> str | None:
+    written_in = dialect(name)
+    assert written_in is not None
     assert statement.tree is not None
-    said = spoken.read_by_sqlglot(text[statement.start : statement.tokens[-1].end + 1])
+    original = written_in.for_sqlglot(text[statement.start : statement.tokens[-1].end + 1])
     try:
-        trees = sqlglot.parse(said, read=spoken.reader)
+        trees = sqlglot.parse(original, read=written_in.reader)
     except (SqlglotError, RecursionError) as error:
         return f"sqlglot does not read it as {name}'s SQL: {str(error).split(chr(10), 1)[0]}"
     if len(trees) != 1 or trees[0] is None:
@@ -53,7 +56,8 @@ def _otherwise(statement: Statement, text: str, name: str) -> str | None:
     for at in sorted(differing):
         word = text[at:].split(None, 1)[0]
         if at in theirs or not word.lower().startswith(_NO_PARENTHESES):
-            return f"{spoken.say(word)!r} stands elsewhere to {name} than to Spark's grammar"
+            shown = written_in.from_spark(word)
+            return f"{shown!r} stands elsewhere to {name} than to Spark's grammar"
     return None
 
 

@@ -120,10 +120,10 @@ def _said(query: str, options: Options) -> str:
     """A key query in the words of the text's dialect, which whoever is asked for its keys reads."""
     if options.limits.dialect == SPARK:
         return query
-    from sqlrewrite.dialects import dialect  # of which no other text has need
+    from sqlrewrite.dialects import dialect  # Spark's own texts do without this import
 
-    spoken = dialect(options.limits.dialect)
-    return query if spoken is None else spoken.named(spoken.say(query))
+    written_in = dialect(options.limits.dialect)
+    return query if written_in is None else written_in.with_quotes(written_in.from_spark(query))
 
 
 def _resolved(bound: _Bound, cases: Sequence[Case], options: Options) -> tuple[str, str] | None:
