@@ -37,7 +37,7 @@ from sqlrewrite import Catalog
 from sqlrewrite.audit.folding import folded
 from sqlrewrite.audit.judged import judged
 from sqlrewrite.settings.options import options
-from sqlrewrite.spark import audit, histories, summary
+from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session, session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.sql.statements.fingerprint import shape
@@ -118,7 +118,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
         conf.append(("spark.default.parallelism", str(cores)))
         conf.append(("spark.sql.files.maxPartitionBytes", str(texts.stat().st_size // cores // 4)))
     with session(Target(master=f"local[{asked.cores}]", conf=tuple(conf))) as running:
-        job = audit.AuditJob(catalog, options(when="missed"), f"{folder}/out")
+        job = shapes.AuditJob(catalog, options(when="missed"), f"{folder}/out")
         history = histories.history(running, [str(texts)], {}, None)
         for when in ("the first time", "the second time"):
             running.spark.sparkContext.setJobGroup(when, when)
@@ -127,7 +127,7 @@ def _run(catalog: Catalog, texts: Path, folder: str, asked: argparse.Namespace) 
             def told(what: str, steps: list[tuple[str, float]] = steps) -> None:
                 steps.append((what, time.perf_counter()))
 
-            counts = audit.run(running, history, job, told)
+            counts = shapes.decide_shapes(running, history, job, told)
             told("adding up")
             found = summary.answer(running, job.place, counts, 10)
             told("")

@@ -36,10 +36,11 @@ from benchmarks.tpcds_data import (
 from benchmarks.warehouse import cache_folder, generate_data
 from sqlrewrite import Catalog
 from sqlrewrite.settings.options import options
-from sqlrewrite.spark import audit, enable, histories, summary
-from sqlrewrite.spark.scans import fact_scans
+from sqlrewrite.spark import enable
+from sqlrewrite.spark.audit import histories, shapes, summary
+from sqlrewrite.spark.pipeline.settings import state
+from sqlrewrite.spark.plans.scans import fact_scans
 from sqlrewrite.spark.session import Session, session
-from sqlrewrite.spark.settings import state
 from sqlrewrite.spark.target import Target
 from tests.rows import difference
 
@@ -161,9 +162,9 @@ def _foretold(
     catalog = Catalog.from_ddl(";\n".join(ddl.values()), schema="tpcds")
     wanted = options(when="missed", predicate="auto")
     wanted = replace(wanted, engine=state(running.spark).engine)
-    job = audit.AuditJob(catalog, wanted, str(place / "out"), timeout=60)
+    job = shapes.AuditJob(catalog, wanted, str(place / "out"), timeout=60)
     read = histories.history(running, [str(history)], {}, None)
-    counts = audit.run(running, read, job, lambda step: None)
+    counts = shapes.decide_shapes(running, read, job, lambda step: None)
     found = summary.measured(running, summary.answer(running, job.place, counts, len(queries)))
     numbers = {text: number for number, text in queries.items()}
     return {numbers[it.text]: it.saved_partitions or 0 for it in found.top}

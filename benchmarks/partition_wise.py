@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.spark.scans import shuffled
+from sqlrewrite.spark.plans.scans import shuffled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

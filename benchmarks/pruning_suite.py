@@ -31,7 +31,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sqlrewrite import Catalog, Verdict, rewrite
-from sqlrewrite.spark.scans import class_name, has_metric, metric, plan_nodes
+from sqlrewrite.spark.plans.scans import class_name, has_metric, metric, plan_nodes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from sqlrewrite.spark.scans import TableScan
+from sqlrewrite.spark.plans.scans import TableScan
 
 SAME = "same"
 

@@ -57,7 +57,7 @@ from benchmarks.tpcds_data import (
 from benchmarks.tpcds_report import save, show
 from benchmarks.warehouse import cache_folder, generate_data, register_tables, start_spark
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.spark.scans import fact_scans
+from sqlrewrite.spark.plans.scans import fact_scans
 from tests.rows import difference
 
 if TYPE_CHECKING:

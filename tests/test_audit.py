@@ -23,7 +23,7 @@ from sqlrewrite.report.audit import audit_json, print_audit
 from sqlrewrite.report.audit_page import audit_page
 from sqlrewrite.report.styled import Printer
 from sqlrewrite.settings.options import options
-from sqlrewrite.spark.audit import AuditJob
+from sqlrewrite.spark.audit.shapes import AuditJob
 
 DDL = """
 CREATE TABLE dw.sales (v INT, day INT) USING parquet PARTITIONED BY (day);

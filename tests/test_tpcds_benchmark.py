@@ -26,7 +26,7 @@ from benchmarks.tpcds import rewritten_texts
 from benchmarks.tpcds_data import PARTITION_COLUMN, query_numbers
 from benchmarks.tpcds_report import TRINO, TRINO_SUMS, as_json, compared, mean_ratio, plot, show
 from benchmarks.warehouse import generate_data
-from sqlrewrite.spark.scans import TableScan
+from sqlrewrite.spark.plans.scans import TableScan
 
 SETUP = Setup("4.3.0", 1, {"store_sales": 1824, "inventory": 261})
 TEXTS = digest("SELECT 1", "SELECT 2")

@@ -1,4 +1,4 @@
 """Judges a history of queries: the verdict on each text, and the summary of all.
 
-No Spark here: ``spark/audit.py`` brings the texts and does the counting.
+No Spark here: ``spark/audit/shapes.py`` brings the texts and does the counting.
 """

@@ -1,5 +1,5 @@
 """The result of an audit: the shapes worth a change, the tables they read, and what prevents a
-rewrite. ``spark/summary.py`` makes these plain values, ``report/`` shows them."""
+rewrite. ``spark/audit/summary.py`` makes these plain values, ``report/`` shows them."""
 
 from __future__ import annotations
 

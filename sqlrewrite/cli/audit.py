@@ -139,7 +139,7 @@ def command(
     local = where.embedded or (where.master or "").startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from sqlrewrite.spark.eventlogs import is_event_log
+    from sqlrewrite.spark.audit.eventlogs import is_event_log
 
     if input_format == "eventlog" or (input_format is None and all(map(is_event_log, inputs))):
         _of_event_logs(inputs, where, todo.catalog, report)
@@ -174,13 +174,13 @@ def _judged(
     measure: bool,
 ) -> Answer:
     """The history judged; the result stays in the place."""
-    from sqlrewrite.spark import audit, histories, summary
+    from sqlrewrite.spark.audit import histories, shapes, summary
     from sqlrewrite.spark.session import session
 
-    job = audit.AuditJob(todo.catalog, todo.options(), place, timeout)
+    job = shapes.AuditJob(todo.catalog, todo.options(), place, timeout)
     with session(where) as running, _shown(err, running) as told:
         history = histories.history(running, *read)
-        counts = audit.run(running, history, job, told)
+        counts = shapes.decide_shapes(running, history, job, told)
         told("adding up")
         found = summary.answer(running, place, counts, top)
         if measure:
@@ -194,7 +194,7 @@ def _of_event_logs(
 ) -> None:
     """What event logs tell, which have plans and no texts."""
     from sqlrewrite.report.eventlogs import print_scanned, scanned_json, scanned_page
-    from sqlrewrite.spark.eventlogs import scanned
+    from sqlrewrite.spark.audit.eventlogs import scanned
     from sqlrewrite.spark.session import session
 
     known = [".".join(it.name) for it in catalog.tables if it.partitioned_by]

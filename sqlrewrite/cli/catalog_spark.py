@@ -24,8 +24,8 @@ from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import DECLARED, Derivation, Name, Table, TableOrView, Warehouse
 
 if TYPE_CHECKING:
-    from sqlrewrite.spark.catalog import Pulled
-    from sqlrewrite.spark.derived import Checked
+    from sqlrewrite.spark.catalog.derived import Checked
+    from sqlrewrite.spark.catalog.pull import Pulled
 
 
 @click.command(
@@ -52,7 +52,7 @@ def check_command(tables: tuple[str, ...], where: Target, color: bool | None, **
     Each table is read completely, once; TABLES limits the check to some. Expressions over a
     TIMESTAMP use the declared time-zone, else the time zone of the session.
     """
-    from sqlrewrite.spark import derived
+    from sqlrewrite.spark.catalog import derived
 
     settings = common.settings_at(".", given)
     known = load_catalog(settings)
@@ -155,12 +155,12 @@ def pull(
     ?, such as retail.* or lake.raw.click*. Without PATTERNS all schemas of the current catalog are
     read.
     """
-    from sqlrewrite.spark import catalog, derived
+    from sqlrewrite.spark.catalog import derived, pull
 
     err = common.printer(err=True, color=color)
-    partial = catalog.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
+    partial = pull.Partial(Path(f"{output}.partial"), where.name) if output != "-" else None
     with session(where) as running, writing(output):
-        wanted, skipped = catalog.names(running, _patterns(patterns, schema, include))
+        wanted, skipped = pull.names(running, _patterns(patterns, schema, include))
         kept = partial.read() if partial else {}
         found: dict[Name, TableOrView] = {name: kept[name] for name in wanted if name in kept}
         if partial:
@@ -170,7 +170,7 @@ def pull(
         proposed: dict[Name, tuple[Derivation, ...]] = {}
         left = [name for name in wanted if name not in found]
         with progress(err, "", len(wanted), done=len(found)) as told:
-            for pulled in catalog.pull(running, left):
+            for pulled in pull.read_relations(running, left):
                 told(advance=1, description=".".join(pulled.name))
                 if pulled.relation is None:
                     skipped.append(pulled)
@@ -185,7 +185,7 @@ def pull(
             if partial:
                 partial.end()
             raise common.CommandFailure("nothing is written: none of these tables could be read")
-        known = Warehouse(found, catalog.namespace(running), settings=catalog.settings(running))
+        known = Warehouse(found, pull.namespace(running), settings=pull.settings(running))
         now = datetime.now(UTC).isoformat(timespec="seconds")
         said = {"by": f"dpp-rewrite {__version__}", "at": now, "from": where.name}
         write_to(output, snapshot.write(known, said, proposed))

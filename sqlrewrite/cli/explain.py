@@ -51,8 +51,8 @@ def command(report: spark.Report, **given: Any) -> None:
     out = report.out
     from sqlrewrite.report.page import explained_page
     from sqlrewrite.report.physical import explained_json, explained_lines, stock_lines
-    from sqlrewrite.spark.explain import Explained, explain_text
-    from sqlrewrite.spark.native import missed
+    from sqlrewrite.spark.plans.explain import Explained, explain_text
+    from sqlrewrite.spark.plans.missed import missed
     from sqlrewrite.spark.session import session
 
     found: list[Explained] = []

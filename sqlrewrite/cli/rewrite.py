@@ -278,8 +278,8 @@ def _way(
     if not (shown or by_plan):
         return GroupWay(group)
     from sqlrewrite.report.physical import explained_lines, stock_lines
-    from sqlrewrite.spark.explain import explain_text
-    from sqlrewrite.spark.native import missed
+    from sqlrewrite.spark.plans.explain import explain_text
+    from sqlrewrite.spark.plans.missed import missed
 
     session = running()
 

@@ -11,7 +11,7 @@ from sqlrewrite.cli.common import Command, CommandFailure, setting_options
 from sqlrewrite.settings.table import section
 
 if TYPE_CHECKING:
-    from sqlrewrite.spark.verify import Verified
+    from sqlrewrite.spark.rows.verify import Verified
 
 
 @click.command(
@@ -97,8 +97,8 @@ def command(
     asked = spark.task(**given)
     out = report.out
     from sqlrewrite.report.verify import print_verified, verified_json, verified_page
+    from sqlrewrite.spark.rows.verify import How, verify_text
     from sqlrewrite.spark.session import session
-    from sqlrewrite.spark.verify import How, verify_text
 
     found: list[Verified] = []
     how = How(runs, timeout, sample, float_tolerance)

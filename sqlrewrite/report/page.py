@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from sqlrewrite.report.physical import pruned_by
-from sqlrewrite.spark.explain import Explained
+from sqlrewrite.spark.plans.explain import Explained
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8885; --old: #c33; --new: #2a8; }

@@ -8,8 +8,8 @@ from typing import Any
 from sqlrewrite.report.catalog import size
 from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.styled import Line, shown
-from sqlrewrite.spark.explain import By, Explained, Pruning, ScanState
-from sqlrewrite.spark.warehouse import ASSUMED_LARGE, ASSUMED_SMALL, Stock
+from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, ASSUMED_SMALL, Stock
+from sqlrewrite.spark.plans.explain import By, Explained, Pruning, ScanState
 
 VERSION = 1
 

@@ -11,10 +11,10 @@ from sqlrewrite.report.data import parts, text
 from sqlrewrite.report.page import bar, cells, page, table
 from sqlrewrite.report.styled import Line, Printer, shown
 from sqlrewrite.report.table import print_table
-from sqlrewrite.spark.bags import Comparison
-from sqlrewrite.spark.sample import Sampled
-from sqlrewrite.spark.scans import TableScan
-from sqlrewrite.spark.verify import Verified, VerifyOutcome
+from sqlrewrite.spark.plans.scans import TableScan
+from sqlrewrite.spark.rows.bags import Comparison
+from sqlrewrite.spark.rows.sample import Sampled
+from sqlrewrite.spark.rows.verify import Verified, VerifyOutcome
 
 VERSION = 1
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlrewrite.spark.pipeline import enable
+    from sqlrewrite.spark.pipeline.enable import enable
 
 __all__ = ["enable"]
 
@@ -15,6 +15,6 @@ def __getattr__(name: str) -> object:
     """``enable``, which brings what it needs when it is first asked for."""
     if name != "enable":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from sqlrewrite.spark.pipeline import enable
+    from sqlrewrite.spark.pipeline.enable import enable
 
     return enable

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
-from sqlrewrite.spark.catalog import pull
+from sqlrewrite.spark.catalog.pull import read_relations
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.warehouse import Warehouse
@@ -85,7 +85,9 @@ class Lake:
         """What ``catalog pull`` reads of tables."""
         session = Session(self.spark, Target(), classic=True)
         names = [_qualified(table) for table in tables]
-        found = {it.name: it.relation for it in pull(session, names) if it.relation is not None}
+        found = {
+            it.name: it.relation for it in read_relations(session, names) if it.relation is not None
+        }
         assert set(found) == set(names), set(names) - set(found)
         return Warehouse(found)
 

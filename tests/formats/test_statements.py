@@ -8,11 +8,11 @@ import pytest
 
 from sqlrewrite import rewrite
 from sqlrewrite.results import Rewrite
-from sqlrewrite.spark.explain import By, Explained, explain_text
+from sqlrewrite.spark.plans.explain import By, Explained, explain_text
+from sqlrewrite.spark.rows.verify import Verified, VerifyOutcome, verify_text
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
 from sqlrewrite.spark.values import resolver
-from sqlrewrite.spark.verify import Verified, VerifyOutcome, verify_text
 from sqlrewrite.warehouse import Table, Warehouse
 from tests.formats.cases import CASES, GENERATED, SCHEMAS, TABLES, Case, made
 from tests.formats.lake import Lake, Read

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlrewrite.spark.scans import TableScan, fact_scans
+from sqlrewrite.spark.plans.scans import TableScan, fact_scans
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from sqlrewrite import Catalog
 from sqlrewrite.cli.commands import program
 from sqlrewrite.settings.options import options
-from sqlrewrite.spark import audit, histories, summary
+from sqlrewrite.spark.audit import histories, shapes, summary
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import SparkError, Target
 
@@ -60,8 +60,8 @@ def _write(session: Session, texts: list[str], place: Path, files: int = 1) -> s
     return str(place)
 
 
-def _job(place: Path, **more: Any) -> audit.AuditJob:
-    return audit.AuditJob(Catalog.from_ddl(DDL), options(), str(place), **more)
+def _job(place: Path, **more: Any) -> shapes.AuditJob:
+    return shapes.AuditJob(Catalog.from_ddl(DDL), options(), str(place), **more)
 
 
 def _shapes(session: Session, place: Path) -> list[Any]:
@@ -73,18 +73,18 @@ def test_a_history_is_counted_and_gone_on_with(session: Session, tmp_path: Path)
     texts = [GOOD.format(n) for n in range(1, 9)] + [BAD.format(3), "", "SELECT (", "SHOW TABLES"]
     said: list[str] = []
 
-    def run(count: int, out: str, files: int = 1, **more: Any) -> audit.Counts:
+    def run(count: int, out: str, files: int = 1, **more: Any) -> shapes.Counts:
         made = texts + [BAD.format(4), "SELECT 1 FROM sales"][:count]
         place = _write(session, made, tmp_path / "history", files)
         history = histories.history(session, [place], {}, None)
-        return audit.run(session, history, _job(tmp_path / out, **more), said.append)
+        return shapes.decide_shapes(session, history, _job(tmp_path / out, **more), said.append)
 
-    assert run(0, "one") == audit.Counts(shapes=3, decided=3)
-    assert run(2, "one") == audit.Counts(shapes=4, decided=1)
-    assert run(2, "other", files=3, per_round=2) == audit.Counts(shapes=4, decided=4)
+    assert run(0, "one") == shapes.Counts(shapes=3, decided=3)
+    assert run(2, "one") == shapes.Counts(shapes=4, decided=1)
+    assert run(2, "other", files=3, per_round=2) == shapes.Counts(shapes=4, decided=4)
     assert "deciding 4 shapes, round 2 of 2" in said
     assert _shapes(session, tmp_path / "one") == _shapes(session, tmp_path / "other")
-    found = summary.answer(session, str(tmp_path / "one"), audit.Counts(4, 1), 5)
+    found = summary.answer(session, str(tmp_path / "one"), shapes.Counts(4, 1), 5)
     totals = {it.what: (it.shapes, it.runs) for it in found.totals}
     assert totals == {
         "rewritten": (1, 8), "rejected": (1, 2), "nothing": (1, 1), "error": (1, 1),
@@ -109,11 +109,11 @@ def test_an_interrupted_run_goes_on(session: Session, tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        audit.run(session, history, _job(tmp_path / "out", per_round=1), cut)
+        shapes.decide_shapes(session, history, _job(tmp_path / "out", per_round=1), cut)
     first = session.spark.read.parquet(str(tmp_path / "out" / "decided")).count()
-    again = audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    again = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     assert 0 < first < 8
-    assert again == audit.Counts(shapes=8, decided=8 - first)
+    assert again == shapes.Counts(shapes=8, decided=8 - first)
 
 
 def test_rows_in_another_order_each_time(
@@ -121,15 +121,15 @@ def test_rows_in_another_order_each_time(
 ) -> None:
     from pyspark.sql import functions as f
 
-    numbered, moved = audit._numbered, iter((0, 1))
+    numbered, moved = shapes._numbered, iter((0, 1))
 
     def other(history: Any) -> Any:
         return numbered(history).withColumn("row", f.col("row") + next(moved))
 
-    monkeypatch.setattr(audit, "_numbered", other)
+    monkeypatch.setattr(shapes, "_numbered", other)
     place = _write(session, [GOOD.format(1), GOOD.format(2), BAD.format(1)], tmp_path / "h")
     history = histories.history(session, [place], {}, None)
-    audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     found = session.spark.read.parquet(str(tmp_path / "out" / "shapes"))
     assert sorted(it.outcome for it in found.collect()) == ["rejected", "rewritten"]
 
@@ -149,7 +149,7 @@ def test_what_predicates_keep_is_asked(session: Session, tmp_path: Path) -> None
     history = histories.history(
         session, [_write(session, [GOOD.format(1), twice], tmp_path / "h")], {}, None
     )
-    counts = audit.run(session, history, _job(tmp_path / "out"), lambda step: None)
+    counts = shapes.decide_shapes(session, history, _job(tmp_path / "out"), lambda step: None)
     found = summary.measured(session, summary.answer(session, str(tmp_path / "out"), counts, 5))
     other, top = found.top
     assert [(it.total, it.kept) for it in top.scans] == [(8, 3)]
@@ -280,7 +280,7 @@ def test_broken_rows_cost_their_own_values(session: Session, tmp_path: Path) -> 
     history.write_bytes(b"\n".join([*lines, broken]))
     read = histories.history(session, [str(history)], {}, None)
     job = _job(tmp_path / "out")
-    counts = audit.run(session, read, job, lambda step: None)
+    counts = shapes.decide_shapes(session, read, job, lambda step: None)
     found = summary.answer(session, job.place, counts, 5)
     assert {it.what: it.runs for it in found.totals} == {
         "rewritten": 3, "nothing": 1, "skipped": 2, "empty": 2,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlrewrite.spark import bags
-from sqlrewrite.spark.bags import columns, compare
-from sqlrewrite.spark.exact import exact, spelled
+from sqlrewrite.spark.rows import bags
+from sqlrewrite.spark.rows.bags import columns, compare
+from sqlrewrite.spark.rows.exact import exact, spelled
 from sqlrewrite.spark.target import SparkError
 
 if TYPE_CHECKING:

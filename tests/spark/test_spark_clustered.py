@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from sqlrewrite import Catalog, rewrite
 from sqlrewrite.report.physical import explained_lines
 from sqlrewrite.report.verify import verified_json
-from sqlrewrite.spark.explain import By, Explained, explain_text
-from sqlrewrite.spark.scans import class_name, fact_scans, metric, plan_nodes
+from sqlrewrite.spark.plans.explain import By, Explained, explain_text
+from sqlrewrite.spark.plans.scans import class_name, fact_scans, metric, plan_nodes
+from sqlrewrite.spark.rows.verify import Verified, VerifyOutcome, verify_text
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import Verified, VerifyOutcome, verify_text
 
 pytestmark = pytest.mark.spark
 

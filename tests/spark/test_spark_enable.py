@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from sqlrewrite.cli.commands import program
 from sqlrewrite.results import ConfigError
 from sqlrewrite.spark import enable
-from sqlrewrite.spark.settings import told
+from sqlrewrite.spark.pipeline import enable as enable_module
+from sqlrewrite.spark.pipeline.settings import told
 from sqlrewrite.text.edits import MARKER
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def test_what_spark_keeps_the_text_of_is_the_authors(session: SparkSession, give
 
 
 def test_the_text_of_a_view_that_is_asked_for_as_a_table(session: SparkSession) -> None:
-    from sqlrewrite.spark import views
+    from sqlrewrite.spark.pipeline import views
 
     if not views.replaceable(session):
         pytest.skip("before Spark 4 a view is left as it is")
@@ -255,7 +256,7 @@ def test_failures_run_the_original_and_are_told_once(
     def broken(*args: Any) -> Any:
         raise KeyError("a mistake of ours")
 
-    monkeypatch.setattr("sqlrewrite.spark.pipeline.decide", broken)
+    monkeypatch.setattr(enable_module, "decide", broken)
     with enable(session), caplog.at_level(logging.INFO, "sqlrewrite.spark"):
         for text in (QUERY, QUERY, f"{QUERY} DESC"):
             session.sql(text).collect()
@@ -269,7 +270,8 @@ def test_what_spark_does_not_take_is_run_as_written(
     session: SparkSession, given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "sqlrewrite.spark.pipeline.Enabled._rewritten", lambda *args: f"{QUERY} /* */ nonsense ("
+        "sqlrewrite.spark.pipeline.enable.Enabled._rewritten",
+        lambda *args: f"{QUERY} /* */ nonsense (",
     )
     wanted = session.sql(QUERY).collect()
     with enable(session, log=None):
@@ -295,7 +297,7 @@ def test_over_the_budget_a_text_is_run_as_written(
     session: SparkSession, given: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = threading.Event()
-    monkeypatch.setattr("sqlrewrite.spark.pipeline.decide", lambda *args: ended.wait(30))
+    monkeypatch.setattr(enable_module, "decide", lambda *args: ended.wait(30))
     with enable(session, log=None, budget=0.1):
         session.sql(QUERY)
     ended.set()

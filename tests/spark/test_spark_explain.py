@@ -13,12 +13,12 @@ from click.testing import CliRunner, Result
 
 from sqlrewrite.catalog import Catalog
 from sqlrewrite.cli.commands import program
-from sqlrewrite.spark.explain import By, Explained, Pruning, explain
-from sqlrewrite.spark.pairs import QueryPair
-from sqlrewrite.spark.physical import items, parse, plain
+from sqlrewrite.spark.plans.empty_tables import ASSUMED_LARGE, Stock, warehouse
+from sqlrewrite.spark.plans.explain import By, Explained, Pruning, explain
+from sqlrewrite.spark.plans.physical import items, parse, plain
+from sqlrewrite.spark.query_pairs import QueryPair
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.warehouse import ASSUMED_LARGE, Stock, warehouse
 from sqlrewrite.sql.statements.queries import StatementKind, queries
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ import os, signal, sys, threading
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from sqlrewrite.cli import main
-from sqlrewrite.spark import catalog
+from sqlrewrite.spark.catalog import pull
 
 builder = SparkSession.builder.config("spark.sql.warehouse.dir", "w")
 builder = builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "1g")
@@ -58,11 +58,11 @@ def kill():
 if when == "later":
     threading.Timer(4, kill).start()
 else:
-    reading = catalog._relation
+    reading = pull._relation
     def dying(spark, name):
         kill() if name[-1] == when else None
         return reading(spark, name)
-    catalog._relation = dying
+    pull._relation = dying
 main()
 """
 

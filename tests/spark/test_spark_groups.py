@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlrewrite import Catalog, rewrite
-from sqlrewrite.spark.scans import shuffled
+from sqlrewrite.spark.plans.scans import shuffled
 from sqlrewrite.text.groups import BEGIN
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 
-from sqlrewrite.spark.generated import expressions
-from sqlrewrite.spark.physical import parse
-from sqlrewrite.spark.planned import Planned
+from sqlrewrite.spark.catalog.generated import expressions
+from sqlrewrite.spark.plans.physical import parse
+from sqlrewrite.spark.plans.planned import Planned
 from sqlrewrite.warehouse import GENERATED, Derivation
 
 PLAN = """== Physical Plan ==

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from sqlrewrite import Catalog, Rewrite, rewrite
 from sqlrewrite.cli.commands import program
-from sqlrewrite.spark.pairs import pairs
-from sqlrewrite.spark.sample import Sampled, sampled
+from sqlrewrite.spark.query_pairs import pairs
+from sqlrewrite.spark.rows.sample import Sampled, sampled
+from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.sql.statements.references import references, renamed
 
 from .runs import THRESHOLD, in_database, temporary_views

@@ -19,10 +19,10 @@ from sqlrewrite.cli.commands import program
 from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import OnDocument
 from sqlrewrite.settings.options import Options
-from sqlrewrite.spark.bags import compare
+from sqlrewrite.spark.rows.bags import compare
+from sqlrewrite.spark.rows.verify import How, Verified, VerifyOutcome, verify_text
 from sqlrewrite.spark.session import Session
 from sqlrewrite.spark.target import Target
-from sqlrewrite.spark.verify import How, Verified, VerifyOutcome, verify_text
 
 from .runs import in_database, temporary_views
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.physical import plain
-from sqlrewrite.spark.scans import class_name, elements, last_name, plan_nodes, table_name
+from sqlrewrite.spark.plans.physical import plain
+from sqlrewrite.spark.plans.scans import class_name, elements, last_name, plan_nodes, table_name
 from sqlrewrite.spark.session import tried
 
 MOST_FILES = 200

@@ -20,8 +20,8 @@ from sqlrewrite.catalog import snapshot
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.settings.regime import SETTINGS
-from sqlrewrite.spark import describe
-from sqlrewrite.spark.generated import generated
+from sqlrewrite.spark.catalog import describe
+from sqlrewrite.spark.catalog.generated import generated
 from sqlrewrite.spark.session import Session, current_namespace, spark_errors, tried
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.warehouse import CatalogError, Name, Table, TableOrView, Warehouse
@@ -126,7 +126,7 @@ def settings(session: Session) -> dict[str, str]:
 # Relations
 
 
-def pull(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
+def read_relations(session: Session, wanted: Iterable[Name]) -> Iterator[Pulled]:
     """Each relation, read; a table that cannot be read costs only itself. Raises SparkGoneError."""
     for name in wanted:
         try:

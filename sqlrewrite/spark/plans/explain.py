@@ -13,12 +13,12 @@ from enum import Enum
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import PlanLine, Rewrite
-from sqlrewrite.spark.pairs import QueryPair, enter, known_after, laid_out, pairs, partitioned
-from sqlrewrite.spark.physical import PhysicalPlan
-from sqlrewrite.spark.planned import Laid, Planned, PlannedScan, ScanFilter, plan, planned
-from sqlrewrite.spark.row_groups import RowGroups, planned_row_groups
+from sqlrewrite.spark.plans.empty_tables import Stock, warehouse
+from sqlrewrite.spark.plans.physical import PhysicalPlan
+from sqlrewrite.spark.plans.planned import Laid, Planned, PlannedScan, ScanFilter, plan, planned
+from sqlrewrite.spark.plans.row_groups import RowGroups, planned_row_groups
+from sqlrewrite.spark.query_pairs import QueryPair, enter, known_after, laid_out, pairs, partitioned
 from sqlrewrite.spark.session import Session
-from sqlrewrite.spark.warehouse import Stock, warehouse
 from sqlrewrite.text.groups import inserted
 from sqlrewrite.warehouse import Warehouse
 

@@ -22,8 +22,8 @@ from itertools import cycle
 from sqlrewrite.catalog.names import literal_name, quoted
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Candidate
-from sqlrewrite.spark.catalog import partitions
-from sqlrewrite.spark.pairs import QueryPair
+from sqlrewrite.spark.catalog.pull import partitions
+from sqlrewrite.spark.query_pairs import QueryPair
 from sqlrewrite.spark.session import Session, literal_text, spark_errors, tried
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.sql.statements.queries import StatementText, queries

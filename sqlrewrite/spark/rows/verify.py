@@ -19,8 +19,9 @@ from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.results import Rewrite
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.bags import BagColumns, Comparison, columns, compare
-from sqlrewrite.spark.pairs import (
+from sqlrewrite.spark.plans.row_groups import row_groups
+from sqlrewrite.spark.plans.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
+from sqlrewrite.spark.query_pairs import (
     QueryPair,
     enter,
     known_after,
@@ -30,9 +31,8 @@ from sqlrewrite.spark.pairs import (
     partitioned,
     use,
 )
-from sqlrewrite.spark.row_groups import row_groups
-from sqlrewrite.spark.sample import Sampled, sampled
-from sqlrewrite.spark.scans import TableScan, fact_scans, last_name, reported_scans, shuffled
+from sqlrewrite.spark.rows.bags import BagColumns, Comparison, columns, compare
+from sqlrewrite.spark.rows.sample import Sampled, sampled
 from sqlrewrite.spark.session import Session, spark_errors
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.queries import StatementKind

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.exact import FLOATS, exact, spelled, with_variant
+from sqlrewrite.spark.rows.exact import FLOATS, exact, spelled, with_variant
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.audit.answer import Answer, AuditedShape, ColumnReason, Fact, Kept, Total
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.spark import functions as f
-from sqlrewrite.spark.audit import Counts
-from sqlrewrite.spark.catalog import partitions
+from sqlrewrite.spark.audit.shapes import Counts
+from sqlrewrite.spark.catalog.pull import partitions
 from sqlrewrite.spark.session import Session, fresh, spark_errors
 from sqlrewrite.spark.target import SparkError
 

@@ -24,10 +24,10 @@ from sqlrewrite.results import Rewrite
 from sqlrewrite.rewriting import result, rewrite
 from sqlrewrite.settings.forms import AUTO, VALUES
 from sqlrewrite.settings.options import Options, options
-from sqlrewrite.spark import hooks, views
-from sqlrewrite.spark.events import Events
-from sqlrewrite.spark.live import Live
-from sqlrewrite.spark.settings import State, state
+from sqlrewrite.spark.pipeline import hooks, views
+from sqlrewrite.spark.pipeline.events import Events
+from sqlrewrite.spark.pipeline.live import Live
+from sqlrewrite.spark.pipeline.settings import State, state
 from sqlrewrite.spark.values import resolver
 from sqlrewrite.sql.collector import at_rest
 from sqlrewrite.sql.parse.statements import lex, statements

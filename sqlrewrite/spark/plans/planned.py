@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.physical import (
+from sqlrewrite.spark.plans.physical import (
     PhysicalOperator,
     PhysicalPlan,
     PhysicalSubquery,
@@ -20,7 +20,7 @@ from sqlrewrite.spark.physical import (
     parse,
     plain,
 )
-from sqlrewrite.spark.row_groups import scan_key
+from sqlrewrite.spark.plans.row_groups import scan_key
 from sqlrewrite.spark.session import Session, reason, spark_errors
 from sqlrewrite.spark.target import SparkError
 from sqlrewrite.warehouse import Name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from sqlrewrite.spark.settings import obstacle
+from sqlrewrite.spark.pipeline.settings import obstacle
 from sqlrewrite.warehouse import Name
 
 if TYPE_CHECKING:

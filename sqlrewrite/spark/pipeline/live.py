@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from sqlrewrite.catalog.names import literal_name
 from sqlrewrite.frozen import dataclass
 from sqlrewrite.plan.facts.session import SessionSettings
-from sqlrewrite.spark import describe
-from sqlrewrite.spark.catalog import as_json, described, planned_size
+from sqlrewrite.spark.catalog import describe
+from sqlrewrite.spark.catalog.pull import as_json, described, planned_size
+from sqlrewrite.spark.pipeline.settings import obstacle
 from sqlrewrite.spark.session import spark_errors
-from sqlrewrite.spark.settings import obstacle
 from sqlrewrite.spark.target import SparkError, SparkGoneError
 from sqlrewrite.sql.statements.references import relations_in
 from sqlrewrite.sql.types.text import outputs_of

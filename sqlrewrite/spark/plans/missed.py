@@ -25,10 +25,10 @@ from sqlrewrite.plan.relations import read_by
 from sqlrewrite.results import Rewrite, Verdict
 from sqlrewrite.rewriting import result
 from sqlrewrite.run.runner import Request
-from sqlrewrite.spark import pairs
-from sqlrewrite.spark.planned import Planned, plan, planned
+from sqlrewrite.spark import query_pairs
+from sqlrewrite.spark.plans.empty_tables import warehouse
+from sqlrewrite.spark.plans.planned import Planned, plan, planned
 from sqlrewrite.spark.session import Session, fresh
-from sqlrewrite.spark.warehouse import warehouse
 from sqlrewrite.sql.statements.queries import queries
 from sqlrewrite.warehouse import Name, Warehouse
 
@@ -48,12 +48,12 @@ def missed(session: Session, path: str, rewrite: Rewrite, request: Request) -> R
 def _left(session: Session, path: str, every: Decision, catalog: Warehouse) -> Iterator[PairPlace]:
     """The places of the pairs that Spark prunes by itself."""
     text = every.document.stripped.text
-    catalog = pairs.known_after(path, text, catalog)
-    facts = pairs.partitioned(catalog)
+    catalog = query_pairs.known_after(path, text, catalog)
+    facts = query_pairs.partitioned(catalog)
     with warehouse(session, catalog, [text]):
         for query, decided in zip(queries(text), every.statements, strict=True):
-            pair = pairs.QueryPair(path, query, query)
-            if pairs.enter(session, pair) or not decided.matters:
+            pair = query_pairs.QueryPair(path, query, query)
+            if query_pairs.enter(session, pair) or not decided.matters:
                 continue
             written = [it for it in decided.judged if it.verdict is Verdict.REWRITTEN]
             if written:

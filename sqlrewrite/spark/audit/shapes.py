@@ -90,7 +90,7 @@ OnStep = Callable[[str], None]
 """Told of each step as it begins."""
 
 
-def run(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
+def decide_shapes(session: Session, history: DataFrame, job: AuditJob, told: OnStep) -> Counts:
     """Decides what is new in a history, and writes ``shapes``. Raises SparkError."""
     most = job.options.limits.statement + 1  # what is longer is not judged, and costs memory
     text, schema = f.substring("text", 1, most), f.col("schema")

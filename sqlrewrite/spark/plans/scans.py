@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlrewrite.frozen import dataclass
-from sqlrewrite.spark.physical import PhysicalOperator
+from sqlrewrite.spark.plans.physical import PhysicalOperator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

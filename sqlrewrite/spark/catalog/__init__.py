@@ -1,0 +1,1 @@
+"""What a Spark catalog says of its tables and views: ``catalog pull`` and ``catalog check``."""

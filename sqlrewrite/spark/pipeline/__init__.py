@@ -1,0 +1,1 @@
+"""``enable(spark)``: rewrites the queries of a running session (docs/pipeline.md)."""

@@ -1,0 +1,1 @@
+"""The rows of a query before and after, compared: ``verify``."""
